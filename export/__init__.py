@@ -1,0 +1,1 @@
+"""SavedModels that take raw strings, and programs to check them."""

@@ -1,0 +1,1 @@
+"""Programs to run from the command line: `python -m launch.train`."""

@@ -1,0 +1,1 @@
+"""User-facing errors, atomic writing, seeds and nearest-name hints."""

@@ -1,0 +1,58 @@
+"""Checks of hyperparameters that name the field, the rule and the value."""
+
+import math
+from collections.abc import Sequence
+
+from mtl_tf.core.errors import ConfigError
+
+
+def _number(name: str, value: float, rule: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ConfigError(f"{name} must be {rule}, got {value!r}")
+    if not math.isfinite(value):
+        raise ConfigError(f"{name} must be {rule}, got {value}")
+    return value
+
+
+def positive(name: str, value: float) -> float:
+    """Returns `value`; raises `ConfigError` unless it is finite and > 0."""
+    if _number(name, value, "positive") <= 0:
+        raise ConfigError(f"{name} must be positive, got {value}")
+    return value
+
+
+def not_negative(name: str, value: float) -> float:
+    """Returns `value`; raises `ConfigError` unless it is finite and >= 0."""
+    if _number(name, value, "zero or positive") < 0:
+        raise ConfigError(f"{name} must be zero or positive, got {value}")
+    return value
+
+
+def positive_integer(name: str, value: int) -> int:
+    """Returns `value`; raises `ConfigError` unless it is an integer >= 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"{name} must be a positive integer, got {value!r}")
+    return value
+
+
+def not_negative_integer(name: str, value: int) -> int:
+    """Returns `value`; raises `ConfigError` unless it is an integer >= 0."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ConfigError(
+            f"{name} must be zero or a positive integer, got {value!r}"
+        )
+    return value
+
+
+def fraction(name: str, value: float) -> float:
+    """Returns `value`; raises `ConfigError` unless 0 <= value < 1."""
+    if not 0 <= _number(name, value, "at least 0 and below 1") < 1:
+        raise ConfigError(f"{name} must be at least 0 and below 1, got {value}")
+    return value
+
+
+def one_of(name: str, value: str, options: Sequence[str]) -> str:
+    """Returns `value`; raises `ConfigError` unless it is among `options`."""
+    from mtl_tf.core.names import look_up
+
+    return look_up(value, {option: option for option in options}, name)

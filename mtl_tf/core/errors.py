@@ -1,0 +1,21 @@
+"""The one exception family for mistakes a user can repair.
+
+Launchers catch `MtlError` once, print its message and exit with status 1.
+Everything else that is raised is a defect of ours and keeps its traceback.
+"""
+
+
+class MtlError(Exception):
+    """A mistake of the user's: the message says what would be right."""
+
+
+class ConfigError(MtlError, ValueError):
+    """A wrong configuration field, flag or hyperparameter."""
+
+
+class DataError(MtlError, ValueError):
+    """A wrong data file or folder; the message names `file:line`."""
+
+
+class RunError(MtlError, RuntimeError):
+    """A run directory or an export that cannot be used as asked."""

@@ -1,0 +1,123 @@
+"""Writing that never leaves half a file, and locks on directories."""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from mtl_tf.core.errors import RunError
+
+
+def make_directory(path: str) -> str:
+    """Makes `path` with its parents and returns it.
+
+    Raises:
+        RunError: it cannot be made or written to.
+    """
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"cannot make the directory {path}: {error.strerror}")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise RunError(f"cannot write into the directory {path}")
+    return path
+
+
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[str]:
+    """Yields a temporary file name that becomes `path` when the block ends.
+
+    The new file is complete or absent: it is flushed to disk and then renamed.
+    If the block raises, `path` keeps what it had.
+    """
+    directory = os.path.dirname(os.path.abspath(path))
+    make_directory(directory)
+    name = f".{os.path.basename(path)}."
+    handle, temporary = tempfile.mkstemp(dir=directory, prefix=name)
+    os.close(handle)
+    try:
+        yield temporary
+        with open(temporary, "rb") as written:
+            os.fsync(written.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+@contextlib.contextmanager
+def new_directory(path: str) -> Iterator[str]:
+    """Yields a temporary directory that becomes `path` when the block ends.
+
+    Raises:
+        RunError: `path` exists already; it is left as it is.
+    """
+    path = os.path.abspath(path)
+    if os.path.lexists(path):
+        raise RunError(f"{path} exists already: remove it or name another")
+    parent = make_directory(os.path.dirname(path))
+    prefix = f".{os.path.basename(path)}."
+    temporary = tempfile.mkdtemp(dir=parent, prefix=prefix)
+    try:
+        yield temporary
+        os.chmod(temporary, 0o777 & ~_umask())
+        os.rename(temporary, path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_text(path: str, text: str) -> None:
+    """Writes `text` as UTF-8 to `path`, all of it or nothing."""
+    with replacing(path) as temporary:
+        with open(temporary, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+
+
+def write_json(path: str, value: Any) -> None:
+    """Writes `value` as indented JSON to `path`, all of it or nothing."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: str) -> Any:
+    """Reads JSON.
+
+    Raises:
+        RunError: the file is missing or is not JSON.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}")
+    except ValueError as error:
+        raise RunError(f"{path} is not valid JSON: {error}")
+
+
+@contextlib.contextmanager
+def locked(directory: str, name: str = ".lock") -> Iterator[None]:
+    """Holds `directory` for this process; the lock dies with the process.
+
+    Raises:
+        RunError: another process holds it.
+    """
+    make_directory(directory)
+    with open(os.path.join(directory, name), "a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RunError(
+                f"{directory} is in use by another process: wait for it or "
+                "name another directory"
+            )
+        yield
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,35 @@
+"""Lookup by name with nearest-name hints."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from mtl_tf.core.errors import ConfigError
+
+T = TypeVar("T")
+
+
+def hint(name: str, options: Iterable[str]) -> str:
+    """A sentence that offers the names nearest to `name`, or all of them."""
+    options = sorted(options)
+    near = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
+    if near:
+        return f"did you mean {' or '.join(repr(n) for n in near)}?"
+    shown = ", ".join(options[:40]) + (", ..." if len(options) > 40 else "")
+    return f"known: {shown or 'none'}"
+
+
+def look_up(name: str, options: Mapping[str, T], what: str) -> T:
+    """Returns `options[name]`.
+
+    Args:
+        name: the name that the user gave.
+        options: what can be named.
+        what: what the names are, such as "task", for the message.
+
+    Raises:
+        ConfigError: `name` is unknown; the message offers the nearest names.
+    """
+    if isinstance(name, str) and name in options:
+        return options[name]
+    raise ConfigError(f"unknown {what} {name!r}; {hint(str(name), options)}")

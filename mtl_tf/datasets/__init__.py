@@ -1,0 +1,1 @@
+"""TFDS builders, one folder a corpus."""

@@ -1,0 +1,1 @@
+"""Metrics, the evaluator and its tables."""

@@ -1,0 +1,1 @@
+"""Keras layers, one mechanism a file."""

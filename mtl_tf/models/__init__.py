@@ -1,0 +1,1 @@
+"""Sharing schemes and whole models, built from layers."""

@@ -1,0 +1,1 @@
+"""Examples to batches: encoding, buckets, schedules, tf.data."""

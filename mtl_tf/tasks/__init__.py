@@ -1,0 +1,1 @@
+"""What a task is, groups of tasks, and their lookup by name."""

@@ -1,0 +1,1 @@
+"""The trainer: optimizers, checkpoints, distribution, loss weighting."""

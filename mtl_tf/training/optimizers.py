@@ -1,0 +1,258 @@
+"""Keras optimizers whose sparse gradients give the dense update.
+
+An embedding's gradient has one slice per occurrence of a word. Keras's own
+optimizers square every slice by itself and never sum the repeats, so that
+Adagrad and Adam leave the path of the dense gradient as soon as a text repeats
+a word. The classes here sum the repeats first, after the reduction over
+replicas. On top of that they offer what multi-task training asks for: coupled
+L2 on what a step uses, and a learning rate of its own for some variables.
+"""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.names import look_up
+
+
+def sum_repeats(slices: tf.IndexedSlices) -> tf.IndexedSlices:
+    """The same gradient with every row named once.
+
+    Args:
+        slices: values [n, ...] for rows [n], rows in any order, repeated.
+
+    Returns:
+        Values [k, ...] for the k different rows.
+    """
+    rows, positions = tf.unique(slices.indices)
+    values = tf.math.unsorted_segment_sum(
+        slices.values, positions, tf.size(rows)
+    )
+    return tf.IndexedSlices(values, rows, slices.dense_shape)
+
+
+class ExactSparseMixin:
+    """Sums repeated rows, then updates whole variables or, if lazy, rows.
+
+    Attributes set by `configure`:
+        lazy: touch only the rows that a step's gradient names. Dense Adam also
+            moves rows without a gradient, by their momentum; lazy does not.
+        l2: factor of the coupled L2 penalty per variable, added to the
+            gradient: of rows with a gradient where the gradient is sparse.
+        rate_factors: factor on the learning rate per variable.
+    """
+
+    lazy = False
+    l2: list[float] | None = None
+    rate_factors: list[float] | None = None
+
+    def configure(
+        self,
+        variables: list[keras.Variable],
+        l2: list[float],
+        rate_factors: list[float],
+        lazy: bool,
+    ) -> None:
+        """Builds the slots for `variables` and sets what belongs to each."""
+        self.build(variables)
+        self.l2, self.rate_factors, self.lazy = l2, rate_factors, lazy
+
+    def update_step(
+        self,
+        gradient: tf.Tensor | tf.IndexedSlices,
+        variable: tf.Variable,
+        learning_rate: tf.Tensor,
+    ) -> None:
+        """Updates one variable from its gradient, reduced over replicas."""
+        index = self._get_variable_index(variable)
+        if self.rate_factors and self.rate_factors[index] != 1.0:
+            learning_rate = learning_rate * self.rate_factors[index]
+        decay = self.l2[index] if self.l2 else 0.0
+        if not isinstance(gradient, tf.IndexedSlices):
+            if decay:
+                gradient = gradient + decay * variable
+            super().update_step(gradient, variable, learning_rate)
+            return
+        slices = sum_repeats(gradient)
+        if decay:
+            used = tf.gather(variable, slices.indices)
+            slices = tf.IndexedSlices(
+                slices.values + decay * used, slices.indices, gradient.shape
+            )
+        if self.lazy or self.rows_suffice():
+            self.update_rows(slices, variable, learning_rate, index)
+        else:
+            # `unsorted_segment_sum` needs the size even in an unknown shape.
+            dense = tf.scatter_nd(
+                slices.indices[:, None],
+                slices.values,
+                tf.cast(tf.shape(variable), slices.indices.dtype),
+            )
+            super().update_step(dense, variable, learning_rate)
+
+    def rows_suffice(self) -> bool:
+        """Whether rows without gradient stay as they are in the dense form."""
+        return False
+
+    def update_rows(
+        self,
+        slices: tf.IndexedSlices,
+        variable: tf.Variable,
+        learning_rate: tf.Tensor,
+        index: int,
+    ) -> None:
+        """Updates the rows that `slices` names, each once."""
+        raise NotImplementedError
+
+
+def _moved(slot, rows, decay, towards):
+    """Moves rows of an averaging slot and returns their new values."""
+    new = decay * tf.gather(slot.value, rows) + (1.0 - decay) * towards
+    slot.value.scatter_update(tf.IndexedSlices(new, rows))
+    return new
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class SGD(ExactSparseMixin, keras.optimizers.SGD):
+    """Stochastic gradient descent; with momentum, rows move densely."""
+
+    def rows_suffice(self) -> bool:
+        """Without momentum a zero gradient moves nothing."""
+        return not self.momentum
+
+    def update_rows(self, slices, variable, learning_rate, index) -> None:
+        """See `ExactSparseMixin.update_rows`."""
+        rate = tf.cast(learning_rate, variable.dtype)
+        step = -rate * slices.values
+        if self.momentum:
+            slot = self.momentums[index].value
+            momentum = self.momentum * tf.gather(slot, slices.indices) + step
+            slot.scatter_update(tf.IndexedSlices(momentum, slices.indices))
+            step = (
+                self.momentum * momentum + step if self.nesterov else momentum
+            )
+        variable.scatter_add(tf.IndexedSlices(step, slices.indices))
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class Adagrad(ExactSparseMixin, keras.optimizers.Adagrad):
+    """Adagrad (Duchi et al. 2011): rows without gradient never move."""
+
+    def rows_suffice(self) -> bool:
+        """A zero gradient leaves the accumulator and the row."""
+        return True
+
+    def update_rows(self, slices, variable, learning_rate, index) -> None:
+        """See `ExactSparseMixin.update_rows`."""
+        rate = tf.cast(learning_rate, variable.dtype)
+        slot, rows = self._accumulators[index].value, slices.indices
+        squares = tf.gather(slot, rows) + tf.square(slices.values)
+        slot.scatter_update(tf.IndexedSlices(squares, rows))
+        step = rate * slices.values / tf.sqrt(squares + self.epsilon)
+        variable.scatter_sub(tf.IndexedSlices(step, rows))
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class Adam(ExactSparseMixin, keras.optimizers.Adam):
+    """Adam (Kingma and Ba 2015); lazy Adam moves only the named rows."""
+
+    def update_rows(self, slices, variable, learning_rate, index) -> None:
+        """See `ExactSparseMixin.update_rows`."""
+        dtype, rows = variable.dtype, slices.indices
+        step = tf.cast(self.iterations + 1, dtype)
+        mean = _moved(self._momentums[index], rows, self.beta_1, slices.values)
+        square = _moved(
+            self._velocities[index],
+            rows,
+            self.beta_2,
+            tf.square(slices.values),
+        )
+        rate = (
+            tf.cast(learning_rate, dtype)
+            * tf.sqrt(1.0 - tf.pow(tf.cast(self.beta_2, dtype), step))
+            / (1.0 - tf.pow(tf.cast(self.beta_1, dtype), step))
+        )
+        change = rate * mean / (tf.sqrt(square) + self.epsilon)
+        variable.scatter_sub(tf.IndexedSlices(change, rows))
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class Adadelta(ExactSparseMixin, keras.optimizers.Adadelta):
+    """Adadelta (Zeiler 2012); its learning rate of the paper is 1.0."""
+
+    def update_rows(self, slices, variable, learning_rate, index) -> None:
+        """See `ExactSparseMixin.update_rows`."""
+        rows, gradient = slices.indices, slices.values
+        square = _moved(
+            self._accumulated_grads[index],
+            rows,
+            self.rho,
+            tf.square(gradient),
+        )
+        slot = self._accumulated_delta_vars[index]
+        past = tf.gather(slot.value, rows)
+        change = (
+            -tf.sqrt(past + self.epsilon)
+            * gradient
+            / tf.sqrt(square + self.epsilon)
+        )
+        _moved(slot, rows, self.rho, tf.square(change))
+        rate = tf.cast(learning_rate, variable.dtype)
+        variable.scatter_add(tf.IndexedSlices(rate * change, rows))
+
+
+OPTIMIZERS = {
+    "sgd": SGD,
+    "adagrad": Adagrad,
+    "adam": Adam,
+    "adadelta": Adadelta,
+}
+_OPTIONS = {
+    "sgd": {"momentum": 0.0, "nesterov": False},
+    "adagrad": {"initial_accumulator_value": 0.1, "epsilon": 1e-7},
+    "adam": {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7},
+    "adadelta": {"rho": 0.95, "epsilon": 1e-7},
+}
+
+
+def make_optimizer(
+    config: dict,
+    learning_rate: float | keras.optimizers.schedules.LearningRateSchedule,
+) -> keras.optimizers.Optimizer:
+    """The optimizer that `training.optimizer` names.
+
+    Args:
+        config: `name` and the optimizer's own options under `options`.
+        learning_rate: a number or a schedule of the step.
+
+    Raises:
+        ConfigError: an unknown optimizer or option, or a value out of range.
+    """
+    cls = look_up(config["name"], OPTIMIZERS, "optimizer")
+    known = _OPTIONS[config["name"]]
+    options = dict(config.get("options") or {})
+    for name, value in options.items():
+        look_up(name, known, f"option of the optimizer {config['name']}")
+        if not isinstance(value, bool):
+            checks.not_negative(f"training.optimizer.options.{name}", value)
+    return cls(learning_rate=learning_rate, **{**known, **options})
+
+
+def clip_by_global_norm(
+    gradients: list[tf.Tensor | tf.IndexedSlices], norm: float
+) -> list[tf.Tensor | tf.IndexedSlices]:
+    """Scales the gradients of all replicas together to at most `norm`.
+
+    The norm is that of the reduced gradient with repeats summed. The result is
+    divided by the number of replicas, for the optimizer sums over them again.
+    """
+    context = tf.distribute.get_replica_context()
+    replicas = context.num_replicas_in_sync
+    if replicas > 1:
+        gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+    gradients = [
+        sum_repeats(g) if isinstance(g, tf.IndexedSlices) else g
+        for g in gradients
+    ]
+    gradients, _ = tf.clip_by_global_norm(gradients, norm)
+    return [g if replicas == 1 else g / replicas for g in gradients]

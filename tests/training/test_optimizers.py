@@ -1,0 +1,198 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.training import optimizers
+
+STOCK = {
+    "sgd": (keras.optimizers.SGD, 0.3, {}),
+    "sgd_momentum": (keras.optimizers.SGD, 0.3, {"momentum": 0.9}),
+    "sgd_nesterov": (
+        keras.optimizers.SGD,
+        0.3,
+        {"momentum": 0.9, "nesterov": True},
+    ),
+    "adagrad": (keras.optimizers.Adagrad, 0.3, {}),
+    "adam": (keras.optimizers.Adam, 0.1, {}),
+    "adadelta": (keras.optimizers.Adadelta, 1.0, {}),
+}
+WORDS = np.array([[1, 1, 3], [3, 1, 1], [0, 4, 4], [2, 2, 2]])
+
+
+def table(seed=0):
+    return np.random.default_rng(seed).normal(size=(6, 3)).astype("f")
+
+
+def slopes(step):
+    # The slices of a repeated row disagree in sign, which is where squaring
+    # each slice by itself goes furthest astray.
+    return np.random.default_rng(9 + step).normal(size=(3, 3)).astype("f")
+
+
+def ours(name, **more):
+    _, rate, options = STOCK[name]
+    return optimizers.make_optimizer(
+        {"name": name.split("_")[0], "options": {**options, **more}}, rate
+    )
+
+
+def dense_path(name, l2=0.0, words=WORDS):
+    """The stock Keras optimizer on gradients that were made dense."""
+    cls, rate, options = STOCK[name]
+    variable = keras.Variable(table())
+    optimizer = cls(learning_rate=rate, **options)
+    for step, row in enumerate(words):
+        gradient = np.zeros((6, 3), "f")
+        np.add.at(gradient, row, slopes(step))
+        if l2:
+            gradient[row] += l2 * variable.numpy()[row]
+        optimizer.apply([tf.constant(gradient)], [variable])
+    return variable.numpy()
+
+
+def sparse_path(name, l2=0.0, lazy=False, words=WORDS, factor=1.0):
+    variable = keras.Variable(table())
+    optimizer = ours(name)
+    optimizer.configure([variable], [l2], [factor], lazy)
+
+    @tf.function
+    def update(row, slope):
+        with tf.GradientTape() as tape:
+            picked = tf.gather(variable.value, row)
+            loss = tf.reduce_sum(picked * slope)
+        optimizer.apply(tape.gradient(loss, [variable.value]), [variable])
+
+    for step, row in enumerate(words):
+        update(tf.constant(row), slopes(step))
+    return variable.numpy()
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_repeated_words_give_the_update_of_the_dense_gradient(name):
+    np.testing.assert_allclose(
+        sparse_path(name), dense_path(name), atol=1e-6, rtol=0
+    )
+
+
+@pytest.mark.parametrize("name", ["adagrad", "adam"])
+def test_stock_keras_differs_so_that_the_test_above_can_fail(name):
+    cls, rate, options = STOCK[name]
+    variable = keras.Variable(table())
+    optimizer = cls(learning_rate=rate, **options)
+    for step, row in enumerate(WORDS):
+        slices = tf.IndexedSlices(
+            tf.constant(slopes(step)), tf.constant(row), tf.constant([6, 3])
+        )
+        optimizer.apply([slices], [variable])
+    assert np.abs(variable.numpy() - dense_path(name)).max() > 1e-3
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_two_replicas_give_the_update_of_the_whole_batch(name, two_replicas):
+    halves = {"row": np.repeat(WORDS, 2, 0), "slope": []}
+    for step in range(len(WORDS)):
+        first = slopes(step) * [[1], [1], [0]]
+        halves["slope"] += [first, slopes(step) - first]
+    with two_replicas.scope():
+        variable = keras.Variable(table())
+        stack = keras.Variable(table(1)[:2])
+        optimizer = ours(name)
+        optimizer.configure([variable, stack], [0, 0], [1, 1], False)
+
+    def replica(row, slope):
+        with tf.GradientTape() as tape:
+            picked = tf.gather(variable.value, row)
+            # Both replicas name row 1 of a stack of tasks.
+            task = tf.gather(stack.value, [1])
+            loss = tf.reduce_sum(picked * slope) + tf.reduce_sum(
+                task * slope[:1]
+            )
+        variables = [variable, stack]
+        gradients = tape.gradient(loss, [v.value for v in variables])
+        optimizer.apply(gradients, variables)
+
+    @tf.function
+    def update(rows, slopes_):
+        two_replicas.run(replica, (rows, slopes_))
+
+    def pieces(values):
+        return two_replicas.experimental_distribute_values_from_function(
+            lambda c: tf.constant(values[c.replica_id_in_sync_group])
+        )
+
+    for step in range(len(WORDS)):
+        pair = slice(2 * step, 2 * step + 2)
+        update(
+            pieces(halves["row"][pair]),
+            pieces(np.asarray(halves["slope"][pair], "f")),
+        )
+    np.testing.assert_allclose(
+        variable.numpy(), dense_path(name), atol=1e-6, rtol=0
+    )
+    components = two_replicas.experimental_local_results(variable.value)
+    np.testing.assert_array_equal(components[0], components[1])
+    assert not np.array_equal(stack.numpy()[1], table(1)[1])
+    if name != "sgd_momentum":
+        np.testing.assert_array_equal(stack.numpy()[0], table(1)[0])
+
+
+@pytest.mark.parametrize("name", STOCK)
+def test_lazy_equals_dense_while_every_step_names_every_row(name):
+    words = np.array([[0, 1, 2], [2, 1, 0]])
+    variable = table()[:3]
+    dense = dense_path(name, words=words)[:3]
+    lazy = sparse_path(name, lazy=True, words=words)[:3]
+    np.testing.assert_allclose(lazy, dense, atol=1e-6, rtol=0)
+    assert np.abs(lazy - variable).max() > 1e-4
+
+
+@pytest.mark.parametrize("name", ["adam", "adadelta", "sgd_momentum"])
+def test_lazy_leaves_unnamed_rows_alone_where_dense_moves_them(name):
+    words = np.array([[0, 1, 2], [3, 3, 3]])
+    after_one = sparse_path(name, lazy=True, words=words[:1])
+    lazy = sparse_path(name, lazy=True, words=words)
+    np.testing.assert_array_equal(lazy[:3], after_one[:3])
+    if name != "adadelta":
+        moved = np.abs(dense_path(name, words=words)[:3] - after_one[:3])
+        assert moved.max() > 1e-4
+
+
+@pytest.mark.parametrize("name", ["sgd", "adagrad", "adam"])
+def test_l2_is_added_once_to_the_rows_in_use(name):
+    np.testing.assert_allclose(
+        sparse_path(name, l2=0.05), dense_path(name, l2=0.05), atol=1e-6
+    )
+
+
+def test_rate_factor_scales_the_update():
+    start = table()
+    full = sparse_path("sgd") - start
+    np.testing.assert_allclose(
+        sparse_path("sgd", factor=0.25) - start, full / 4, atol=1e-6
+    )
+
+
+def test_clipping_uses_the_norm_of_the_summed_gradient():
+    values = tf.constant([[3.0], [3.0], [8.0]])
+    slices = tf.IndexedSlices(values, tf.constant([0, 0, 2]), tf.constant([3]))
+    clipped, dense = optimizers.clip_by_global_norm(
+        [slices, tf.constant([0.0])], 5.0
+    )
+    # Rows 6 and 8: norm 10, not the 9.06 of three separate slices.
+    np.testing.assert_allclose(np.sort(clipped.values[:, 0]), [3.0, 4.0])
+    np.testing.assert_allclose(dense, [0.0])
+
+
+@pytest.mark.parametrize(
+    "config, message",
+    [
+        ({"name": "adagad"}, "unknown optimizer 'adagad'; did you mean 'ada"),
+        ({"name": "adam", "options": {"beta1": 0.9}}, "did you mean 'beta_1'"),
+        ({"name": "adam", "options": {"epsilon": float("nan")}}, "got nan"),
+    ],
+)
+def test_wrong_options_are_named(config, message):
+    with pytest.raises(ConfigError, match=message):
+        optimizers.make_optimizer(config, 0.1)

@@ -19,3 +19,16 @@ class DataError(MtlError, ValueError):
 
 class RunError(MtlError, RuntimeError):
     """A run directory or an export that cannot be used as asked."""
+
+
+class Interrupted(Exception):
+    """A run that a signal stopped after it had saved its state.
+
+    Args:
+        message: what was saved and how to continue.
+        signal_number: the signal; launchers exit with 128 + this number.
+    """
+
+    def __init__(self, message: str, signal_number: int):
+        super().__init__(message)
+        self.signal_number = signal_number

@@ -1,0 +1,153 @@
+"""What a run saves: its latest states and its best weights."""
+
+import glob
+import os
+
+import keras
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import RunError
+
+_DAMAGED = (tf.errors.OpError, ValueError, AssertionError)
+
+
+class Checkpoints:
+    """The state of a training stage, saved and restored exactly.
+
+    The state is the model, the optimizer, the loss weights, the step, the
+    best validation score with its step, the evaluations since then, and the
+    sums of the training loss since the last evaluation.
+
+    Args:
+        directory: holds `checkpoints/` (the last two states) and `best/`.
+        model: the model.
+        optimizer: a built optimizer.
+        loss_weighting: a layer with the weights of the tasks' losses.
+        tasks: number of tasks.
+    """
+
+    def __init__(
+        self,
+        directory: str,
+        model: keras.Model,
+        optimizer: keras.optimizers.Optimizer,
+        loss_weighting: keras.layers.Layer,
+        tasks: int,
+    ):
+        self.directory = os.path.join(directory, "checkpoints")
+        self.best = BestWeights(os.path.join(directory, "best"), model)
+        self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.best_score = tf.Variable(-1.0, dtype=tf.float64, trainable=False)
+        self.best_step = tf.Variable(-1, dtype=tf.int64, trainable=False)
+        self.waited = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.loss_sum = tf.Variable(tf.zeros([tasks]), trainable=False)
+        self.loss_count = tf.Variable(tf.zeros([tasks]), trainable=False)
+        self.weights = (*model.variables, *loss_weighting.variables)
+        self.checkpoint = tf.train.Checkpoint(
+            model=model,
+            optimizer=optimizer,
+            loss_weighting=loss_weighting,
+            step=self.step,
+            best_score=self.best_score,
+            best_step=self.best_step,
+            waited=self.waited,
+            loss_sum=self.loss_sum,
+            loss_count=self.loss_count,
+        )
+
+    def restore(self) -> int:
+        """Restores the newest readable state and returns its step, or 0.
+
+        A damaged state is reported and the one before it is taken.
+
+        Raises:
+            RunError: there are states, but none is readable.
+        """
+        self.manager = tf.train.CheckpointManager(
+            self.checkpoint, self.directory, max_to_keep=2
+        )
+        paths = list(reversed(self.manager.checkpoints))
+        for path in paths:
+            try:
+                status = self.checkpoint.read(path)
+                status.assert_existing_objects_matched()
+                status.assert_consumed()
+                return int(self.step.numpy())
+            except _DAMAGED as error:
+                reason = str(error).splitlines()[0]
+                logging.warning("Checkpoint %s is damaged: %s", path, reason)
+                logging.warning("Going back to the checkpoint before it.")
+        if paths:
+            raise RunError(
+                f"no checkpoint in {self.directory} is readable: remove the "
+                "run directory to train again from the start"
+            )
+        return 0
+
+    def save(self) -> None:
+        """Saves the state, unless a weight is not finite.
+
+        Raises:
+            RunError: a weight is NaN or infinite; the last states stay.
+        """
+        for variable in self.weights:
+            value = tf.convert_to_tensor(variable)
+            if value.dtype.is_floating and not _is_finite(value):
+                raise RunError(
+                    f"the weight {variable.path} is not finite after step "
+                    f"{int(self.step.numpy())}; the last good checkpoint is "
+                    f"{self.manager.latest_checkpoint}"
+                )
+        self.manager.save(checkpoint_number=int(self.step.numpy()))
+
+
+@tf.function(reduce_retracing=True)
+def _is_finite(value: tf.Tensor) -> tf.Tensor:
+    return tf.reduce_all(tf.math.is_finite(value))
+
+
+class BestWeights:
+    """The weights with the best validation score, in a directory.
+
+    `best.json` names the file, the step and the score. It is replaced in one
+    move after the weights are complete, so that it never names half a file.
+    """
+
+    def __init__(self, directory: str, model: keras.Model):
+        self.directory = directory
+        self.checkpoint = tf.train.Checkpoint(model=model)
+
+    def exist(self) -> bool:
+        """Whether weights have been saved."""
+        return os.path.exists(os.path.join(self.directory, "best.json"))
+
+    def save(self, step: int, score: float) -> None:
+        """Saves the model's weights and removes older ones."""
+        files.make_directory(self.directory)
+        name = f"weights-{step}"
+        self.checkpoint.write(os.path.join(self.directory, name))
+        files.write_json(
+            os.path.join(self.directory, "best.json"),
+            {"weights": name, "step": step, "score": score},
+        )
+        for path in glob.glob(os.path.join(self.directory, "weights-*")):
+            if not os.path.basename(path).startswith(name + "."):
+                os.unlink(path)
+
+    def load(self) -> dict:
+        """Loads the weights into the model and returns `best.json`.
+
+        Raises:
+            RunError: there are none, or they cannot be read.
+        """
+        best = files.read_json(os.path.join(self.directory, "best.json"))
+        path = os.path.join(self.directory, best["weights"])
+        try:
+            status = self.checkpoint.read(path)
+            status.assert_existing_objects_matched()
+        except _DAMAGED as error:
+            reason = str(error).splitlines()[0]
+            raise RunError(f"cannot read the weights {path}: {reason}")
+        return best

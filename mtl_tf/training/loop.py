@@ -1,0 +1,206 @@
+"""The training loop of one stage: steps, evaluations, checkpoints, stops."""
+
+import dataclasses
+import signal
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core.errors import Interrupted, RunError
+from mtl_tf.training.checkpoints import Checkpoints
+from mtl_tf.training.progress import Progress
+from mtl_tf.training.signals import StopRequest, stop_requests
+from mtl_tf.training.trainer import Report, Trainer
+
+
+@dataclasses.dataclass(frozen=True)
+class LoopOptions:
+    """How long a stage trains and how often it looks up.
+
+    Attributes:
+        total_steps: steps of the stage.
+        evaluate_every: steps between evaluations; the last step is followed
+            by one in any case.
+        steps_per_epoch: for the progress line.
+        patience: evaluations without a better mean score before the stage
+            ends, 0 to train to the end.
+        steps_per_call: steps per call of the compiled function, 0 to choose
+            about half a second's worth. It never changes the result.
+        checkpoint_seconds: time between checkpoints within an evaluation
+            period.
+    """
+
+    total_steps: int
+    evaluate_every: int
+    steps_per_epoch: int
+    patience: int = 0
+    steps_per_call: int = 0
+    checkpoint_seconds: float = 60.0
+
+
+class Loop:
+    """Trains to the end of a stage, from wherever the last process stopped.
+
+    Args:
+        trainer: takes the steps.
+        checkpoints: holds the state.
+        make_dataset: `(first step, replicas) -> dataset` of batches.
+        evaluate: returns a dict with the score to maximise under `mean`.
+        record: called with a dict per evaluation.
+        options: see `LoopOptions`.
+        task_names: for messages.
+    """
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        checkpoints: Checkpoints,
+        make_dataset: Callable[[int, int], tf.data.Dataset],
+        evaluate: Callable[[], dict[str, Any]],
+        record: Callable[[dict[str, Any]], None],
+        options: LoopOptions,
+        task_names: Sequence[str],
+    ):
+        self.trainer = trainer
+        self.checkpoints = checkpoints
+        self.make_dataset = make_dataset
+        self.evaluate = evaluate
+        self.record = record
+        self.options = options
+        self.task_names = list(task_names)
+        self.chunk = options.steps_per_call or 1
+
+    def run(self, start: int) -> None:
+        """Trains from step `start`, which `checkpoints.restore` returned.
+
+        Raises:
+            Interrupted: a signal came; the state is saved.
+            RunError: the loss is not finite; the last good state stays.
+        """
+        options, step = self.options, start
+        if self._finished(step):
+            return
+        iterator = self.trainer.iterate(
+            lambda replicas: self.make_dataset(start, replicas)
+        )
+        self.progress = Progress(
+            options.total_steps, step, options.steps_per_epoch
+        )
+        self.saved = time.monotonic()
+        logging.info("Compiling the first steps takes some seconds.")
+        with stop_requests() as stop:
+            while not self._finished(step):
+                step = self._advance(iterator, step)
+                if self._evaluation_due(step):
+                    self._evaluate(step)
+                elif self._checkpoint_due():
+                    self._save()
+                self._stop_if_asked(stop, step)
+        self.progress.close()
+
+    def _finished(self, step: int) -> bool:
+        waited = int(self.checkpoints.waited.numpy())
+        if self.options.patience and waited >= self.options.patience:
+            return True
+        return step >= self.options.total_steps
+
+    def _advance(self, iterator: Any, step: int) -> int:
+        every = self.options.evaluate_every
+        until = min((step // every + 1) * every, self.options.total_steps)
+        steps = min(self.chunk, until - step)
+        before = time.monotonic()
+        report = self.trainer.run(iterator, tf.constant(steps))
+        self._check(report)
+        self._choose_chunk((time.monotonic() - before) / steps)
+        state = self.checkpoints
+        state.step.assign(step + steps)
+        state.loss_sum.assign_add(report.loss_sum)
+        state.loss_count.assign_add(report.loss_count)
+        loss = tf.reduce_sum(report.loss_sum) / tf.reduce_sum(report.loss_count)
+        self.progress.update(step + steps, float(loss))
+        return step + steps
+
+    def _choose_chunk(self, seconds_per_step: float) -> None:
+        if not self.options.steps_per_call:
+            wanted = int(0.5 / max(seconds_per_step, 1e-4))
+            self.chunk = max(1, min(wanted, 2 * self.chunk, 500))
+
+    def _check(self, report: Report) -> None:
+        step = int(report.bad_step)
+        if step < 0:
+            return
+        self.progress.close()
+        kept = self.checkpoints.manager.latest_checkpoint
+        raise RunError(
+            f"the loss of the task {self.task_names[int(report.bad_task)]!r} "
+            f"is not finite at step {step}: lower "
+            "training.optimizer.learning_rate or set training.clip_norm; the "
+            f"last good checkpoint is {kept or 'none: it had not come so far'}"
+        )
+
+    def _evaluation_due(self, step: int) -> bool:
+        return (
+            step % self.options.evaluate_every == 0
+            or step == self.options.total_steps
+        )
+
+    def _evaluate(self, step: int) -> None:
+        self.progress.pause()
+        state, scores = self.checkpoints, self.evaluate()
+        better = scores["mean"] > float(state.best_score.numpy())
+        if better:
+            state.best.save(step, scores["mean"])
+            state.best_score.assign(scores["mean"])
+            state.best_step.assign(step)
+        state.waited.assign(0 if better else state.waited + 1)
+        self.record(self._entry(step, scores))
+        state.loss_sum.assign(tf.zeros_like(state.loss_sum))
+        state.loss_count.assign(tf.zeros_like(state.loss_count))
+        self._save()
+        self.progress.scores = (
+            f" | dev {scores['mean']:.2f} best "
+            f"{float(state.best_score.numpy()):.2f} "
+            f"at {int(state.best_step.numpy())}"
+        )
+        self.progress.pause()
+
+    def _entry(self, step: int, scores: dict[str, Any]) -> dict[str, Any]:
+        state = self.checkpoints
+        means = (state.loss_sum / tf.maximum(state.loss_count, 1.0)).numpy()
+        seen = state.loss_count.numpy()
+        return {
+            "step": step,
+            "epoch": round(step / self.options.steps_per_epoch, 4),
+            "train_loss": {
+                name: float(mean)
+                for name, mean, count in zip(self.task_names, means, seen)
+                if count
+            },
+            "loss_weights": dict(
+                zip(self.task_names, self.trainer.loss_weighting.values())
+            ),
+            "validation": scores,
+        }
+
+    def _checkpoint_due(self) -> bool:
+        passed = time.monotonic() - self.saved
+        return passed >= self.options.checkpoint_seconds
+
+    def _save(self) -> None:
+        self.checkpoints.save()
+        self.saved = time.monotonic()
+
+    def _stop_if_asked(self, stop: StopRequest, step: int) -> None:
+        if not stop or self._finished(step):
+            return
+        self._save()
+        self.progress.close()
+        name = signal.Signals(stop.signal_number).name
+        raise Interrupted(
+            f"stopped by {name} at step {step} of {self.options.total_steps}; "
+            "the state is saved, the same command continues",
+            stop.signal_number,
+        )

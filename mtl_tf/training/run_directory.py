@@ -1,0 +1,150 @@
+"""The files of a run directory, all JSON and text."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from absl import logging
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import RunError
+
+_LENGTHS = ("training.epochs", "training.steps", "training.fine_tune.epochs")
+
+
+def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested fields as `{"training.l2": 1e-5, ...}`."""
+    flat = {}
+    for name, value in config.items():
+        path = f"{prefix}{name}"
+        if isinstance(value, Mapping) and value:
+            flat.update(flatten(value, path + "."))
+        else:
+            flat[path] = value
+    return flat
+
+
+def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
+    return json.loads(json.dumps(config))
+
+
+class RunDirectory:
+    """Names and writes the files of a run.
+
+    Args:
+        path: the run directory; it is made when it does not exist.
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+
+    def file(self, *parts: str) -> str:
+        """The path of a file in the run directory."""
+        return os.path.join(self.path, *parts)
+
+    def has(self, name: str) -> bool:
+        """Whether the file exists."""
+        return os.path.exists(self.file(name))
+
+    def read(self, name: str) -> Any:
+        """Reads a JSON file, or raises `RunError`."""
+        return files.read_json(self.file(name))
+
+    def write(self, name: str, value: Any) -> None:
+        """Writes a JSON file, all of it or nothing."""
+        files.write_json(self.file(name), value)
+
+    def claim(self, config: Mapping[str, Any]) -> bool:
+        """Makes this the directory of a run with `config`.
+
+        Returns:
+            Whether a longer training was asked for than the one before.
+
+        Raises:
+            RunError: it holds a run with another config, or other files.
+        """
+        files.make_directory(self.path)
+        config = _plain(config)
+        if not self.has("config.json"):
+            self.write("config.json", config)
+            return False
+        old, new = flatten(self.read("config.json")), flatten(config)
+        changed = {
+            name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
+            for name in sorted({**old, **new})
+            if old.get(name) != new.get(name)
+        }
+        refused = {
+            name: pair
+            for name, pair in changed.items()
+            if name not in _LENGTHS or not _longer(*pair)
+        }
+        if refused:
+            lines = "\n".join(
+                f"  {name}: {before!r} there, {after!r} asked for"
+                for name, (before, after) in refused.items()
+            )
+            raise RunError(
+                f"{self.path} holds a run with another config:\n{lines}\n"
+                "name another --model_dir, or repeat its config (only a "
+                "longer training may be asked for)"
+            )
+        if changed:
+            self.write("config.json", config)
+        return bool(changed)
+
+    def check_or_write(self, name: str, value: Any, what: str) -> None:
+        """Writes a JSON file once and refuses another value later.
+
+        Raises:
+            RunError: the file holds something else.
+        """
+        value = _plain(value)
+        if not self.has(name):
+            self.write(name, value)
+            return
+        old, new = flatten(self.read(name)), flatten(value)
+        if old != new:
+            differing = [k for k in {**old, **new} if old.get(k) != new.get(k)]
+            raise RunError(
+                f"{what} changed since the run in {self.path} began (first "
+                f"difference: {min(differing)}): restore it or name another "
+                "--model_dir"
+            )
+
+    def metrics(self) -> Iterator[dict[str, Any]]:
+        """The readable entries of `metrics.jsonl`, in order."""
+        if not self.has("metrics.jsonl"):
+            return
+        with open(self.file("metrics.jsonl"), encoding="utf-8") as file:
+            for line in file:
+                try:
+                    yield json.loads(line)
+                except ValueError:
+                    logging.warning("Dropping half a line of metrics.jsonl.")
+
+    def append_metrics(self, entry: Mapping[str, Any]) -> None:
+        """Adds a line to `metrics.jsonl`."""
+        with open(self.file("metrics.jsonl"), "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def cut_metrics(self, stage: str, step: int) -> None:
+        """Drops what a killed process noted after its last checkpoint."""
+        if not self.has("metrics.jsonl"):
+            return
+        kept = [
+            json.dumps(entry) + "\n"
+            for entry in self.metrics()
+            if entry.get("stage") != stage or entry["step"] <= step
+        ]
+        files.write_text(self.file("metrics.jsonl"), "".join(kept))
+
+
+def _longer(before: Any, after: Any) -> bool:
+    numbers = (int, float)
+    return (
+        isinstance(before, numbers)
+        and isinstance(after, numbers)
+        and after > before
+    )

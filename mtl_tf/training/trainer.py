@@ -1,0 +1,157 @@
+"""The compiled training step, several of them per call."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import random
+from mtl_tf.training.optimizers import clip_by_global_norm
+
+
+class Report(NamedTuple):
+    """What several steps did.
+
+    Attributes:
+        loss_sum: float32 [tasks], summed mean losses of the tasks' batches.
+        loss_count: float32 [tasks], how many batches each task had.
+        bad_step: the first step whose loss was not finite, or -1.
+        bad_task: a task of that step whose loss was not finite.
+    """
+
+    loss_sum: tf.Tensor
+    loss_count: tf.Tensor
+    bad_step: tf.Tensor
+    bad_task: tf.Tensor
+
+
+class Trainer:
+    """Takes training steps on the replicas of a strategy.
+
+    A replica's loss is the sum over its groups of the group's weighted mean
+    loss, each normalised by the number of examples in the global batch, so
+    that the sum of the replicas' gradients is the gradient of the whole batch.
+
+    Args:
+        model: maps a batch to a dict with `loss` [G, B] and `losses`, named
+            scalars to add.
+        optimizer: configured for `variables`.
+        loss_weighting: maps tasks [G] and losses [G] to weighted losses [G].
+        variables: what is trained.
+        strategy: where the steps run.
+        tasks: number of tasks.
+        clip_norm: greatest norm of the whole gradient, 0 for no limit.
+        seed: base of the dropout seeds, which are functions of the step.
+    """
+
+    def __init__(
+        self,
+        model: keras.Model,
+        optimizer: keras.optimizers.Optimizer,
+        loss_weighting: keras.layers.Layer,
+        variables: Sequence[keras.Variable],
+        strategy: tf.distribute.Strategy,
+        tasks: int,
+        clip_norm: float = 0.0,
+        seed: int = 0,
+    ):
+        self.model = model
+        self.optimizer = optimizer
+        self.loss_weighting = loss_weighting
+        self.variables = list(variables)
+        self.strategy = strategy
+        self.tasks = tasks
+        self.clip_norm = clip_norm
+        self.seed = random.fold(seed, "dropout") % (2**30)
+
+    def iterate(
+        self, make_dataset: Callable[[int], tf.data.Dataset]
+    ) -> Iterator[Any]:
+        """An iterator over the replicas' batches.
+
+        Args:
+            make_dataset: called with the number of replicas in step; returns
+                a dataset with that many consecutive pieces per step.
+        """
+        replicas = self.strategy.num_replicas_in_sync
+        distributed = self.strategy.distribute_datasets_from_function(
+            lambda context: make_dataset(replicas)
+        )
+        return iter(distributed)
+
+    @tf.function(reduce_retracing=True)
+    def run(self, iterator: Iterator[Any], steps: tf.Tensor) -> Report:
+        """Takes `steps` steps (an int32 scalar) on what `iterator` yields."""
+        loss_sum = tf.zeros([self.tasks])
+        loss_count = tf.zeros([self.tasks])
+        bad_step = tf.constant(-1, tf.int64)
+        bad_task = tf.constant(-1, tf.int32)
+        for _ in tf.range(steps):
+            pieces = next(iterator)
+            step, task, loss = self.strategy.run(self._step, (pieces,))
+            step, task = self._first(step), self._first(task)
+            loss = self.strategy.reduce("SUM", loss, axis=None)
+            rows = task[:, None]
+            loss_sum = tf.tensor_scatter_nd_add(loss_sum, rows, loss)
+            loss_count = tf.tensor_scatter_nd_add(
+                loss_count, rows, tf.ones_like(loss)
+            )
+            bad = tf.logical_not(tf.math.is_finite(loss))
+            if bad_step < 0 and tf.reduce_any(bad):
+                bad_step = step
+                bad_task = tf.boolean_mask(task, bad)[0]
+        return Report(loss_sum, loss_count, bad_step, bad_task)
+
+    def _first(self, value: Any) -> tf.Tensor:
+        return self.strategy.experimental_local_results(value)[0]
+
+    def _step(
+        self, batch: dict[str, tf.Tensor]
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        replica = tf.distribute.get_replica_context()
+        number = replica.replica_id_in_sync_group
+        seed = tf.stack([self.seed + number, tf.cast(batch["step"], tf.int32)])
+        shared = 1.0 / replica.num_replicas_in_sync
+        with tf.GradientTape() as tape:
+            outputs = self.model(batch, training=True, seed=seed)
+            loss = group_losses(outputs, batch)
+            total = tf.reduce_sum(self._weighted(batch["task"], loss, shared))
+            for extra in outputs["losses"].values():
+                total += shared * extra
+        values = [variable.value for variable in self.variables]
+        gradients = tape.gradient(total, values)
+        pairs = [
+            (gradient, variable)
+            for gradient, variable in zip(gradients, self.variables)
+            if gradient is not None
+        ]
+        gradients, variables = map(list, zip(*pairs))
+        if self.clip_norm:
+            gradients = clip_by_global_norm(gradients, self.clip_norm)
+        self.optimizer.apply(gradients, variables)
+        return batch["step"], batch["task"], loss
+
+    def _weighted(
+        self, task: tf.Tensor, loss: tf.Tensor, shared: float
+    ) -> tf.Tensor:
+        # Affine in the loss: its constant part is shared by the replicas.
+        constant = self.loss_weighting(task, tf.zeros_like(loss))
+        return self.loss_weighting(task, loss) - (1.0 - shared) * constant
+
+
+def group_losses(
+    outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor]
+) -> tf.Tensor:
+    """Each group's summed loss over its number of examples.
+
+    Args:
+        outputs: `loss`, float32 [G, B].
+        batch: `weight` [G, B], 0 on filler rows, and `normalizer` [G], the
+            examples of the group in the global batch.
+
+    Returns:
+        float32 [G].
+    """
+    weighted = tf.reduce_sum(outputs["loss"] * batch["weight"], axis=1)
+    return weighted / tf.maximum(batch["normalizer"], 1.0)

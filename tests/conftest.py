@@ -13,6 +13,8 @@ tf.config.set_logical_device_configuration(
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def two_replicas() -> tf.distribute.MirroredStrategy:
+    # One for the whole session: two strategies in a process use the same keys
+    # for their collectives, and TensorFlow then mixes them up.
     return tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])

@@ -10,7 +10,14 @@ from absl import logging
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
 
-_DAMAGED = (tf.errors.OpError, ValueError, AssertionError)
+# What TensorFlow raises for a file that is cut off or does not fit.
+_DAMAGED = (
+    tf.errors.OpError,
+    AssertionError,
+    IndexError,
+    RuntimeError,
+    ValueError,
+)
 
 
 class Checkpoints:
@@ -56,6 +63,8 @@ class Checkpoints:
             loss_sum=self.loss_sum,
             loss_count=self.loss_count,
         )
+        # Made now, so that a restored state has no part without a taker.
+        assert self.checkpoint.save_counter is not None
 
     def restore(self) -> int:
         """Restores the newest readable state and returns its step, or 0.

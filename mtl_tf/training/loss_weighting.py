@@ -29,6 +29,7 @@ class StaticWeights(keras.layers.Layer):
         self.weights_of_tasks = [
             float(checks.not_negative("loss_weight", w)) for w in weights
         ]
+        self.built = True
 
     def call(self, task: tf.Tensor, loss: tf.Tensor) -> tf.Tensor:
         """See the class."""
@@ -52,8 +53,8 @@ class UncertaintyWeights(StaticWeights):
     number per task that starts at 0. The static weights stay as factors.
     """
 
-    def build(self, *shapes: tuple) -> None:
-        """Makes the log variances, float32 [tasks]."""
+    def __init__(self, weights: Sequence[float], **kwargs):
+        super().__init__(weights, **kwargs)
         self.log_variance = self.add_weight(
             name="log_variance",
             shape=(len(self.weights_of_tasks),),
@@ -75,12 +76,9 @@ LOSS_WEIGHTINGS = {"static": StaticWeights, "uncertainty": UncertaintyWeights}
 
 
 def make_loss_weighting(name: str, weights: Sequence[float]) -> StaticWeights:
-    """The weighting that `training.loss_weighting` names, built.
+    """The weighting that `training.loss_weighting` names.
 
     Raises:
         ConfigError: an unknown name.
     """
-    layer = look_up(name, LOSS_WEIGHTINGS, "loss weighting")(weights)
-    layer.build()
-    layer.built = True
-    return layer
+    return look_up(name, LOSS_WEIGHTINGS, "loss weighting")(weights)

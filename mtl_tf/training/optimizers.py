@@ -40,9 +40,11 @@ class ExactSparseMixin:
         l2: factor of the coupled L2 penalty per variable, added to the
             gradient: of rows with a gradient where the gradient is sparse.
         rate_factors: factor on the learning rate per variable.
+        clip_norm: greatest norm of the whole gradient, 0 for no limit.
     """
 
     lazy = False
+    clip_norm = 0.0
     l2: list[float] | None = None
     rate_factors: list[float] | None = None
 
@@ -51,11 +53,25 @@ class ExactSparseMixin:
         variables: list[keras.Variable],
         l2: list[float],
         rate_factors: list[float],
-        lazy: bool,
+        lazy: bool = False,
+        clip_norm: float = 0.0,
     ) -> None:
         """Builds the slots for `variables` and sets what belongs to each."""
         self.build(variables)
         self.l2, self.rate_factors, self.lazy = l2, rate_factors, lazy
+        self.clip_norm = clip_norm
+
+    def _all_reduce_sum_gradients(self, grads_and_vars: list) -> list:
+        """Keras's hook between the replicas' gradients and `update_step`."""
+        reduced = super()._all_reduce_sum_gradients(grads_and_vars)
+        gradients, variables = zip(*reduced)
+        gradients = [
+            sum_repeats(g) if isinstance(g, tf.IndexedSlices) else g
+            for g in gradients
+        ]
+        if self.clip_norm:
+            gradients = clip_by_global_norm(gradients, self.clip_norm)
+        return list(zip(gradients, variables))
 
     def update_step(
         self,
@@ -63,7 +79,7 @@ class ExactSparseMixin:
         variable: tf.Variable,
         learning_rate: tf.Tensor,
     ) -> None:
-        """Updates one variable from its gradient, reduced over replicas."""
+        """Updates one variable from its gradient, summed and unrepeated."""
         index = self._get_variable_index(variable)
         if self.rate_factors and self.rate_factors[index] != 1.0:
             learning_rate = learning_rate * self.rate_factors[index]
@@ -73,7 +89,7 @@ class ExactSparseMixin:
                 gradient = gradient + decay * variable
             super().update_step(gradient, variable, learning_rate)
             return
-        slices = sum_repeats(gradient)
+        slices = gradient
         if decay:
             used = tf.gather(variable, slices.indices)
             slices = tf.IndexedSlices(
@@ -82,7 +98,6 @@ class ExactSparseMixin:
         if self.lazy or self.rows_suffice():
             self.update_rows(slices, variable, learning_rate, index)
         else:
-            # `unsorted_segment_sum` needs the size even in an unknown shape.
             dense = tf.scatter_nd(
                 slices.indices[:, None],
                 slices.values,
@@ -238,21 +253,13 @@ def make_optimizer(
     return cls(learning_rate=learning_rate, **{**known, **options})
 
 
-def clip_by_global_norm(
-    gradients: list[tf.Tensor | tf.IndexedSlices], norm: float
-) -> list[tf.Tensor | tf.IndexedSlices]:
-    """Scales the gradients of all replicas together to at most `norm`.
-
-    The norm is that of the reduced gradient with repeats summed. The result is
-    divided by the number of replicas, for the optimizer sums over them again.
-    """
-    context = tf.distribute.get_replica_context()
-    replicas = context.num_replicas_in_sync
-    if replicas > 1:
-        gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
-    gradients = [
-        sum_repeats(g) if isinstance(g, tf.IndexedSlices) else g
+def clip_by_global_norm(gradients: list, norm: float) -> list:
+    """Scales gradients without repeated rows together to at most `norm`."""
+    total = tf.linalg.global_norm(gradients)
+    scale = norm / tf.maximum(total, norm)
+    return [
+        tf.IndexedSlices(g.values * scale, g.indices, g.dense_shape)
+        if isinstance(g, tf.IndexedSlices)
+        else g * scale
         for g in gradients
     ]
-    gradients, _ = tf.clip_by_global_norm(gradients, norm)
-    return [g if replicas == 1 else g / replicas for g in gradients]

@@ -7,7 +7,6 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import random
-from mtl_tf.training.optimizers import clip_by_global_norm
 
 
 class Report(NamedTuple):
@@ -41,7 +40,6 @@ class Trainer:
         variables: what is trained.
         strategy: where the steps run.
         tasks: number of tasks.
-        clip_norm: greatest norm of the whole gradient, 0 for no limit.
         seed: base of the dropout seeds, which are functions of the step.
     """
 
@@ -53,7 +51,6 @@ class Trainer:
         variables: Sequence[keras.Variable],
         strategy: tf.distribute.Strategy,
         tasks: int,
-        clip_norm: float = 0.0,
         seed: int = 0,
     ):
         self.model = model
@@ -62,7 +59,6 @@ class Trainer:
         self.variables = list(variables)
         self.strategy = strategy
         self.tasks = tasks
-        self.clip_norm = clip_norm
         self.seed = random.fold(seed, "dropout") % (2**30)
 
     def iterate(
@@ -127,14 +123,14 @@ class Trainer:
             if gradient is not None
         ]
         gradients, variables = map(list, zip(*pairs))
-        if self.clip_norm:
-            gradients = clip_by_global_norm(gradients, self.clip_norm)
         self.optimizer.apply(gradients, variables)
         return batch["step"], batch["task"], loss
 
     def _weighted(
         self, task: tf.Tensor, loss: tf.Tensor, shared: float
     ) -> tf.Tensor:
+        if shared == 1.0:
+            return self.loss_weighting(task, loss)
         # Affine in the loss: its constant part is shared by the replicas.
         constant = self.loss_weighting(task, tf.zeros_like(loss))
         return self.loss_weighting(task, loss) - (1.0 - shared) * constant

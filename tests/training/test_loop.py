@@ -1,0 +1,158 @@
+import glob
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from mtl_tf.core.errors import Interrupted, RunError
+from tests.training import toy
+from tests.training.test_trainer import assert_same
+
+
+def test_evaluates_on_time_and_at_the_end(tmp_path):
+    stage = toy.Stage(tmp_path).run()
+    assert [r["step"] for r in stage.records] == [5, 10, 12]
+    assert stage.records[0]["epoch"] == round(5 / 6, 4)
+    assert set(stage.records[0]["train_loss"]) == {"first", "second"}
+    assert stage.records[0]["loss_weights"] == {"first": 1.0, "second": 2.0}
+
+
+def test_keeps_the_weights_of_the_best_score(tmp_path):
+    scores = {5: 10.0, 10: 30.0, 12: 20.0}
+    stage = toy.Stage(tmp_path, scores=scores.get)
+    kept = {}
+    record = stage.loop.record
+
+    def watch(entry):
+        kept[entry["step"]] = stage.model.table.numpy()
+        record(entry)
+
+    stage.loop.record = watch
+    stage.run()
+    best = stage.checkpoints.best.load()
+    assert (best["step"], best["score"]) == (10, 30.0)
+    np.testing.assert_array_equal(stage.model.table.numpy(), kept[10])
+    names = os.listdir(tmp_path / "best")
+    assert not [n for n in names if n.startswith(("weights-5", "weights-12"))]
+
+
+def test_patience_ends_the_stage_and_stays_ended(tmp_path):
+    settings = {"total_steps": 60, "patience": 2, "scores": lambda step: -step}
+    first = toy.Stage(tmp_path, **settings).run()
+    assert [r["step"] for r in first.records] == [5, 10]
+    again = toy.Stage(tmp_path, **settings).run()
+    assert again.records == []
+
+
+def test_a_longer_training_continues_to_the_same_result(tmp_path):
+    toy.Stage(tmp_path / "a", total_steps=10).run()
+    continued = toy.Stage(tmp_path / "a", total_steps=20).run()
+    whole = toy.Stage(tmp_path / "b", total_steps=20).run()
+    assert_same(continued, whole)
+    assert continued.records == whole.records[2:]
+
+
+CHILD = """
+import os, sys
+from tests.training import toy
+from mtl_tf.training import checkpoints
+save, count = checkpoints.Checkpoints.save, [0]
+def counted(self):
+    save(self)
+    count[0] += 1
+    if count[0] == int(sys.argv[2]):
+        os.kill(os.getpid(), 9)
+checkpoints.Checkpoints.save = counted
+toy.Stage(sys.argv[1], optimizer="adam", steps_per_call=1,
+          checkpoint_seconds=0.0).run()
+"""
+
+
+@pytest.mark.parametrize("saves", [3, 6])
+def test_kill_9_anywhere_resumes_bit_equal(tmp_path, saves):
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, str(tmp_path / "a"), str(saves)],
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    assert child.returncode == -signal.SIGKILL
+    resumed = toy.Stage(tmp_path / "a", optimizer="adam")
+    assert resumed.checkpoints.restore() == saves
+    resumed.run()
+    whole = toy.Stage(tmp_path / "b", optimizer="adam").run()
+    assert_same(resumed, whole)
+    missing = len(whole.records) - len(resumed.records)
+    assert missing == sum(s <= saves for s in (5, 10, 12))
+    assert resumed.records == whole.records[missing:]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_saves_and_stops_and_the_same_command_continues(
+    tmp_path, number
+):
+    def send(step, full):
+        if step == 7:
+            os.kill(os.getpid(), number)
+        return full
+
+    stage = toy.Stage(tmp_path / "a", steps_per_call=1, change=send)
+    with pytest.raises(Interrupted, match="the same command continues") as got:
+        stage.run()
+    assert got.value.signal_number == number
+    assert signal.getsignal(number) != stage.loop
+    resumed = toy.Stage(tmp_path / "a").run()
+    whole = toy.Stage(tmp_path / "b").run()
+    assert_same(resumed, whole)
+
+
+def damage(directory, newest):
+    """Truncates the files of one of the two states."""
+    paths = glob.glob(str(directory / "checkpoints" / "*.data-*"))
+    paths.sort(key=lambda p: int(p.rsplit("-", 4)[1].split(".")[0]))
+    path = paths[-1] if newest else paths[0]
+    with open(path, "r+b") as file:
+        file.truncate(10)
+
+
+def test_a_truncated_checkpoint_falls_back_and_says_so(tmp_path, caplog):
+    toy.Stage(tmp_path / "a").run()
+    damage(tmp_path / "a", newest=True)
+    stage = toy.Stage(tmp_path / "a")
+    with caplog.at_level("WARNING"):
+        assert stage.checkpoints.restore() == 10
+    assert "ckpt-12 is damaged" in caplog.text
+    assert_same(stage.run(), toy.Stage(tmp_path / "b").run())
+
+
+def test_no_readable_checkpoint_is_an_error(tmp_path):
+    toy.Stage(tmp_path).run()
+    damage(tmp_path, newest=True)
+    damage(tmp_path, newest=False)
+    with pytest.raises(RunError, match="no checkpoint in .* is readable"):
+        toy.Stage(tmp_path).checkpoints.restore()
+
+
+def test_a_loss_that_becomes_nan_stops_and_keeps_the_last_state(tmp_path):
+    def poison(step, full):
+        if step == 8:
+            full["weight"][0, 0] = np.nan
+        return full
+
+    stage = toy.Stage(tmp_path, change=poison)
+    with pytest.raises(
+        RunError, match=r"task 'first' is not finite at step 8.*ckpt-5"
+    ):
+        stage.run()
+    assert toy.Stage(tmp_path).checkpoints.restore() == 5
+
+
+def test_weights_that_are_not_finite_are_never_saved(tmp_path):
+    stage = toy.Stage(tmp_path, total_steps=5)
+    stage.run()
+    stage.model.table.assign(np.full((toy.WORDS, toy.WIDTH), np.inf))
+    stage.checkpoints.step.assign(6)
+    with pytest.raises(RunError, match="table is not finite after step 6"):
+        stage.checkpoints.save()
+    assert toy.Stage(tmp_path).checkpoints.restore() == 5

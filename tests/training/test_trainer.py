@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.training import toy
+
+
+def trained(tmp_path, steps=6, **options):
+    stage = toy.Stage(tmp_path, **options)
+    iterator = stage.trainer.iterate(
+        lambda replicas: toy.dataset(
+            0, replicas, groups=options.get("groups", 1)
+        )
+    )
+    report = stage.trainer.run(iterator, tf.constant(steps))
+    return stage, report
+
+
+def assert_same(one, two, tolerance=0.0):
+    for a, b in zip(one.values(), two.values()):
+        np.testing.assert_allclose(a, b, atol=tolerance, rtol=0)
+
+
+def test_loss_and_update_follow_the_definition_for_one_step(tmp_path):
+    batch = toy.batch(1)
+    stage = toy.Stage(tmp_path, optimizer="sgd")
+    seed = tf.constant([stage.trainer.seed, 1])
+    before = [v.numpy() for v in stage.model.trainable_variables]
+    with tf.GradientTape() as tape:
+        outputs = stage.model(batch, training=True, seed=seed)
+        mean = tf.reduce_mean(outputs["loss"])
+    gradients = tape.gradient(
+        mean, [v.value for v in stage.model.trainable_variables]
+    )
+    iterator = stage.trainer.iterate(lambda r: toy.dataset(1, r))
+    report = stage.trainer.run(iterator, tf.constant(1))
+    np.testing.assert_allclose(report.loss_sum, [0, float(mean)], rtol=1e-6)
+    np.testing.assert_array_equal(report.loss_count, [0, 1])
+    # Task 1 has the loss weight 2.
+    for start, gradient, variable in zip(
+        before, gradients, stage.model.trainable_variables
+    ):
+        expected = start - 0.1 * 2.0 * tf.convert_to_tensor(gradient)
+        np.testing.assert_allclose(variable.numpy(), expected, atol=1e-6)
+
+
+def test_filler_rows_change_nothing(tmp_path):
+    def other_filler(step, full):
+        row = -1 if step % 2 == 0 else slice(0, 0)
+        full["tokens"][:, row] = 7
+        full["label"][:, row] = 1
+        return full
+
+    plain = toy.Stage(tmp_path / "a", total_steps=4).run()
+    other = toy.Stage(tmp_path / "b", total_steps=4, change=other_filler).run()
+    assert_same(plain, other)
+
+
+def test_steps_per_call_do_not_change_the_result(tmp_path):
+    one = toy.Stage(tmp_path / "a", steps_per_call=1).run()
+    many = toy.Stage(tmp_path / "b", steps_per_call=4).run()
+    assert_same(one, many)
+
+
+@pytest.mark.parametrize("weighting", ["static", "uncertainty"])
+@pytest.mark.parametrize("clip_norm", [0.0, 0.05])
+def test_two_replicas_take_the_step_of_one_device(
+    tmp_path, two_replicas, weighting, clip_norm, monkeypatch
+):
+    # Dropout masks differ between replicas by design: compare without.
+    monkeypatch.setattr(
+        tf.random, "stateless_uniform", lambda shape, seed: tf.ones(shape)
+    )
+    settings = {
+        "optimizer": "adam",
+        "weighting": weighting,
+        "clip_norm": clip_norm,
+        "groups": 2,
+    }
+    one, first = trained(tmp_path / "a", **settings)
+    two, second = trained(tmp_path / "b", strategy=two_replicas, **settings)
+    np.testing.assert_allclose(first.loss_sum, second.loss_sum, rtol=1e-5)
+    np.testing.assert_array_equal(second.loss_count, [6, 6])
+    assert_same(one, two, 2e-6)
+
+
+def test_clipping_bounds_the_whole_step(tmp_path):
+    start = toy.Stage(tmp_path / "c", optimizer="sgd").values()
+    stage, _ = trained(tmp_path / "a", steps=1, optimizer="sgd", clip_norm=0.01)
+    moved = [a - b for a, b in zip(stage.values(), start)][:2]
+    norm = np.sqrt(sum(np.sum(m**2) for m in moved))
+    np.testing.assert_allclose(norm, 0.1 * 0.01, rtol=1e-4)
+
+
+def test_uncertainty_learns_a_weight_per_task(tmp_path):
+    stage = toy.Stage(
+        tmp_path, optimizer="sgd", weighting="uncertainty", total_steps=3
+    )
+    stage.run()
+    first, second = stage.weights.values()
+    assert first != 1.0 and second != 2.0
+
+
+def test_dropout_is_a_function_of_seed_and_step(tmp_path):
+    one, _ = trained(tmp_path / "a")
+    again, _ = trained(tmp_path / "b")
+    assert_same(one, again)
+    other = toy.Stage(tmp_path / "c")
+    other.trainer.seed += 1
+    iterator = other.trainer.iterate(lambda r: toy.dataset(0, r))
+    other.trainer.run(iterator, tf.constant(6))
+    assert np.abs(other.values()[0] - one.values()[0]).max() > 1e-4
+
+
+def test_the_first_bad_loss_is_named(tmp_path):
+    def poison(step, full):
+        if step == 3:
+            full["weight"][0, 0] = np.nan
+        return full
+
+    stage = toy.Stage(tmp_path)
+    iterator = stage.trainer.iterate(lambda r: toy.dataset(0, r, poison))
+    report = stage.trainer.run(iterator, tf.constant(8))
+    assert (int(report.bad_step), int(report.bad_task)) == (3, 1)

@@ -1,0 +1,149 @@
+"""A tiny model and its batches, to test training without the other rooms."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.training import optimizers
+from mtl_tf.training.checkpoints import Checkpoints
+from mtl_tf.training.loop import Loop, LoopOptions
+from mtl_tf.training.loss_weighting import make_loss_weighting
+from mtl_tf.training.trainer import Trainer
+
+TASKS, WORDS, WIDTH = 2, 12, 4
+
+
+class Toy(keras.Model):
+    """Sums word vectors; a stacked output row per task."""
+
+    def __init__(self):
+        super().__init__()
+        draw = keras.initializers.RandomNormal(seed=3)
+        self.table = self.add_weight(
+            shape=(WORDS, WIDTH), initializer=draw, name="table"
+        )
+        self.stack = self.add_weight(
+            shape=(TASKS, WIDTH), initializer=draw, name="stack"
+        )
+        self.built = True
+
+    def call(self, batch, training=False, seed=None):
+        x = tf.gather(self.table.value, batch["tokens"])
+        if training:
+            keep = tf.random.stateless_uniform(tf.shape(x), seed) > 0.2
+            x = tf.where(keep, x, 0.0)
+        w = tf.gather(self.stack.value, batch["task"])
+        logit = tf.reduce_sum(tf.reduce_sum(x, 2) * w[:, None], -1)
+        label = tf.cast(batch["label"], tf.float32)
+        loss = tf.nn.sigmoid_cross_entropy_with_logits(label, logit)
+        return {"loss": loss, "losses": {}}
+
+
+def batch(step, groups=1, rows=4):
+    """A batch as a pure function of its step."""
+    rng = np.random.default_rng(step)
+    tokens = rng.integers(0, WORDS, (groups, rows, 5)).astype("i")
+    weight = np.ones((groups, rows), "f")
+    weight[:, -1] = step % 2
+    return {
+        "task": ((step + np.arange(groups)) % TASKS).astype("i"),
+        "tokens": tokens,
+        "label": (tokens[..., 0] % 2).astype("i"),
+        "weight": weight,
+        "normalizer": weight.sum(1),
+        "step": np.int64(step),
+    }
+
+
+def dataset(start, replicas=1, change=None, groups=1):
+    """The batches from `start` on, `replicas` pieces a step."""
+
+    def generate():
+        step = start
+        while True:
+            full = batch(step, groups)
+            if change:
+                full = change(step, full)
+            rows = full["weight"].shape[1] // replicas
+            for r in range(replicas):
+                cut = slice(r * rows, (r + 1) * rows)
+                yield {
+                    name: value[:, cut] if value.ndim > 1 else value
+                    for name, value in full.items()
+                }
+            step += 1
+
+    signature = {
+        name: tf.TensorSpec([None] * np.ndim(value), value.dtype)
+        for name, value in batch(0).items()
+    }
+    return tf.data.Dataset.from_generator(generate, output_signature=signature)
+
+
+class Stage:
+    """Everything a loop needs, in `directory`."""
+
+    def __init__(
+        self,
+        directory,
+        strategy=None,
+        optimizer="adagrad",
+        weighting="static",
+        clip_norm=0.0,
+        scores=None,
+        change=None,
+        groups=1,
+        **options,
+    ):
+        strategy = strategy or tf.distribute.OneDeviceStrategy("cpu:0")
+        with strategy.scope():
+            self.model = Toy()
+            self.weights = make_loss_weighting(weighting, [1.0, 2.0])
+            self.optimizer = optimizers.make_optimizer({"name": optimizer}, 0.1)
+            variables = (
+                self.model.trainable_variables
+                + self.weights.trainable_variables
+            )
+            n = len(variables)
+            self.optimizer.configure(
+                variables, [0] * n, [1] * n, clip_norm=clip_norm
+            )
+            self.checkpoints = Checkpoints(
+                str(directory), self.model, self.optimizer, self.weights, TASKS
+            )
+        self.trainer = Trainer(
+            self.model,
+            self.optimizer,
+            self.weights,
+            variables,
+            strategy,
+            TASKS,
+            seed=5,
+        )
+        self.records = []
+        self.scores = scores or (lambda step: float(step))
+        options = {"total_steps": 12, "evaluate_every": 5, **options}
+        self.loop = Loop(
+            self.trainer,
+            self.checkpoints,
+            lambda start, replicas: dataset(start, replicas, change, groups),
+            lambda: {
+                "mean": self.scores(int(self.checkpoints.step.numpy())),
+                "tasks": {},
+            },
+            self.records.append,
+            LoopOptions(steps_per_epoch=6, **options),
+            ["first", "second"],
+        )
+
+    def run(self):
+        self.loop.run(self.checkpoints.restore())
+        return self
+
+    def values(self):
+        variables = (
+            *self.model.variables,
+            *self.optimizer.variables,
+            *self.weights.variables,
+        )
+        return [np.asarray(v.numpy()) for v in variables]

@@ -24,8 +24,8 @@ class Checkpoints:
     """The state of a training stage, saved and restored exactly.
 
     The state is the model, the optimizer, the loss weights, the step, the
-    best validation score with its step, the evaluations since then, and the
-    sums of the training loss since the last evaluation.
+    best validation score with its step, the evaluations since then, the time
+    spent, and the sums of the training loss since the last evaluation.
 
     Args:
         directory: holds `checkpoints/` (the last two states) and `best/`.
@@ -49,6 +49,7 @@ class Checkpoints:
         self.best_score = tf.Variable(-1.0, dtype=tf.float64, trainable=False)
         self.best_step = tf.Variable(-1, dtype=tf.int64, trainable=False)
         self.waited = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         self.loss_sum = tf.Variable(tf.zeros([tasks]), trainable=False)
         self.loss_count = tf.Variable(tf.zeros([tasks]), trainable=False)
         self.weights = (*model.variables, *loss_weighting.variables)
@@ -60,6 +61,7 @@ class Checkpoints:
             best_score=self.best_score,
             best_step=self.best_step,
             waited=self.waited,
+            seconds=self.seconds,
             loss_sum=self.loss_sum,
             loss_count=self.loss_count,
         )

@@ -190,8 +190,10 @@ class Loop:
         return passed >= self.options.checkpoint_seconds
 
     def _save(self) -> None:
+        now = time.monotonic()
+        self.checkpoints.seconds.assign_add(now - self.saved)
+        self.saved = now
         self.checkpoints.save()
-        self.saved = time.monotonic()
 
     def _stop_if_asked(self, stop: StopRequest, step: int) -> None:
         if not stop or self._finished(step):

@@ -1,0 +1,199 @@
+"""Checks an export in TensorFlow's C loader: `python -m export.check`."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+from absl import flags
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.programs import runner
+
+_ANSWERS = os.path.join("assets.extra", "warmup_answers.json")
+_LOADER = os.path.join(os.path.dirname(__file__), "c_loader.py")
+TOLERANCE = 1e-5
+FAILED = 2
+
+
+def run_in_c_loader(model: str, requests: list[dict]) -> dict[str, Any]:
+    """Runs requests on a SavedModel in a process without our code.
+
+    Args:
+        model: a version directory.
+        requests: dicts of `signature` and `inputs`, lists of strings by name.
+
+    Returns:
+        `answers`, a list of dicts of `outputs`; `signatures`; and `imported`,
+        which Python packages the process should not have had but did.
+
+    Raises:
+        RunError: TensorFlow cannot load or run the model.
+    """
+    if not os.path.exists(os.path.join(model, "saved_model.pb")):
+        raise RunError(
+            f"{model} is not a version directory of an export: it has no "
+            "saved_model.pb"
+        )
+    done = subprocess.run(
+        [sys.executable, "-I", _LOADER, os.path.abspath(model)],
+        input=json.dumps(requests),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        reason = lines[-1] if lines else f"status {done.returncode}"
+        raise RunError(f"TensorFlow's C loader cannot run {model}: {reason}")
+    return json.loads(done.stdout)
+
+
+def compare(expected: Any, got: Any) -> float:
+    """The greatest difference of two nested lists; inf where they differ."""
+    if isinstance(expected, list):
+        if not isinstance(got, list) or len(expected) != len(got):
+            return float("inf")
+        return max((compare(a, b) for a, b in zip(expected, got)), default=0.0)
+    if isinstance(expected, str) or isinstance(got, str):
+        return 0.0 if expected == got else float("inf")
+    difference = abs(expected - got)
+    return difference if difference == difference else float("inf")
+
+
+def check(model: str) -> list[dict[str, Any]]:
+    """Compares every signature with the answers recorded at export.
+
+    Returns:
+        Per signature `signature`, `examples`, the greatest `difference` of
+        an output, and whether it is `ok`.
+
+    Raises:
+        RunError: the model cannot be run, or has no recorded answers.
+    """
+    calls = files.read_json(os.path.join(model, _ANSWERS))
+    requests = [
+        {"signature": c["signature"], "inputs": c["inputs"]} for c in calls
+    ]
+    result = run_in_c_loader(model, requests)
+    rows = [_row(c, a) for c, a in zip(calls, result["answers"])]
+    for name in set(result["signatures"]) - {c["signature"] for c in calls}:
+        rows.append(
+            {
+                "signature": name,
+                "examples": 0,
+                "difference": float("inf"),
+                "ok": False,
+            }
+        )
+    if result["imported"]:
+        raise RunError(f"the loader imported {', '.join(result['imported'])}")
+    return rows
+
+
+def _row(call: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    expected, got = call["outputs"], answer["outputs"]
+    difference = float("inf")
+    if set(expected) == set(got):
+        difference = max(compare(expected[k], got[k]) for k in expected)
+    return {
+        "signature": call["signature"],
+        "examples": len(call["inputs"]["text"]),
+        "difference": difference,
+        "ok": difference <= TOLERANCE,
+    }
+
+
+def ask(model: str, task: str, texts: list[str]) -> list[dict[str, Any]]:
+    """Asks an export about texts of a task, in the C loader.
+
+    Returns:
+        Per text `text`, `task`, `label` and `scores` by label.
+
+    Raises:
+        RunError: the model cannot be run or has no such task.
+    """
+    request = {"signature": task, "inputs": {"text": texts}}
+    outputs = run_in_c_loader(model, [request])["answers"][0]["outputs"]
+    return [
+        {
+            "text": text,
+            "task": task,
+            "label": label,
+            "scores": dict(zip(classes, scores)),
+        }
+        for text, label, classes, scores in zip(
+            texts, outputs["label"], outputs["classes"], outputs["scores"]
+        )
+    ]
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    flags.DEFINE_string(
+        "model", None, "a version directory of an export", flag_values=values
+    )
+    flags.DEFINE_string(
+        "task", None, "task of the texts to ask about", flag_values=values
+    )
+    flags.DEFINE_multi_string(
+        "text",
+        [],
+        "a text to ask the export about; may be repeated",
+        flag_values=values,
+    )
+
+
+def main(values: flags.FlagValues) -> int:
+    """Prints the table of signatures, or the answers."""
+    if values.text:
+        if not values.task:
+            raise ConfigError("--text needs --task: which task is it for?")
+        for answer in ask(values.model, values.task, values.text):
+            print(json.dumps(answer, ensure_ascii=False))
+        return 0
+    rows = check(values.model)
+    width = max(len(row["signature"]) for row in rows)
+    for row in rows:
+        print(
+            f"{row['signature']:<{width}}  {row['examples']:>3} examples  "
+            f"difference {row['difference']:.1e}  "
+            f"{'ok' if row['ok'] else 'FAILED'}"
+        )
+    return 0 if all(row["ok"] for row in rows) else FAILED
+
+
+PROGRAM = runner.Program(
+    name="check",
+    package="export",
+    script="mtl-check",
+    summary="""
+    Runs every signature of an export in TensorFlow's C loader, which model
+    servers use, in a process without Keras and without this package, and
+    compares the answers with those recorded at export (difference at most
+    1e-5). Exit status 2 if one differs. With --text it asks the export.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        ("Check every signature", "--model=runs/quickstart/export/1"),
+        (
+            "Ask",
+            "--model=runs/quickstart/export/1 --task=films "
+            '--text="an unpredictable story , and well told"',
+        ),
+    ),
+    required=("model",),
+    tensorflow=False,
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-check`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,198 @@
+"""Exports a trained run for TensorFlow Serving: `export.saved_model`."""
+
+import os
+import shutil
+from typing import Any
+
+from absl import flags, logging
+
+from mtl_tf.core import checks, files
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs import runner
+
+_RESERVED = ("serving_default", "serve", "train")
+_WARMUP_TEXTS = (
+    "a good one , i would buy it again",
+    "not what i hoped for .",
+    "",
+)
+
+
+def next_version(export_dir: str) -> int:
+    """One more than the greatest version below `export_dir`, or 1."""
+    names = os.listdir(export_dir) if os.path.isdir(export_dir) else []
+    return max((int(n) for n in names if n.isdigit()), default=0) + 1
+
+
+def export(run: Any, export_dir: str, version: int = 0) -> str:
+    """Writes a run as one SavedModel version directory.
+
+    It has a signature `text -> label, scores, classes` for each task, by the
+    task's name, and `serving_default(text, task)` for rows of any task. The
+    vocabulary travels as an asset; labels, results and warm-up requests in
+    `assets.extra`.
+
+    Args:
+        run: what `mtl_tf.load` returns.
+        export_dir: holds the versions, as a model server expects.
+        version: the version's number; 0 for the next free one.
+
+    Returns:
+        The version directory.
+
+    Raises:
+        RunError: the version exists already, or `export_dir` is not writable.
+        ConfigError: a task has the name of a reserved signature.
+    """
+    checks.not_negative_integer("version", version)
+    for task in run.tasks:
+        if task["name"] in _RESERVED:
+            raise ConfigError(
+                f"a task cannot be exported under the name {task['name']!r}: "
+                f"{', '.join(_RESERVED)} are reserved"
+            )
+    version = version or next_version(export_dir)
+    path = os.path.join(export_dir, str(version))
+    with files.new_directory(path) as directory:
+        _write(run, directory)
+    return path
+
+
+def _write(run: Any, directory: str) -> None:
+    import keras
+    import tensorflow as tf
+
+    from . import graph, warmup
+
+    models = _models(run)
+    names = [task["name"] for task in run.tasks]
+    served = graph.ServedClassifier(
+        run.encoder, models, names, [task["labels"] for task in run.tasks]
+    )
+    functions = {n: served.for_task(i) for i, n in enumerate(names)}
+    functions["serving_default"] = served.for_all()
+    archive = keras.export.ExportArchive()
+    for model in {id(m): m for m in models}.values():
+        archive.track(model)
+    # Keras's archive tracks tables only inside a module of their own.
+    tables = tf.Module()
+    tables.all = list(run.encoder.tables)
+    archive.track(tables)
+    for name, function in functions.items():
+        archive.add_endpoint(name, function)
+    archive.write_out(directory, verbose=False)
+    warmup.write(directory, _warmup_calls(functions, names))
+    extra = os.path.join(directory, warmup.FOLDER)
+    for name in ("labels.json", "results.json", "config.json"):
+        if run.directory.has(name):
+            shutil.copy(run.directory.file(name), os.path.join(extra, name))
+
+
+def _models(run: Any) -> list:
+    """The model of each task; copies where fine-tuning made them differ."""
+    from mtl_tf.models.multi_task import build_model
+
+    by_weights: dict[str, Any] = {}
+    models = []
+    for task in run.tasks:
+        path = run.weights_for(task["name"])
+        if path not in by_weights:
+            copy = build_model(
+                run.config["model"], len(run.encoder.vocabulary), run.tasks
+            )
+            copy.set_weights(run.model.get_weights())
+            by_weights[path] = copy
+        models.append(by_weights[path])
+    return models
+
+
+def _warmup_calls(functions: dict, names: list[str]) -> list[dict[str, Any]]:
+    import tensorflow as tf
+
+    calls = []
+    for name, function in functions.items():
+        inputs = {"text": list(_WARMUP_TEXTS)}
+        if name == "serving_default":
+            inputs["text"] = list(_WARMUP_TEXTS[:1]) * (len(names) + 1)
+            inputs["task"] = [*names, "no such task"]
+        given = {k: tf.constant(v) for k, v in inputs.items()}
+        outputs = {
+            key: _plain(value) for key, value in function(**given).items()
+        }
+        calls.append({"signature": name, "inputs": inputs, "outputs": outputs})
+    return calls
+
+
+def _plain(value: Any) -> list:
+    array = value.numpy()
+    if array.dtype == object:
+        flat = [item.decode() for item in array.reshape(-1)]
+        return _nested(flat, array.shape)
+    return array.tolist()
+
+
+def _nested(flat: list, shape: tuple[int, ...]) -> list:
+    if len(shape) == 1:
+        return flat
+    width = shape[1]
+    return [flat[row * width : (row + 1) * width] for row in range(shape[0])]
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    flags.DEFINE_string(
+        "model_dir", None, "folder of the trained run", flag_values=values
+    )
+    flags.DEFINE_string(
+        "export_dir",
+        None,
+        "folder that gets a numbered version, as a model server wants it",
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "version", 0, "number of the version; 0: the next", flag_values=values
+    )
+
+
+def main(values: flags.FlagValues) -> None:
+    """Exports and prints the version directory."""
+    import tensorflow as tf
+
+    # An export made where a GPU is visible can hold kernels that only it has.
+    tf.config.set_visible_devices([], "GPU")
+    import mtl_tf
+
+    run = mtl_tf.load(values.model_dir)
+    path = export(run, values.export_dir, values.version)
+    logging.info("Check it with: python -m export.check --model=%s", path)
+    print(path)
+
+
+PROGRAM = runner.Program(
+    name="saved_model",
+    package="export",
+    script="mtl-export",
+    summary="""
+    Exports the best weights of a trained run as a SavedModel that takes raw
+    strings: a signature for each task, and serving_default for texts of any
+    task. It is complete or absent: an existing version is never touched.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        (
+            "Export a run",
+            "--model_dir=runs/quickstart --export_dir=runs/quickstart/export",
+        ),
+    ),
+    required=("model_dir", "export_dir"),
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-export`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,150 @@
+"""The data of a run: its tasks, its encoder and its encoded splits."""
+
+import dataclasses
+import functools
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core import files
+from mtl_tf.evaluation.clean import SeenTexts
+from mtl_tf.pipelines import buckets, encoding
+from mtl_tf.pipelines.encoding import EncodedSplit
+from mtl_tf.tasks import registry
+from mtl_tf.tasks.task import Task
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.training.run_directory import RunDirectory
+
+
+@dataclasses.dataclass(frozen=True)
+class RunData:
+    """What a run trains and validates on.
+
+    Attributes:
+        tasks: the tasks, in the order of their numbers.
+        encoder: texts to ids.
+        boundaries: padded lengths of the buckets.
+        train: the encoded training split of each task.
+        validation: the encoded validation split of each task.
+    """
+
+    tasks: list[Task]
+    encoder: TextEncoder
+    boundaries: list[int]
+    train: list[EncodedSplit]
+    validation: list[EncodedSplit]
+
+
+def load(
+    config: Mapping[str, Any],
+    run: RunDirectory,
+    data_dir: str | None,
+    manual_dir: str | None,
+) -> RunData:
+    """Reads the tasks of a config and encodes them for a run.
+
+    The first time the vocabulary, the labels and a digest of the data are
+    written into the run directory; later they are read and compared.
+
+    Raises:
+        MtlError: wrong tasks or data, or data that changed since the run
+            began.
+    """
+    tasks = registry.resolve(config["tasks"], data_dir, manual_dir)
+    vocabulary = run.file("vocabulary")
+    if not os.path.isdir(vocabulary):
+        logging.info("Building the vocabulary of %d tasks.", len(tasks))
+        with files.new_directory(vocabulary) as directory:
+            encoding.build_encoder(tasks, config["text"]).save(directory)
+    encoder = TextEncoder.load(vocabulary, config["text"]["max_length"])
+    train = _encode(tasks, "train", encoder)
+    validation = _encode(tasks, "validation", encoder)
+    boundaries = buckets.make_boundaries(
+        config["pipeline"]["buckets"],
+        np.concatenate([split.lengths for split in train + validation]),
+        config["text"]["max_length"],
+    )
+    run.check_or_write(
+        "labels.json", {"tasks": [t.to_json() for t in tasks]}, "the labels"
+    )
+    digests = {
+        task.name: {"train": _digest(a), "validation": _digest(b)}
+        for task, a, b in zip(tasks, train, validation)
+    }
+    run.check_or_write(
+        "data.json", {"boundaries": boundaries, "tasks": digests}, "the data"
+    )
+    return RunData(tasks, encoder, boundaries, train, validation)
+
+
+def _encode(
+    tasks: Iterable[Task], split: str, encoder: TextEncoder
+) -> list[EncodedSplit]:
+    return [
+        encoding.encode(task.dataset(split), encoder, name=task.name)
+        for task in tasks
+    ]
+
+
+def _digest(split: EncodedSplit) -> dict[str, Any]:
+    digest = hashlib.blake2b(digest_size=16)
+    for name, column in sorted(split.columns.items()):
+        digest.update(name.encode())
+        digest.update(column.values.tobytes())
+        if column.offsets is not None:
+            digest.update(column.offsets.tobytes())
+    return {"examples": len(split), "digest": digest.hexdigest()}
+
+
+def texts(task: Task, split: str) -> list[bytes]:
+    """All texts of a split, as bytes."""
+    dataset = task.dataset(split).map(lambda example: example["text"])
+    return [t for batch in dataset.batch(1024) for t in batch.numpy()]
+
+
+class CleanParts:
+    """Which test texts nobody has trained or selected on.
+
+    Args:
+        group: config entries of the tasks whose training and validation
+            texts count as seen; a task of a known group stands for all of
+            the group.
+        data_dir: see `mtl_tf.tasks.registry.resolve`.
+        manual_dir: the same.
+    """
+
+    def __init__(
+        self,
+        group: Sequence[Any],
+        data_dir: str | None,
+        manual_dir: str | None,
+    ):
+        tasks = {}
+        for entry in group:
+            whole = registry.group_of(entry, data_dir, manual_dir)
+            tasks.update({task.name: task for task in whole.tasks})
+        self.tasks = list(tasks.values())
+
+    @functools.cached_property
+    def seen(self) -> SeenTexts:
+        """The training and validation texts of the whole group."""
+        logging.info("Reading the texts that no clean test example repeats.")
+        return SeenTexts(
+            *(
+                texts(task, split)
+                for task in self.tasks
+                for split in ("train", "validation")
+            )
+        )
+
+
+def encode_texts(encoder: TextEncoder, strings: Sequence[str]) -> EncodedSplit:
+    """Encodes strings without labels."""
+    encoded = [s.encode("utf-8", errors="replace") for s in strings]
+    data = {"text": tf.constant(encoded, tf.string, shape=[len(encoded)])}
+    return encoding.encode(tf.data.Dataset.from_tensor_slices(data), encoder)

@@ -1,0 +1,229 @@
+"""A trained run, loaded: `mtl_tf.load(run_directory)`."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import RunError
+from mtl_tf.core.names import look_up
+from mtl_tf.evaluation import evaluator
+from mtl_tf.models.multi_task import MultiTaskModel, build_model
+from mtl_tf.pipelines import encoding
+from mtl_tf.tasks import registry
+from mtl_tf.tasks.task import Task
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.training import data
+from mtl_tf.training.checkpoints import BestWeights
+from mtl_tf.training.inference import Predictor
+from mtl_tf.training.run_directory import RunDirectory
+
+
+class Run:
+    """A model with everything that belongs to it.
+
+    Args:
+        directory: the run's files.
+        config: the resolved config.
+        tasks: per task a dict of name, kind, labels, metrics.
+        encoder: texts to ids.
+        boundaries: padded lengths of the buckets.
+        model: the model; `weights_for` fills it.
+    """
+
+    def __init__(
+        self,
+        directory: RunDirectory,
+        config: Mapping[str, Any],
+        tasks: Sequence[Mapping[str, Any]],
+        encoder: TextEncoder,
+        boundaries: Sequence[int],
+        model: MultiTaskModel,
+    ):
+        self.directory = directory
+        self.config = config
+        self.tasks = [dict(task) for task in tasks]
+        self.encoder = encoder
+        self.boundaries = list(boundaries)
+        self.model = model
+        self.predictor = Predictor(model, boundaries)
+        self.loaded: str | None = None
+
+    def task_index(self, name: str) -> int:
+        """The number of a task.
+
+        Raises:
+            ConfigError: the run has no such task.
+        """
+        indices = {task["name"]: i for i, task in enumerate(self.tasks)}
+        return look_up(name, indices, "task")
+
+    def weights_for(self, task: str) -> str:
+        """Loads the best weights for a task, fine-tuned ones if there are.
+
+        Returns:
+            The directory of the weights.
+        """
+        candidates = (
+            ("fine_tuned", task, "best"),
+            ("fine_tuned", "best"),
+            ("best",),
+        )
+        for parts in candidates:
+            path = self.directory.file(*parts)
+            if os.path.exists(os.path.join(path, "best.json")):
+                break
+        if path != self.loaded:
+            BestWeights(path, self.model).load()
+            self.loaded = path
+        return path
+
+    def predict(
+        self, task: str, texts: Sequence[str], batch_size: int = 64
+    ) -> list[dict[str, Any]]:
+        """Answers texts.
+
+        Args:
+            task: the task's name.
+            texts: strings, of any length and none.
+            batch_size: texts at a time.
+
+        Returns:
+            Per text a dict of `task`, `label` and `scores`, probabilities by
+            label.
+
+        Raises:
+            ConfigError: an unknown task.
+        """
+        index = self.task_index(task)
+        checks.positive_integer("batch_size", batch_size)
+        if isinstance(texts, str):
+            raise TypeError("texts must be a list of strings, got a string")
+        if not texts:
+            return []
+        self.weights_for(task)
+        split = data.encode_texts(self.encoder, texts)
+        outputs = self.predictor.predict(split, index, batch_size)
+        labels = self.tasks[index]["labels"]
+        return [
+            {
+                "task": task,
+                "label": labels[int(number)],
+                "scores": {k: float(s) for k, s in zip(labels, scores)},
+            }
+            for number, scores in zip(outputs["prediction"], outputs["scores"])
+        ]
+
+    def evaluate(
+        self,
+        split: str = "test",
+        tasks: Sequence[str] | None = None,
+        data_dir: str | None = None,
+        manual_dir: str | None = None,
+    ) -> dict[str, Any]:
+        """Scores the run on a split of its tasks.
+
+        Args:
+            split: train, validation, test or any split of the tasks' sources.
+            tasks: names of tasks, all by default.
+            data_dir: where prepared datasets are.
+            manual_dir: where the corpora are.
+
+        Returns:
+            See `mtl_tf.evaluation.evaluator.evaluate`.
+        """
+        names = [task["name"] for task in self.tasks]
+        chosen = [names[self.task_index(n)] for n in tasks or names]
+        resolved = {
+            task.name: task
+            for task in registry.resolve(
+                self.config["tasks"], data_dir, manual_dir
+            )
+        }
+        group = self.config["evaluation"]["group"] or self.config["tasks"]
+        clean = None
+        if split not in ("train", "validation"):
+            clean = data.CleanParts(group, data_dir, manual_dir)
+        scored = [self._score(resolved[n], split, clean) for n in chosen]
+        return evaluator.evaluate(scored, split)
+
+    def _score(
+        self, task: Task, split: str, clean: data.CleanParts | None
+    ) -> evaluator.TaskPredictions:
+        self.weights_for(task.name)
+        encoded = encoding.encode(
+            task.dataset(split), self.encoder, name=task.name
+        )
+        extra = {}
+        if clean:
+            texts = data.texts(task, split)
+            extra["clean"] = clean.seen.clean(texts)
+            training = data.SeenTexts(data.texts(task, "train"))
+            extra["validation_in_training"] = training.count(
+                data.texts(task, "validation")
+            )
+        return score(
+            self.predictor,
+            encoded,
+            self.tasks[self.task_index(task.name)],
+            self.task_index(task.name),
+            self.config["evaluation"]["batch_size"],
+            **extra,
+        )
+
+
+def score(
+    predictor: Predictor,
+    encoded: encoding.EncodedSplit,
+    task: Mapping[str, Any],
+    index: int,
+    batch_size: int,
+    **extra: Any,
+) -> evaluator.TaskPredictions:
+    """The predictions for an encoded split with labels, ready to be scored."""
+    outputs = predictor.predict(encoded, index, batch_size)
+    labels = encoded.columns["label"].values
+    empty = not len(labels)
+    return evaluator.TaskPredictions(
+        name=task["name"],
+        kind=task["kind"],
+        class_names=tuple(task["labels"]),
+        metrics=tuple(task["metrics"]),
+        labels=labels,
+        predictions=labels if empty else outputs["prediction"],
+        losses=None if empty else outputs["loss"],
+        **extra,
+    )
+
+
+def load(run_directory: str) -> Run:
+    """Loads a run that `launch.train` made.
+
+    Args:
+        run_directory: its `--model_dir`.
+
+    Raises:
+        RunError: it is not the directory of a run with trained weights.
+    """
+    directory = RunDirectory(run_directory)
+    if not directory.has("config.json"):
+        raise RunError(
+            f"{run_directory} is not a run directory: it has no config.json"
+        )
+    config = directory.read("config.json")
+    if config["train_separately"]:
+        raise RunError(
+            f"{run_directory} holds one run for each task: name one of "
+            f"{directory.file('tasks')}/*"
+        )
+    if not directory.has(os.path.join("best", "best.json")):
+        raise RunError(f"{run_directory} has no trained weights yet")
+    encoder = TextEncoder.load(
+        directory.file("vocabulary"), config["text"]["max_length"]
+    )
+    tasks = directory.read("labels.json")["tasks"]
+    model = build_model(config["model"], len(encoder.vocabulary), tasks)
+    boundaries = directory.read("data.json")["boundaries"]
+    run = Run(directory, config, tasks, encoder, boundaries, model)
+    run.weights_for(tasks[0]["name"])
+    return run

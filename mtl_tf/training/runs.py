@@ -1,0 +1,203 @@
+"""Training a run from its config to its results, in one call."""
+
+import json
+import os
+import platform
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core import files, random
+from mtl_tf.evaluation import evaluator, tables
+from mtl_tf.models.multi_task import build_model, count_parameters
+from mtl_tf.text.vectors import load_vectors
+from mtl_tf.training import data, stages
+from mtl_tf.training.run import load
+from mtl_tf.training.run_directory import RunDirectory
+from mtl_tf.training.strategies import make_strategy
+
+
+def train(
+    config: Mapping[str, Any],
+    model_dir: str,
+    data_dir: str | None = None,
+    manual_dir: str | None = None,
+    strategy: str = "auto",
+) -> dict[str, Any]:
+    """Trains, evaluates and writes the results of a run.
+
+    A run that was stopped continues from its last checkpoint; a finished one
+    returns its results.
+
+    Args:
+        config: the fields of `mtl_tf.configs.base.default_config`.
+        model_dir: the run directory.
+        data_dir: where prepared datasets are kept.
+        manual_dir: where the corpora's own files are.
+        strategy: see `mtl_tf.training.strategies`.
+
+    Returns:
+        The contents of `results.json`: the structure of
+        `mtl_tf.evaluation.evaluator.evaluate` for the first of
+        `evaluation.splits`, with `other_splits` and facts of the `run`.
+
+    Raises:
+        MtlError: a mistake in the config, the data or the run directory.
+        Interrupted: a signal came; the state is saved.
+    """
+    config = json.loads(json.dumps(config))
+    run = RunDirectory(model_dir)
+    with files.locked(model_dir):
+        longer = run.claim(config)
+        if longer:
+            _reopen(run)
+        if run.has("results.json"):
+            logging.info(
+                "This run is finished. For more, ask for more epochs or name "
+                "another --model_dir."
+            )
+            return run.read("results.json")
+        where = (data_dir, manual_dir)
+        if config["train_separately"]:
+            results = _train_separately(config, run, where, strategy)
+        else:
+            results = _train_jointly(config, run, where, strategy)
+        files.write_text(
+            run.file("results.md"), tables.markdown(results, config["name"])
+        )
+        run.write("results.json", results)
+    return results
+
+
+def _reopen(run: RunDirectory) -> None:
+    """Takes back what said that the run was finished."""
+    for name in ("results.json", "results.md"):
+        if run.has(name):
+            os.unlink(run.file(name))
+    shutil.rmtree(run.file("fine_tuned"), ignore_errors=True)
+
+
+def _train_separately(
+    config: dict[str, Any], run: RunDirectory, where: tuple, strategy: str
+) -> dict[str, Any]:
+    """Trains a model for every task, each in a run directory of its own."""
+    from mtl_tf.tasks import registry
+
+    collected, parameters, seconds = {}, 0, 0.0
+    tasks = registry.resolve(config["tasks"], *where)
+    entries = registry.single_entries(config["tasks"])
+    group = config["evaluation"]["group"] or config["tasks"]
+    for number, (task, entry) in enumerate(zip(tasks, entries)):
+        logging.info("Task %d of %d: %s", number + 1, len(tasks), task.name)
+        single = {
+            **config,
+            "train_separately": False,
+            "tasks": [entry],
+            "evaluation": {**config["evaluation"], "group": group},
+        }
+        keras.backend.clear_session()
+        results = train(single, run.file("tasks", task.name), *where, strategy)
+        for part in (results, *results["other_splits"].values()):
+            collected.setdefault(part["split"], {}).update(part["tasks"])
+        parameters += results["run"]["parameters"]
+        seconds += results["run"]["wall_time"]
+    parts = [
+        {"split": split, "tasks": scores, "mean": evaluator.mean(scores)}
+        for split, scores in collected.items()
+    ]
+    facts = {
+        **_facts(config),
+        "parameters": parameters,
+        "wall_time": seconds,
+    }
+    return _joined(parts, facts)
+
+
+def _joined(parts: list[dict], facts: dict[str, Any]) -> dict[str, Any]:
+    first, *others = parts
+    return {
+        **first,
+        "other_splits": {part["split"]: part for part in others},
+        "run": facts,
+    }
+
+
+def _train_jointly(
+    config: dict[str, Any], run: RunDirectory, where: tuple, strategy: str
+) -> dict[str, Any]:
+    """Trains one model on all tasks."""
+    loaded = data.load(config, run, *where)
+    chosen = make_strategy(strategy)
+    with chosen.scope():
+        model = _make_model(config, run, loaded)
+    runner = stages.StageRunner(config, run, loaded, model, chosen)
+    seconds = 0.0
+    for stage in stages.plan(config, [task.name for task in loaded.tasks]):
+        state = runner.execute(stage)
+        seconds += float(state.seconds.numpy())
+    trained = load(run.path)
+    parts = [
+        trained.evaluate(split, None, *where)
+        for split in config["evaluation"]["splits"]
+    ]
+    facts = {
+        **_facts(config),
+        "parameters": count_parameters(model, include_embedding=True),
+        "parameters_without_embedding": count_parameters(model),
+        "vocabulary": len(loaded.encoder.vocabulary),
+        "best_step": run.read("best/best.json")["step"],
+        "validation_mean": run.read("best/best.json")["score"],
+        "wall_time": seconds,
+    }
+    return _joined(parts, facts)
+
+
+def _make_model(
+    config: dict[str, Any], run: RunDirectory, loaded: data.RunData
+) -> keras.Model:
+    vectors = None
+    vocabulary = loaded.encoder.vocabulary
+    fresh = not run.has(os.path.join("checkpoints", "checkpoint"))
+    if config["text"]["vectors"] and fresh:
+        vectors, report = load_vectors(
+            config["text"]["vectors"],
+            vocabulary,
+            config["model"]["embedding_dim"],
+            random.fold(config["seed"], "vectors"),
+        )
+        logging.info("%s", report)
+    keras.utils.set_random_seed(random.fold(config["seed"], "init") % 2**31)
+    tasks = [task.to_json() for task in loaded.tasks]
+    return build_model(config["model"], len(vocabulary), tasks, vectors)
+
+
+def _facts(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": config["name"],
+        "seed": config["seed"],
+        "hardware": _hardware(),
+        "versions": {
+            "python": platform.python_version(),
+            "tensorflow": tf.__version__,
+            "keras": keras.__version__,
+        },
+    }
+
+
+def _hardware() -> str:
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        details = tf.config.experimental.get_device_details(gpus[0])
+        return f"{len(gpus)} x {details.get('device_name', 'GPU')}"
+    name = platform.machine()
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    name = line.split(":", 1)[1].strip()
+                    break
+    return f"{name}, {len(os.sched_getaffinity(0))} cores"

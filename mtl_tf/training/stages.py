@@ -1,0 +1,283 @@
+"""The stages of a run: joint training, then fine-tuning."""
+
+import dataclasses
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core import checks
+from mtl_tf.evaluation import evaluator
+from mtl_tf.models.multi_task import MultiTaskModel
+from mtl_tf.pipelines.batches import BatchPlan, training_dataset
+from mtl_tf.training.checkpoints import BestWeights, Checkpoints
+from mtl_tf.training.data import RunData
+from mtl_tf.training.inference import Predictor
+from mtl_tf.training.learning_rates import WarmupThen
+from mtl_tf.training.loop import Loop, LoopOptions
+from mtl_tf.training.loss_weighting import make_loss_weighting
+from mtl_tf.training.optimizers import make_optimizer
+from mtl_tf.training.run import score
+from mtl_tf.training.run_directory import RunDirectory
+from mtl_tf.training.summaries import Summaries
+from mtl_tf.training.trainer import Trainer
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """A part of a run with an optimizer and checkpoints of its own.
+
+    Attributes:
+        name: for the entries of `metrics.jsonl`.
+        folder: below the run directory, "" for the directory itself.
+        tasks: the numbers of the tasks it trains and is selected on.
+        private_only: whether only the tasks' own parameters are trained.
+        epochs: passes over the data, if `steps` is 0.
+        steps: steps of the stage.
+        learning_rate: its highest learning rate.
+    """
+
+    name: str
+    folder: str
+    tasks: tuple[int, ...]
+    private_only: bool
+    epochs: int
+    steps: int
+    learning_rate: float
+
+
+def plan(config: Mapping[str, Any], names: Sequence[str]) -> list[Stage]:
+    """The stages of a run.
+
+    Fine-tuning with the scope `private` goes on with the tasks' own
+    parameters and leaves the shared ones: one model remains. With the scope
+    `all` every task gets a copy of the whole model, trained on it alone.
+    """
+    training, everyone = config["training"], tuple(range(len(names)))
+    rate = training["optimizer"]["learning_rate"]
+    stages = [
+        Stage(
+            "joint",
+            "",
+            everyone,
+            False,
+            training["epochs"],
+            training["steps"],
+            rate,
+        )
+    ]
+    tuning = training["fine_tune"]
+    if not tuning["epochs"]:
+        return stages
+    checks.one_of(
+        "training.fine_tune.scope", tuning["scope"], ("private", "all")
+    )
+    rest = (tuning["epochs"], 0, tuning["learning_rate"] or rate)
+    if tuning["scope"] == "private":
+        stages.append(Stage("fine_tuned", "fine_tuned", everyone, True, *rest))
+        return stages
+    for number, name in enumerate(names):
+        folder = os.path.join("fine_tuned", name)
+        stages.append(Stage(folder, folder, (number,), False, *rest))
+    return stages
+
+
+class StageRunner:
+    """Runs the stages of a run on one model.
+
+    Args:
+        config: the resolved config.
+        run: the run directory.
+        data: the run's data.
+        model: the model, built within the strategy's scope.
+        strategy: where it trains.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        run: RunDirectory,
+        data: RunData,
+        model: MultiTaskModel,
+        strategy: tf.distribute.Strategy,
+    ):
+        self.config, self.run, self.data = config, run, data
+        self.model, self.strategy = model, strategy
+        self.summaries = Summaries(run.file("tensorboard"))
+        self.predictor = Predictor(model, data.boundaries)
+        self.task_dicts = [task.to_json() for task in data.tasks]
+
+    def execute(self, stage: Stage) -> Checkpoints:
+        """Trains a stage to its end, from wherever it was."""
+        batches = self._batches(stage)
+        options = self._options(stage, batches.steps_per_epoch)
+        with self.strategy.scope():
+            checkpoints, trainer = self._build(stage, options)
+        start = checkpoints.restore()
+        self.run.cut_metrics(stage.name, start)
+        if start:
+            logging.info("Continuing %s from step %d.", stage.name, start)
+        elif stage.folder:
+            self._begin_from_joint(stage, checkpoints)
+        Loop(
+            trainer,
+            checkpoints,
+            self._dataset(stage, batches),
+            lambda: self._evaluate(stage),
+            lambda entry: self._record(stage, trainer.optimizer, entry),
+            options,
+            [task.name for task in self.data.tasks],
+        ).run(start)
+        return checkpoints
+
+    def _batches(self, stage: Stage) -> BatchPlan:
+        pipeline = self.config["pipeline"]
+        return BatchPlan(
+            [self.data.train[n] for n in stage.tasks],
+            pipeline["batch_size"],
+            self.data.boundaries,
+            pipeline["schedule"],
+            self.config["seed"],
+        )
+
+    def _dataset(
+        self, stage: Stage, batches: BatchPlan
+    ) -> Callable[[int, int], tf.data.Dataset]:
+        numbers = tf.constant(stage.tasks)
+
+        def numbered(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+            return {**batch, "task": tf.gather(numbers, batch["task"])}
+
+        def make(start: int, replicas: int) -> tf.data.Dataset:
+            dataset = training_dataset(batches, start, replicas)
+            return dataset.map(numbered).prefetch(4)
+
+        return make
+
+    def _options(self, stage: Stage, steps_per_epoch: int) -> LoopOptions:
+        training = self.config["training"]
+        return LoopOptions(
+            total_steps=stage.steps or stage.epochs * steps_per_epoch,
+            evaluate_every=training["evaluate_every"] or steps_per_epoch,
+            steps_per_epoch=steps_per_epoch,
+            patience=training["patience"],
+            steps_per_call=training["steps_per_call"],
+            checkpoint_seconds=training["checkpoint_seconds"],
+        )
+
+    def _build(
+        self, stage: Stage, options: LoopOptions
+    ) -> tuple[Checkpoints, Trainer]:
+        training = self.config["training"]
+        chosen = training["optimizer"]
+        weighting = make_loss_weighting(
+            training["loss_weighting"],
+            [task.loss_weight for task in self.data.tasks],
+        )
+        optimizer = make_optimizer(
+            chosen,
+            WarmupThen(
+                stage.learning_rate,
+                chosen["schedule"],
+                chosen["warmup_steps"],
+                options.total_steps,
+            ),
+        )
+        variables = self.model.trainable_variables
+        if stage.private_only:
+            private = {id(v) for v in self.model.private_variables()}
+            variables = [v for v in variables if id(v) in private]
+        extra = weighting.trainable_variables
+        embedding = {id(v) for v in self.model.embedding_variables()}
+        is_embedding = [id(v) in embedding for v in variables]
+        decays = [
+            training["l2"] if training["l2_embeddings"] or not e else 0.0
+            for e in is_embedding
+        ]
+        factor = chosen["embedding_learning_rate"] / chosen["learning_rate"]
+        factors = [factor or 1.0 if e else 1.0 for e in is_embedding]
+        optimizer.configure(
+            [*variables, *extra],
+            decays + [0.0] * len(extra),
+            factors + [1.0] * len(extra),
+            lazy=chosen["lazy"],
+            clip_norm=training["clip_norm"],
+        )
+        tasks = len(self.data.tasks)
+        checkpoints = Checkpoints(
+            self.run.file(stage.folder) if stage.folder else self.run.path,
+            self.model,
+            optimizer,
+            weighting,
+            tasks,
+        )
+        trainer = Trainer(
+            self.model,
+            optimizer,
+            weighting,
+            [*variables, *extra],
+            self.strategy,
+            tasks,
+            self.config["seed"],
+        )
+        return checkpoints, trainer
+
+    def _begin_from_joint(self, stage: Stage, checkpoints: Checkpoints) -> None:
+        """Starts fine-tuning at the best joint weights, as its first best."""
+        BestWeights(self.run.file("best"), self.model).load()
+        mean = self._evaluate(stage)["mean"]
+        checkpoints.best.save(0, mean)
+        checkpoints.best_score.assign(mean)
+        checkpoints.best_step.assign(0)
+
+    def _evaluate(self, stage: Stage) -> dict[str, Any]:
+        results = evaluator.evaluate(
+            [
+                score(
+                    self.predictor,
+                    self.data.validation[number],
+                    self.task_dicts[number],
+                    number,
+                    self.config["evaluation"]["batch_size"],
+                )
+                for number in stage.tasks
+            ],
+            "validation",
+        )
+        tasks = {
+            name: {
+                key: value
+                for key, value in scores.items()
+                if isinstance(value, (int, float)) and key != "examples"
+            }
+            for name, scores in results["tasks"].items()
+        }
+        return {"mean": results["mean"]["overall"], "tasks": tasks}
+
+    def _record(
+        self,
+        stage: Stage,
+        optimizer: keras.optimizers.Optimizer,
+        entry: dict[str, Any],
+    ) -> None:
+        rate = float(optimizer.learning_rate)
+        entry = {"stage": stage.name, **entry, "learning_rate": rate}
+        self.run.append_metrics(entry)
+        if not stage.folder:
+            self.summaries.write(entry)
+        scores = entry["validation"]
+        names = [self.data.tasks[n].name for n in stage.tasks]
+        primary = [self.data.tasks[n].metrics[0] for n in stage.tasks]
+        logging.info(
+            "%s step %d validation mean %.2f: %s",
+            stage.name,
+            entry["step"],
+            scores["mean"],
+            " ".join(
+                f"{name} {scores['tasks'][name][metric]:.1f}"
+                for name, metric in zip(names, primary)
+            ),
+        )

@@ -13,7 +13,11 @@ import setuptools
 ROOT = pathlib.Path(__file__).parent
 
 # Folder of the checkout -> package of an installation.
-ROOTS = {"mtl_tf": "mtl_tf", "launch": "mtl_tf.launch", "export": "mtl_tf.export"}
+ROOTS = {
+    "mtl_tf": "mtl_tf",
+    "launch": "mtl_tf.launch",
+    "export": "mtl_tf.export",
+}
 
 PROGRAMS = {
     "mtl-prepare-data": "mtl_tf.launch.prepare_data",

@@ -177,7 +177,7 @@ def readme_blocks():
 
 
 def test_readme_has_the_commands_that_ci_runs():
-    assert set(readme_blocks()) == {"install", "main", "tests"}
+    assert set(readme_blocks()) == {"environment", "main", "tests"}
 
 
 def test_ci_prints_the_readmes_commands():

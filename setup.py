@@ -47,7 +47,7 @@ EXTRAS = {
         "dill>=0.3.8",  # tfds.testing needs it, undeclared
         "hypothesis>=6.100",
         "pytest>=8",
-        "ruff>=0.9",
+        "ruff>=0.17,<0.18",  # its format changes between minor versions
         "setuptools>=70.1",  # the first with a bdist_wheel of its own
     ],
     "figures": ["matplotlib>=3.8"],
@@ -72,31 +72,38 @@ def packages() -> dict[str, str]:
     return found
 
 
-setuptools.setup(
-    name="mtl_tf",
-    version=version(),
-    description="Multi-task NLP with TensorFlow 2 and Keras 3",
-    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
-    long_description_content_type="text/markdown",
-    license="Apache-2.0",
-    license_files=["LICENSE"],
-    classifiers=[
-        "Development Status :: 3 - Alpha",
-        "Intended Audience :: Science/Research",
-        "Programming Language :: Python :: 3",
-        "Topic :: Scientific/Engineering :: Artificial Intelligence",
-    ],
-    python_requires=">=3.10",
-    packages=sorted(packages()),
-    package_dir=packages(),
-    package_data={
-        "": ["CITATIONS.bib", "README.md", "TAGS.txt", "checksums.tsv"]
-    },
-    install_requires=REQUIREMENTS,
-    extras_require=EXTRAS,
-    entry_points={
-        "console_scripts": [
-            f"{program} = {module}:run" for program, module in PROGRAMS.items()
-        ]
-    },
-)
+def main() -> None:
+    setuptools.setup(
+        name="mtl_tf",
+        version=version(),
+        description="Multi-task NLP with TensorFlow 2 and Keras 3",
+        long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+        long_description_content_type="text/markdown",
+        license="Apache-2.0",
+        license_files=["LICENSE"],
+        classifiers=[
+            "Development Status :: 3 - Alpha",
+            "Intended Audience :: Science/Research",
+            "Programming Language :: Python :: 3",
+            "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        ],
+        python_requires=">=3.10",
+        packages=sorted(packages()),
+        package_dir=packages(),
+        package_data={
+            "": ["CITATIONS.bib", "README.md", "TAGS.txt", "checksums.tsv"]
+        },
+        install_requires=REQUIREMENTS,
+        extras_require=EXTRAS,
+        entry_points={
+            "console_scripts": [
+                f"{program} = {module}:run"
+                for program, module in PROGRAMS.items()
+            ]
+        },
+    )
+
+
+# Build backends run this file as a module of their own naming.
+if __name__ != "read":
+    main()

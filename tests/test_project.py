@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import site
 import subprocess
@@ -15,7 +16,7 @@ import zipfile
 
 import pytest
 
-from tests.test_rooms import PROGRAMS, ROOT
+from tests.test_rooms import PROGRAMS, ROOT, imports, python_files
 
 BUILD_TOOLS = importlib.util.find_spec("setuptools") is not None
 needs_setuptools = pytest.mark.skipif(
@@ -234,3 +235,47 @@ def test_readme_names_only_programs_that_exist():
     named = set(re.findall(r"\b(launch|export)\.(\w+)", text))
     known = {(f, n) for f, names in PROGRAMS.items() for n in names}
     assert named <= known
+
+
+# What is imported is declared
+
+
+def third_party(*folders):
+    """Top-level names that files import and neither we nor Python have."""
+    ours = {"mtl_tf", "tests", "build_support", *PROGRAMS}
+    found = {}
+    for file in python_files(*folders):
+        for line, module in imports(file):
+            top = module.split(".")[0]
+            if top and top not in ours | sys.stdlib_module_names:
+                found[top] = f"{file.relative_to(ROOT)}:{line}"
+    return found
+
+
+def declared(*extras):
+    requirements = runpy.run_path(str(ROOT / "setup.py"), run_name="read")
+    lines = list(requirements["REQUIREMENTS"])
+    for extra in extras:
+        lines += requirements["EXTRAS"][extra]
+    return {
+        re.match(r"[\w.-]+", line)[0].lower().replace("-", "_")
+        for line in lines
+    }
+
+
+@pytest.mark.parametrize(
+    ("folders", "extras"),
+    [
+        (["mtl_tf", *PROGRAMS], []),
+        (["tests", "build_support"], ["dev", "figures", "serving"]),
+    ],
+)
+def test_third_party_imports_are_declared(folders, extras):
+    names = {"absl": "absl_py", "keras_hub": "keras_nlp"}
+    known = declared(*extras)
+    undeclared = {
+        top: where
+        for top, where in third_party(*folders).items()
+        if names.get(top, top) not in known
+    }
+    assert undeclared == {}

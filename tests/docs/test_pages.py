@@ -119,13 +119,11 @@ class Reader:
 
 
 def missing_programs(markdown):
-    """Programs that the page runs and that are not there yet."""
+    """Files that the page's commands need and that are not there yet."""
     named = set(re.findall(r"python -m (launch|export)\.(\w+)", markdown))
-    return [
-        f"{folder}.{name}"
-        for folder, name in sorted(named)
-        if not (ROOT / folder / f"{name}.py").exists()
-    ]
+    needed = [f"{folder}/{name}.py" for folder, name in sorted(named)]
+    needed += ["mtl_tf/training/runs.py", "mtl_tf/models/registry.py"]
+    return [name for name in needed if not (ROOT / name).exists()]
 
 
 def copy_checkout(folder):

@@ -1,0 +1,1 @@
+"""What Bazel needs to run the project in the active Python environment."""

@@ -1,0 +1,28 @@
+"""Runs the pytest cases of the files named as arguments, under Bazel.
+
+A py_test on a file of pytest functions alone passes without running one.
+"""
+
+import os
+import sys
+
+from build_support import environment
+
+
+def main(arguments: list[str]) -> int:
+    """Runs pytest; the result is its exit status, 5 if there was no test."""
+    temporary = os.environ.get("TEST_TMPDIR", "")
+    if temporary:
+        # A sandbox has no home folder to write to.
+        os.environ["HOME"] = temporary
+        arguments = [f"--basetemp={temporary}/pytest", *arguments]
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    environment.use_active()
+    import pytest
+
+    options = ["-p", "no:cacheprovider", "--rootdir=.", "-c", "pyproject.toml"]
+    return int(pytest.main([*options, *arguments]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

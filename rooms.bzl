@@ -1,0 +1,36 @@
+"""The rooms of the project and what each may import: the one list of it.
+
+BUILD makes its targets from it and tests/test_rooms.py checks every import
+against it, so this file is Starlark and Python at once: literals only.
+"""
+
+# Room of mtl_tf -> the rooms it may import. Importing goes one way.
+ROOMS = {
+    "core": [],
+    "text": ["core"],
+    "datasets": ["core", "text"],
+    "tasks": ["core", "text", "datasets"],
+    "pipelines": ["core", "text", "datasets", "tasks"],
+    # Layers and models know tensors, not corpora.
+    "layers": ["core"],
+    "models": ["core", "layers"],
+    "evaluation": ["core", "text", "datasets", "tasks", "pipelines"],
+    "training": [
+        "core",
+        "text",
+        "datasets",
+        "tasks",
+        "pipelines",
+        "layers",
+        "models",
+        "evaluation",
+    ],
+    # Configs are pure data.
+    "configs": ["core"],
+}
+
+# Programs: folder of the checkout -> names. `python -m launch.train`.
+PROGRAMS = {
+    "launch": ["prepare_data", "train", "evaluate", "predict", "benchmark"],
+    "export": ["saved_model", "check"],
+}

@@ -1,0 +1,109 @@
+"""Packaging: rooms under `mtl_tf`, programs at `mtl_tf.launch` and `.export`.
+
+In a checkout the programs are the packages `launch` and `export`. Those names
+are too general for a shared site-packages, so an installation has them inside
+`mtl_tf`, and nothing else at its top level.
+"""
+
+import pathlib
+import re
+
+import setuptools
+
+ROOT = pathlib.Path(__file__).parent
+
+# Folder of the checkout -> package of an installation.
+ROOTS = {
+    "mtl_tf": "mtl_tf",
+    "launch": "mtl_tf.launch",
+    "export": "mtl_tf.export",
+}
+
+PROGRAMS = {
+    "mtl-prepare-data": "mtl_tf.launch.prepare_data",
+    "mtl-train": "mtl_tf.launch.train",
+    "mtl-evaluate": "mtl_tf.launch.evaluate",
+    "mtl-predict": "mtl_tf.launch.predict",
+    "mtl-benchmark": "mtl_tf.launch.benchmark",
+    "mtl-export": "mtl_tf.export.saved_model",
+    "mtl-check": "mtl_tf.export.check",
+}
+
+# Lower bounds are the versions that were run (README, "Versions").
+REQUIREMENTS = [
+    "absl-py>=2.1",
+    "importlib_resources>=6.4",  # tensorflow-datasets needs it, undeclared
+    "keras>=3.15.1",
+    "keras-nlp>=0.32",
+    "ml_collections>=1.0",
+    "numpy>=1.26",
+    "tensorflow>=2.21",
+    "tensorflow-datasets>=4.9.10",
+    "tensorflow-text>=2.21,!=2.21.0",  # 2.21.0 breaks keras-hub's tokenizers
+]
+
+EXTRAS = {
+    "dev": [
+        "dill>=0.3.8",  # tfds.testing needs it, undeclared
+        "hypothesis>=6.100",
+        "pytest>=8",
+        "ruff>=0.17,<0.18",  # its format changes between minor versions
+        "setuptools>=70.1",  # the first with a bdist_wheel of its own
+    ],
+    "figures": ["matplotlib>=3.8"],
+    "gpu": ["tensorflow[and-cuda]>=2.21"],
+    "serving": ["grpcio>=1.60", "tensorflow-serving-api>=2.21"],
+}
+
+
+def version() -> str:
+    text = (ROOT / "mtl_tf" / "__init__.py").read_text(encoding="utf-8")
+    return re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE).group(1)
+
+
+def packages() -> dict[str, str]:
+    """Package -> folder, for every folder that holds an `__init__.py`."""
+    found = {}
+    for folder, package in ROOTS.items():
+        found[package] = folder
+        for name in setuptools.find_packages(folder):
+            path = name.replace(".", "/")
+            found[f"{package}.{name}"] = f"{folder}/{path}"
+    return found
+
+
+def main() -> None:
+    setuptools.setup(
+        name="mtl_tf",
+        version=version(),
+        description="Multi-task NLP with TensorFlow 2 and Keras 3",
+        long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+        long_description_content_type="text/markdown",
+        license="Apache-2.0",
+        license_files=["LICENSE"],
+        classifiers=[
+            "Development Status :: 3 - Alpha",
+            "Intended Audience :: Science/Research",
+            "Programming Language :: Python :: 3",
+            "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        ],
+        python_requires=">=3.10",
+        packages=sorted(packages()),
+        package_dir=packages(),
+        package_data={
+            "": ["CITATIONS.bib", "README.md", "TAGS.txt", "checksums.tsv"]
+        },
+        install_requires=REQUIREMENTS,
+        extras_require=EXTRAS,
+        entry_points={
+            "console_scripts": [
+                f"{program} = {module}:run"
+                for program, module in PROGRAMS.items()
+            ]
+        },
+    )
+
+
+# Build backends run this file as a module of their own naming.
+if __name__ != "read":
+    main()

@@ -1,0 +1,275 @@
+"""Tests of mtl_tf.core.files."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import RunError
+
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+from mtl_tf.core import files
+with files.replacing(sys.argv[1]) as temporary:
+    with open(temporary, "w") as file:
+        file.write("half of the new")
+        file.flush()
+        os.fsync(file.fileno())
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+KILLED_WHILE_FILLING = """
+import os, signal, sys
+from mtl_tf.core import files
+with files.new_directory(sys.argv[1]) as temporary:
+    open(os.path.join(temporary, "one"), "w").close()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+HOLDER = """
+import sys
+from mtl_tf.core import files
+with files.locked(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def start(code, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def start_holder(directory):
+    holder = start(HOLDER, directory)
+    assert holder.stdout.readline() == "held\n"
+    return holder
+
+
+@pytest.fixture
+def umask_027():
+    before = os.umask(0o027)
+    yield
+    os.umask(before)
+
+
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+# replacing
+
+
+def test_replacing_shows_nothing_before_the_block_ends(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    with files.replacing(str(path)) as temporary:
+        with open(temporary, "w") as file:
+            file.write("new")
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+def test_replacing_keeps_the_old_file_when_the_block_raises(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError):
+        with files.replacing(str(path)):
+            raise ZeroDivisionError
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+def test_replacing_survives_kill_9_in_the_middle(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    writer = start(KILLED_WHILE_WRITING, path)
+    writer.communicate()
+    assert writer.returncode == -signal.SIGKILL
+    assert path.read_text() == "old"
+    left = [name for name in os.listdir(tmp_path) if name != "a.json"]
+    assert all(name.startswith(".a.json.") for name in left)
+    files.write_text(str(path), "new")
+    assert path.read_text() == "new"
+
+
+def test_replacing_makes_missing_parents(tmp_path):
+    path = tmp_path / "one" / "two" / "a.txt"
+    files.write_text(str(path), "x")
+    assert path.read_text() == "x"
+
+
+def test_replacing_honours_the_umask(tmp_path, umask_027):
+    files.write_text(str(tmp_path / "a"), "x")
+    assert mode(tmp_path / "a") == 0o640
+
+
+# text and JSON
+
+
+def test_write_text_writes_utf8_and_keeps_newlines(tmp_path):
+    path = tmp_path / "a.txt"
+    files.write_text(str(path), "é\r\n\u0085\n")
+    assert path.read_bytes() == "é\r\n\u0085\n".encode()
+
+
+def test_json_comes_back(tmp_path):
+    path = str(tmp_path / "a.json")
+    value = {"name": "Bücher", "scores": [1, 2.5, None], "empty": {}}
+    files.write_json(path, value)
+    assert files.read_json(path) == value
+    with open(path, encoding="utf-8") as file:
+        assert "Bücher" in file.read()
+
+
+def test_json_that_cannot_be_written_leaves_the_old_file(tmp_path):
+    path = str(tmp_path / "a.json")
+    files.write_json(path, 1)
+    with pytest.raises(TypeError):
+        files.write_json(path, {"bad": object()})
+    assert files.read_json(path) == 1
+
+
+def test_read_json_names_the_missing_file(tmp_path):
+    path = str(tmp_path / "absent.json")
+    with pytest.raises(RunError, match="No such file") as caught:
+        files.read_json(path)
+    assert path in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b'{"a": ', b"\xff\xfe\x00"])
+def test_read_json_names_the_damaged_file(tmp_path, content):
+    path = tmp_path / "damaged.json"
+    path.write_bytes(content)
+    with pytest.raises(RunError, match="is not valid JSON") as caught:
+        files.read_json(str(path))
+    assert str(path) in str(caught.value)
+
+
+# directories
+
+
+def test_new_directory_appears_whole(tmp_path):
+    path = tmp_path / "1"
+    with files.new_directory(str(path)) as temporary:
+        with open(os.path.join(temporary, "a"), "w") as file:
+            file.write("x")
+        assert not path.exists()
+    assert (path / "a").read_text() == "x"
+    assert os.listdir(tmp_path) == ["1"]
+
+
+def test_new_directory_leaves_nothing_when_the_block_raises(tmp_path):
+    with pytest.raises(ZeroDivisionError):
+        with files.new_directory(str(tmp_path / "1")):
+            raise ZeroDivisionError
+    assert os.listdir(tmp_path) == []
+
+
+def test_new_directory_survives_kill_9_in_the_middle(tmp_path):
+    path = tmp_path / "1"
+    writer = start(KILLED_WHILE_FILLING, path)
+    writer.communicate()
+    assert writer.returncode == -signal.SIGKILL
+    assert not path.exists()
+    with files.new_directory(str(path)):
+        pass
+    assert path.is_dir()
+
+
+def test_new_directory_refuses_one_that_exists(tmp_path):
+    path = tmp_path / "1"
+    path.mkdir()
+    (path / "a").write_text("x")
+    with pytest.raises(RunError, match="exists already"):
+        with files.new_directory(str(path)):
+            pytest.fail("the block ran")
+    assert (path / "a").read_text() == "x"
+
+
+def test_new_directory_refuses_a_dangling_link(tmp_path):
+    (tmp_path / "1").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(RunError, match="exists already"):
+        with files.new_directory(str(tmp_path / "1")):
+            pass
+
+
+def test_new_directory_honours_the_umask(tmp_path, umask_027):
+    with files.new_directory(str(tmp_path / "1")):
+        pass
+    assert mode(tmp_path / "1") == 0o750
+
+
+def test_make_directory_makes_parents_and_may_be_repeated(tmp_path):
+    path = str(tmp_path / "a" / "b")
+    assert files.make_directory(path) == path
+    assert files.make_directory(path) == path
+    assert os.path.isdir(path)
+
+
+def test_make_directory_names_the_file_that_is_in_the_way(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("x")
+    with pytest.raises(RunError, match="cannot make the directory") as caught:
+        files.make_directory(str(path))
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_make_directory_refuses_one_without_write_permission(tmp_path):
+    path = tmp_path / "closed"
+    path.mkdir(mode=0o555)
+    with pytest.raises(RunError, match="cannot write into the directory"):
+        files.make_directory(str(path))
+
+
+# locks
+
+
+def test_locked_refuses_a_second_process(tmp_path):
+    holder = start_holder(tmp_path)
+    with pytest.raises(RunError, match="in use by another process") as caught:
+        with files.locked(str(tmp_path)):
+            pytest.fail("two processes hold the lock")
+    assert str(tmp_path) in str(caught.value)
+    holder.communicate("")
+    with files.locked(str(tmp_path)):
+        pass
+
+
+def test_locked_is_free_after_kill_9(tmp_path):
+    holder = start_holder(tmp_path)
+    holder.kill()
+    holder.wait()
+    with files.locked(str(tmp_path)):
+        pass
+
+
+def test_locked_is_free_after_an_error(tmp_path):
+    with pytest.raises(ZeroDivisionError):
+        with files.locked(str(tmp_path)):
+            raise ZeroDivisionError
+    with files.locked(str(tmp_path)):
+        pass
+
+
+def test_locks_of_other_directories_and_names_do_not_interfere(tmp_path):
+    with files.locked(str(tmp_path / "a")):
+        with files.locked(str(tmp_path / "b")):
+            with files.locked(str(tmp_path / "a"), ".other"):
+                pass
+
+
+def test_locked_makes_the_directory(tmp_path):
+    with files.locked(str(tmp_path / "new")):
+        assert (tmp_path / "new").is_dir()

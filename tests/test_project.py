@@ -1,0 +1,281 @@
+"""The package as it is installed: what is in it and what it starts."""
+
+import configparser
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import runpy
+import shutil
+import site
+import subprocess
+import sys
+import venv
+import zipfile
+
+import pytest
+
+from tests.test_rooms import PROGRAMS, ROOT, imports, python_files
+
+BUILD_TOOLS = importlib.util.find_spec("setuptools") is not None
+needs_setuptools = pytest.mark.skipif(
+    not BUILD_TOOLS, reason="setuptools is not installed (extra dev)"
+)
+SOURCES = ["mtl_tf", "launch", "export"]
+TOP_FILES = ["setup.py", "pyproject.toml", "README.md", "LICENSE"]
+DATA_FILES = {"CITATIONS.bib", "README.md", "TAGS.txt"}
+
+
+def copy_sources(destination):
+    """The files that packaging needs; building writes beside them."""
+    ignore = shutil.ignore_patterns("__pycache__", "*.pyc")
+    for name in SOURCES:
+        shutil.copytree(ROOT / name, destination / name, ignore=ignore)
+    for name in TOP_FILES:
+        shutil.copy(ROOT / name, destination / name)
+
+
+def pip(*arguments):
+    command = [sys.executable, "-m", "pip", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+OFFLINE = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    (folder / "source").mkdir()
+    copy_sources(folder / "source")
+    pip("wheel", *OFFLINE, "-w", str(folder), str(folder / "source"))
+    [path] = folder.glob("mtl_tf-*.whl")
+    with zipfile.ZipFile(path) as file:
+        yield file
+
+
+def installed_name(path):
+    """Where a file of the checkout is in an installation."""
+    parts = path.relative_to(ROOT).parts
+    return "/".join(parts if parts[0] == "mtl_tf" else ("mtl_tf", *parts))
+
+
+def files_to_install():
+    return {
+        installed_name(path)
+        for name in SOURCES
+        for path in (ROOT / name).rglob("*")
+        if (path.suffix == ".py" or path.name in DATA_FILES)
+        and "__pycache__" not in path.parts
+    }
+
+
+@needs_setuptools
+def test_wheel_holds_every_module_and_the_datasets_papers(wheel):
+    packed = {n for n in wheel.namelist() if not n.startswith("mtl_tf-")}
+    assert packed == files_to_install()
+
+
+@needs_setuptools
+def test_wheel_installs_one_top_level_package(wheel):
+    tops = {name.split("/")[0] for name in wheel.namelist()}
+    assert {top for top in tops if "dist-info" not in top} == {"mtl_tf"}
+
+
+@needs_setuptools
+def test_wheel_starts_every_program(wheel):
+    [name] = [n for n in wheel.namelist() if n.endswith("entry_points.txt")]
+    parser = configparser.ConfigParser()
+    parser.read_string(wheel.read(name).decode())
+    assert dict(parser["console_scripts"]) == {
+        "mtl-prepare-data": "mtl_tf.launch.prepare_data:run",
+        "mtl-train": "mtl_tf.launch.train:run",
+        "mtl-evaluate": "mtl_tf.launch.evaluate:run",
+        "mtl-predict": "mtl_tf.launch.predict:run",
+        "mtl-benchmark": "mtl_tf.launch.benchmark:run",
+        "mtl-export": "mtl_tf.export.saved_model:run",
+        "mtl-check": "mtl_tf.export.check:run",
+    }
+
+
+@needs_setuptools
+def test_wheel_says_what_it_needs(wheel):
+    [name] = [n for n in wheel.namelist() if n.endswith("METADATA")]
+    text = wheel.read(name).decode()
+    needed = set(re.findall(r"^Requires-Dist: ([\w-]+)", text, re.MULTILINE))
+    assert {"tensorflow", "keras-nlp", "tensorflow-datasets"} <= needed
+    assert re.search(r"^Requires-Dist: tensorflow-text.*!=2\.21\.0", text, re.M)
+    extras = set(re.findall(r"^Provides-Extra: (\w+)", text, re.MULTILINE))
+    assert extras == {"dev", "figures", "gpu", "serving"}
+    unbounded = re.findall(r"^Requires-Dist: [\w.-]+(?:$| ;|;)", text, re.M)
+    assert unbounded == []
+
+
+@pytest.fixture(scope="module")
+def empty_environment(tmp_path_factory):
+    """A new virtual environment that also sees this one's packages."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False, symlinks=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    lines = [*site.getsitepackages(), site.getusersitepackages()]
+    (packages / "outer.pth").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@needs_setuptools
+def test_editable_install_finds_every_package(tmp_path, empty_environment):
+    copy_sources(tmp_path)
+    python = str(empty_environment / "bin" / "python")
+    pip("--python", python, "install", *OFFLINE, "-e", str(tmp_path))
+    code = (
+        "import json, mtl_tf, mtl_tf.core, mtl_tf.launch, mtl_tf.export; "
+        "print(json.dumps([m.__file__ for m in "
+        "(mtl_tf, mtl_tf.core, mtl_tf.launch, mtl_tf.export)]))"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    result = subprocess.run(
+        [python, "-c", code],
+        cwd="/",
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    folders = [pathlib.Path(f).parent for f in json.loads(result.stdout)]
+    assert folders == [
+        tmp_path / "mtl_tf",
+        tmp_path / "mtl_tf" / "core",
+        tmp_path / "launch",
+        tmp_path / "export",
+    ]
+    assert (empty_environment / "bin" / "mtl-train").exists()
+
+
+def test_every_program_is_built_by_bazel_and_by_setup():
+    setup = (ROOT / "setup.py").read_text()
+    for folder, names in PROGRAMS.items():
+        for name in names:
+            assert f"mtl_tf.{folder}.{name}" in setup
+
+
+def test_version_stands_in_one_place_and_its_copy_agrees():
+    import mtl_tf
+
+    module = (ROOT / "MODULE.bazel").read_text()
+    assert f'version = "{mtl_tf.__version__}"' in module
+    assert f"[{mtl_tf.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+# README and the command that checks it
+
+
+def readme_blocks():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    pattern = r"<!-- ci: (\w+) -->\n```bash\n(.*?)```"
+    return dict(re.findall(pattern, text, re.DOTALL))
+
+
+def test_readme_has_the_commands_that_ci_runs():
+    assert set(readme_blocks()) == {"environment", "main", "tests"}
+
+
+def test_ci_prints_the_readmes_commands():
+    for name, block in readme_blocks().items():
+        result = subprocess.run(
+            [str(ROOT / ".ci" / "run"), "--print", name],
+            capture_output=True,
+            text=True,
+        )
+        assert result.returncode == 0, result.stderr
+        assert result.stdout == block
+
+
+def test_ci_refuses_a_block_that_the_readme_lacks():
+    result = subprocess.run(
+        [str(ROOT / ".ci" / "run"), "--print", "absent"],
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert "no block 'absent' in README.md" in result.stderr
+
+
+def readme_links():
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#]+)", text):
+            if "://" not in target:
+                yield page, target
+
+
+def test_links_between_pages_lead_somewhere():
+    broken = [
+        f"{page.name}: {target}"
+        for page, target in readme_links()
+        if not (page.parent / target).exists()
+    ]
+    assert broken == []
+
+
+def test_readme_names_every_program():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [
+        f"{folder}.{name}"
+        for folder, names in PROGRAMS.items()
+        for name in names
+        if f"`{folder}.{name}`" not in text
+    ]
+    assert missing == []
+
+
+def test_readme_names_only_programs_that_exist():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(launch|export)\.(\w+)", text))
+    known = {(f, n) for f, names in PROGRAMS.items() for n in names}
+    assert named <= known
+
+
+# What is imported is declared
+
+
+def third_party(*folders):
+    """Top-level names that files import and neither we nor Python have."""
+    ours = {"mtl_tf", "tests", "build_support", *PROGRAMS}
+    found = {}
+    for file in python_files(*folders):
+        for line, module in imports(file):
+            top = module.split(".")[0]
+            if top and top not in ours | sys.stdlib_module_names:
+                found[top] = f"{file.relative_to(ROOT)}:{line}"
+    return found
+
+
+def declared(*extras):
+    requirements = runpy.run_path(str(ROOT / "setup.py"), run_name="read")
+    lines = list(requirements["REQUIREMENTS"])
+    for extra in extras:
+        lines += requirements["EXTRAS"][extra]
+    return {
+        re.match(r"[\w.-]+", line)[0].lower().replace("-", "_")
+        for line in lines
+    }
+
+
+@pytest.mark.parametrize(
+    ("folders", "extras"),
+    [
+        (["mtl_tf", *PROGRAMS], []),
+        (["tests", "build_support"], ["dev", "figures", "serving"]),
+    ],
+)
+def test_third_party_imports_are_declared(folders, extras):
+    names = {"absl": "absl_py", "keras_hub": "keras_nlp"}
+    known = declared(*extras)
+    undeclared = {
+        top: where
+        for top, where in third_party(*folders).items()
+        if names.get(top, top) not in known
+    }
+    assert undeclared == {}

@@ -1,0 +1,274 @@
+"""The rooms import in one direction, and light ones stay light."""
+
+import ast
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+ROOMS_FILE = ROOT / "rooms.bzl"
+
+# Imported while flags are read or when nobody trains: no TensorFlow.
+LIGHT = ["mtl_tf", "mtl_tf.core", "mtl_tf.configs", "launch", "export"]
+
+
+def read_lists():
+    lists = {}
+    for node in ast.parse(ROOMS_FILE.read_text()).body:
+        if isinstance(node, ast.Assign):
+            lists[node.targets[0].id] = ast.literal_eval(node.value)
+    return lists
+
+
+ROOMS = read_lists()["ROOMS"]
+PROGRAMS = read_lists()["PROGRAMS"]
+
+
+def python_files(*folders):
+    files = []
+    for folder in folders:
+        files += sorted((ROOT / folder).rglob("*.py"))
+    return [file for file in files if "__pycache__" not in file.parts]
+
+
+def module_of(file):
+    parts = list(file.relative_to(ROOT).with_suffix("").parts)
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def resolve(node, file):
+    """The absolute modules that an import statement names."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    base = node.module or ""
+    if node.level:
+        package = list(file.relative_to(ROOT).parts[:-1])
+        package = package[: len(package) - node.level + 1]
+        base = ".".join(package + ([node.module] if node.module else []))
+    # `from mtl_tf import text` names a room in its second half.
+    return [f"{base}.{alias.name}" for alias in node.names]
+
+
+def imports(file):
+    """(line, module) of every import, also of those inside functions."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for module in resolve(node, file):
+                yield node.lineno, module
+
+
+def wrong_room(module, allowed):
+    parts = module.split(".")
+    if parts[0] in PROGRAMS:
+        return True
+    if parts[0] != "mtl_tf" or len(parts) < 2 or parts[1] not in ROOMS:
+        return False
+    return parts[1] not in allowed
+
+
+def room_violations(room, root=ROOT):
+    allowed = {room, *ROOMS[room]}
+    return [
+        f"{file.relative_to(root)}:{line} imports {module}"
+        for file in python_files(f"mtl_tf/{room}")
+        for line, module in imports(file)
+        if wrong_room(module, allowed)
+    ]
+
+
+def test_every_folder_of_the_package_is_a_room():
+    folders = {
+        path.name
+        for path in (ROOT / "mtl_tf").iterdir()
+        if path.is_dir() and path.name != "__pycache__"
+    }
+    assert folders == set(ROOMS)
+
+
+def test_rooms_may_import_only_rooms_listed_above_them():
+    names = list(ROOMS)
+    for room, needed in ROOMS.items():
+        assert set(needed) <= set(names[: names.index(room)]), room
+
+
+def test_what_a_room_imports_its_rooms_may_import_too():
+    """So the Bazel target of a room brings all it needs."""
+    for room, needed in ROOMS.items():
+        for other in needed:
+            assert set(ROOMS[other]) <= set(needed), (room, other)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_room_imports_only_what_it_may(room):
+    assert room_violations(room) == []
+
+
+def test_the_package_itself_imports_no_room_at_load():
+    tree = ast.parse((ROOT / "mtl_tf" / "__init__.py").read_text())
+    found = [
+        ast.unparse(node)
+        for node in tree.body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    assert [text for text in found if "mtl_tf" in text] == []
+
+
+@pytest.mark.parametrize("folder", PROGRAMS)
+def test_programs_import_their_neighbours_relatively(folder):
+    """`launch.x` and `mtl_tf.launch.x` in one process defines flags twice."""
+    other = [f"mtl_tf.{name}" for name in PROGRAMS]
+    for file in python_files(folder):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, (ast.Import, ast.ImportFrom)):
+                continue
+            where = f"{file.relative_to(ROOT)}:{node.lineno}"
+            level = getattr(node, "level", 0)
+            assert level <= 1, f"{where} leaves its folder relatively"
+            for module in resolve(node, file) if not level else []:
+                top = module.split(".")[0]
+                assert top not in PROGRAMS, f"{where}: use a relative import"
+                assert not module.startswith(tuple(other)), where
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_tests_of_a_room_need_only_what_bazel_gives_them(room):
+    allowed = {room, *ROOMS[room]}
+    violations = [
+        f"{file.relative_to(ROOT)}:{line} imports {module}"
+        for file in python_files(f"tests/{room}")
+        for line, module in imports(file)
+        if wrong_room(module, allowed)
+    ]
+    assert violations == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "module"),
+    [
+        ("import mtl_tf.training.run", "mtl_tf.training.run"),
+        ("from mtl_tf.training import run", "mtl_tf.training.run"),
+        ("from mtl_tf import training", "mtl_tf.training"),
+        ("from ..training import run", "mtl_tf.training.run"),
+        ("from .. import training", "mtl_tf.training"),
+    ],
+)
+def test_the_reader_of_imports_sees_every_form(statement, module):
+    file = ROOT / "mtl_tf" / "text" / "example.py"
+    found = resolve(ast.parse(statement).body[0], file)
+    assert found == [module]
+    assert wrong_room(found[0], {"text", "core"})
+    assert not wrong_room(found[0], {"training"})
+
+
+# Light modules
+
+
+def modules_of(package):
+    return [
+        ".".join(module_of(f)) for f in python_files(package_folder(package))
+    ]
+
+
+def package_folder(package):
+    return package.replace(".", "/")
+
+
+def light_modules():
+    modules = ["mtl_tf"]
+    for package in LIGHT[1:]:
+        modules += modules_of(package)
+    return modules
+
+
+def test_light_modules_do_not_import_tensorflow():
+    """One process imports them all: any heavy one is named."""
+    code = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    importlib.import_module(name)\n"
+        "    for heavy in ('tensorflow', 'keras', 'tensorflow_datasets'):\n"
+        "        if heavy in sys.modules:\n"
+        "            sys.exit(f'{name} imports {heavy}')\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, *light_modules()],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+# Docstrings and machine paths
+
+
+def public_definitions(tree):
+    """(name, node) of public classes, functions and public methods."""
+    for node in tree.body:
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        if node.name.startswith("_"):
+            continue
+        yield node.name, node
+        if isinstance(node, ast.ClassDef):
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and part.name[0] != "_":
+                    yield f"{node.name}.{part.name}", part
+
+
+def is_documented_elsewhere(node):
+    """Overrides of Keras hooks and properties' setters inherit theirs."""
+    names = {ast.unparse(d) for d in node.decorator_list}
+    return any(name.endswith(".setter") for name in names) or (
+        any(name.split(".")[-1] == "override" for name in names)
+    )
+
+
+@pytest.mark.parametrize("folder", ["mtl_tf", *PROGRAMS])
+def test_public_names_have_docstrings(folder):
+    missing = []
+    for file in python_files(folder):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        where = file.relative_to(ROOT)
+        if not ast.get_docstring(tree):
+            missing.append(f"{where}: module")
+        for name, node in public_definitions(tree):
+            if not (ast.get_docstring(node) or is_documented_elsewhere(node)):
+                missing.append(f"{where}:{node.lineno}: {name}")
+    assert missing == []
+
+
+def is_text(file):
+    suffixes = {".py", ".md", ".bib", ".txt", ".toml", ".json", ""}
+    return (
+        file.is_file()
+        and file.suffix in suffixes
+        and "__pycache__" not in file.parts
+    )
+
+
+def product_files():
+    folders = ["mtl_tf", *PROGRAMS, "docs", "tests", ".ci", "build_support"]
+    for folder in folders:
+        yield from filter(is_text, sorted((ROOT / folder).rglob("*")))
+    # In a git worktree .git is a file, and names a folder.
+    top = {file for file in ROOT.iterdir() if file.is_file()}
+    yield from sorted(top - {ROOT / ".git"})
+
+
+def test_no_file_names_a_place_on_our_machines():
+    forbidden = [
+        "../" + "shared",
+        "/" + "work/",
+        "/" + "root/",
+        "find-" + "links",
+    ]
+    found = [
+        f"{file.relative_to(ROOT)}: {text}"
+        for file in product_files()
+        for text in forbidden
+        if text in file.read_text(encoding="utf-8", errors="replace")
+    ]
+    assert found == []

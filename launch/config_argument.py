@@ -232,13 +232,13 @@ def _check_value(path: str, field: Any, value: str) -> None:
             raise ConfigError(
                 f"config.{path} must be {kinds[type(field)]}, got {value!r}"
             )
-    if isinstance(field, config_dict.ConfigDict):
-        if not isinstance(_literal(value), dict):
-            fields = ", ".join(sorted(field.keys()))
-            raise ConfigError(
-                f"config.{path} must be a dict such as \"{{'name': ...}}\", got "
-                f"{value!r}; or set one of its fields: {fields}"
-            )
+    is_dict = isinstance(field, config_dict.ConfigDict)
+    if is_dict and not isinstance(_literal(value), dict):
+        fields = ", ".join(sorted(field.keys()))
+        raise ConfigError(
+            f"config.{path} must be a dict such as \"{{'name': ...}}\", "
+            f"got {value!r}; or set one of its fields: {fields}"
+        )
 
 
 def _literal(value: str) -> Any:
@@ -281,7 +281,7 @@ def _unknown_field(
 ) -> str:
     message = f"unknown config field {path!r}: {parent} has no {name!r}; "
     message += hint(name, fields.keys())
-    if "name" in fields:
+    if "name" in fields and parent != "config":
         message += (
             f" (options of another choice are given together: --{parent}="
             f"\"{{'name': ..., '{name}': ...}}\")"

@@ -21,6 +21,7 @@ values of its own: several programs can be imported, and run, in one process.
 import contextlib
 import dataclasses
 import glob
+import importlib
 import os
 import re
 import signal
@@ -272,40 +273,28 @@ def _leave(status: int, message: str) -> NoReturn:
 def _import_tensorflow(quiet: bool) -> None:
     # Some of its messages come before its own log level is in force, so they
     # are caught at the file descriptor and shown only if the import fails.
-    if not quiet or "tensorflow" in sys.modules:
-        import tensorflow  # noqa: F401
-
-        return
-    with _captured_stderr() as captured:
-        try:
-            import tensorflow  # noqa: F401
-        except Exception:
-            captured.keep = True
-            raise
-
-
-@dataclasses.dataclass
-class _Captured:
-    keep: bool = False
+    hold = quiet and "tensorflow" not in sys.modules
+    with _captured_stderr() if hold else contextlib.nullcontext():
+        importlib.import_module("tensorflow")
 
 
 @contextlib.contextmanager
-def _captured_stderr() -> Iterator[_Captured]:
-    """Holds file descriptor 2 back; passes it on afterwards if `keep`."""
-    captured = _Captured()
+def _captured_stderr() -> Iterator[None]:
+    """Holds file descriptor 2 back; passes it on after an exception."""
     sys.stderr.flush()
     original = os.dup(2)
     with tempfile.TemporaryFile() as held:
         os.dup2(held.fileno(), 2)
         try:
-            yield captured
+            yield
+        except Exception:
+            held.seek(0)
+            os.write(original, held.read())
+            raise
         finally:
             sys.stderr.flush()
             os.dup2(original, 2)
             os.close(original)
-            if captured.keep:
-                held.seek(0)
-                os.write(2, held.read())
 
 
 def _one_line(text: str) -> str:

@@ -14,9 +14,9 @@ def default_config() -> config_dict.ConfigDict:
             config.tasks = ("fdu_mtl",)
             return config
 
-    A sub-config with a `name` (tokenizer, schedule, scheme, optimizer) holds
-    the options of the named choice: replace it as a whole for another choice,
-    in the file by `config.pipeline.schedule = config_dict.ConfigDict({...})`,
+    `text.tokenizer`, `pipeline.schedule` and `model.scheme` hold the options
+    of the choice they name: replace them as a whole for another choice, in
+    the file by `config.pipeline.schedule = config_dict.ConfigDict({...})`,
     on the command line by `--config.pipeline.schedule="{'name': ...}"`.
 
     Returns:
@@ -35,7 +35,9 @@ def default_config() -> config_dict.ConfigDict:
             `training.clip_norm`: 0 does not clip.
             `training.steps_per_call`: 0 chooses by itself.
             `training.optimizer.embedding_learning_rate`: 0 for the same as
-            the other parameters.
+            the other parameters; `.schedule` is the learning rate's
+            (constant, linear, cosine, inverse_sqrt), after `.warmup_steps`;
+            `.options` are the named optimizer's own, such as `beta_1`.
     """
     return config_dict.ConfigDict(
         {
@@ -110,6 +112,9 @@ def _training() -> dict:
             "learning_rate": 0.1,
             "embedding_learning_rate": 0.0,
             "lazy": False,
+            "schedule": "constant",
+            "warmup_steps": 0,
+            "options": {},
         },
         "l2": 1e-5,
         "l2_embeddings": False,

@@ -100,6 +100,8 @@ CHECKS: dict[str, Check] = {
     "training.optimizer.learning_rate": checks.positive,
     "training.optimizer.embedding_learning_rate": checks.not_negative,
     "training.optimizer.lazy": _boolean,
+    "training.optimizer.schedule": _name,
+    "training.optimizer.warmup_steps": checks.not_negative_integer,
     "training.l2": checks.not_negative,
     "training.l2_embeddings": _boolean,
     "training.clip_norm": checks.not_negative,
@@ -119,8 +121,7 @@ OPEN = (
     "pipeline.schedule",
     "model.init",
     "model.scheme",
-    "training.optimizer",
-    "training.fine_tune",
+    "training.optimizer.options",
 )
 
 

@@ -7,11 +7,10 @@ from typing import Any
 
 from absl import flags
 
-from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 
-from . import common_flags, labelled_files, runner
+from . import common_flags, labelled_files, runner, streams
 
 _SMALLEST = 1e-30  # keeps the loss of a score of 0 finite
 
@@ -66,12 +65,12 @@ def main(values: flags.FlagValues) -> None:
             data_dir=values.data_dir,
             manual_dir=values.manual_dir,
         )
-    if values.output == "-":
-        print(json.dumps(results, indent=2, ensure_ascii=False))
-        return
     if values.output:
-        files.write_json(values.output, results)
-    print(tables.console(results))
+        text = json.dumps(results, indent=2, ensure_ascii=False)
+        with streams.writing(values.output) as output:
+            output.write(f"{text}\n".encode())
+    if values.output != "-":
+        print(tables.console(results))
 
 
 def evaluate_files(run: Any, paths: Mapping[str, str]) -> dict[str, Any]:

@@ -55,10 +55,10 @@ def read(
     Raises:
         DataError: the file cannot be read or has a wrong line.
     """
-    for entry in entries:
-        if isinstance(entry, Mapping) and entry.get("name") == task["name"]:
-            if "files" in entry:
-                return _read_own(path, task, entry)
+    own = (entry for entry in entries if isinstance(entry, Mapping))
+    for entry in own:
+        if entry.get("name") == task["name"] and "files" in entry:
+            return _read_own(path, task, entry)
     return _read_lines(path, task["labels"])
 
 

@@ -1,18 +1,16 @@
 """Labels texts with a trained run: `python -m launch.predict`."""
 
-import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from absl import flags, logging
 
-from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import hint, look_up
 
-from . import common_flags, runner, text_input
+from . import common_flags, runner, streams, text_input
 
 _INTERACTIVE_HELP = (
     "A line is a text. /task NAME changes the task, /tasks lists them, "
@@ -72,8 +70,8 @@ def main(values: flags.FlagValues) -> None:
             f"--task is missing: this run has {', '.join(task_names(run))}"
         )
     with (
-        text_input.open_input(values.input) as (stream, name),
-        _open_output(values.output) as output,
+        streams.reading(values.input) as (stream, name),
+        streams.writing(values.output) as output,
     ):
         reader = text_input.TextReader(stream, name, values.format)
         predict(run, task, reader, output, values.batch_size)
@@ -206,16 +204,6 @@ def _write(output: BinaryIO, answers: Sequence[dict[str, Any]]) -> None:
     lines = (json.dumps(answer, ensure_ascii=False) for answer in answers)
     output.write("".join(f"{line}\n" for line in lines).encode())
     output.flush()
-
-
-@contextlib.contextmanager
-def _open_output(path: str) -> Iterator[BinaryIO]:
-    """Standard output for `-`, else a file that appears when it is whole."""
-    if path == "-":
-        yield sys.stdout.buffer
-        return
-    with files.replacing(path) as temporary, open(temporary, "wb") as output:
-        yield output
 
 
 PROGRAM = runner.Program(

@@ -1,15 +1,14 @@
 """Texts from a file, a pipe or standard input, in batches as they come."""
 
-import contextlib
+import codecs
 import dataclasses
 import json
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import DataError
 
 _CHUNK = 1 << 16
 
@@ -92,6 +91,8 @@ class TextReader:
     def _item(self, line: bytes) -> Item:
         self.lines += 1
         where = f"{self._name}:{self.lines}"
+        if self.lines == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
         text = self._decode(line.removesuffix(b"\r"))
         if self._form == "text":
             return Item(text, "", where)
@@ -132,24 +133,6 @@ class TextReader:
             "\ufffd" if "\ud800" <= letter <= "\udfff" else letter
             for letter in text
         )
-
-
-@contextlib.contextmanager
-def open_input(path: str) -> Iterator[tuple[BinaryIO, str]]:
-    """Opens a file, or standard input for `-`; yields it and its name.
-
-    Raises:
-        ConfigError: the file cannot be read.
-    """
-    if path == "-":
-        yield sys.stdin.buffer, "standard input"
-        return
-    try:
-        stream = open(path, "rb")
-    except OSError as error:
-        raise ConfigError(f"--input: cannot read {path}: {error.strerror}")
-    with stream:
-        yield stream, path
 
 
 def _is_file(stream: BinaryIO) -> bool:

@@ -1,0 +1,297 @@
+"""`--config=name[:arg]`, `--config=path.py[:arg]` and its overrides.
+
+The file is loaded here, so that a mistake in it is reported with its line;
+ml_collections' config_flags then checks and applies the overrides.
+"""
+
+import ast
+import contextlib
+import importlib.util
+import inspect
+import os
+import re
+import sys
+import traceback
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from absl import flags
+from ml_collections import config_dict, config_flags
+
+from mtl_tf.core.errors import ConfigError, MtlError
+from mtl_tf.core.names import hint
+
+HELP = (
+    "what to do: NAME[:ARGUMENT] of a shipped config (listed below) or "
+    "PATH.py[:ARGUMENT] of your own file with a function get_config"
+)
+OVERRIDE_HELP = (
+    "overrides one field: --config.training.epochs=3, "
+    "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
+    "--config.pipeline.schedule=\"{'name': 'round_robin'}\""
+)
+_NOT_CONFIGS = ("__init__", "base", "validation")
+_CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
+_OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
+
+
+def shipped() -> dict[str, str]:
+    """Paths of the configs in `mtl_tf/configs` by name."""
+    from mtl_tf import configs
+
+    folder = os.path.dirname(os.path.abspath(configs.__file__))
+    names = (
+        entry[: -len(".py")]
+        for entry in os.listdir(folder)
+        if entry.endswith(".py")
+    )
+    return {
+        name: os.path.join(folder, f"{name}.py")
+        for name in names
+        if name not in _NOT_CONFIGS
+    }
+
+
+def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Splits a command line in the value of `--config` and the rest."""
+    specified, rest, waiting = None, [], False
+    for index, argument in enumerate(argv):
+        if waiting:
+            specified, waiting = argument, False
+        elif argument == "--":
+            return specified, rest + list(argv[index:])
+        elif index and (match := _CONFIG.fullmatch(argument)):
+            specified, waiting = match["value"], match[1] is None
+        else:
+            rest.append(argument)
+    return specified or None, rest
+
+
+def without_overrides(argv: Sequence[str]) -> list[str]:
+    """The command line without the overrides `--config.x=y`."""
+    return [item for item in argv if not _OVERRIDE.fullmatch(item)]
+
+
+def define(
+    specified: str, argv: Sequence[str], values: flags.FlagValues
+) -> list[str]:
+    """Loads a config and defines the flag `config` and its overrides.
+
+    Args:
+        specified: the value of `--config`.
+        argv: the command line without `--config`, starting with the
+            program's name.
+        values: where the flags are defined; the overrides take effect when
+            `values` parses what this returns.
+
+    Returns:
+        `argv` with the overrides in a form that config_flags reads.
+
+    Raises:
+        ConfigError: the config's file has a mistake or an override names no
+            field.
+    """
+    config = load(specified)
+    argv = [*argv[:1], *_checked_overrides(argv[1:], config)]
+    with _override_errors():
+        config_flags.DEFINE_config_dict(
+            "config", config, flag_values=values, sys_argv=argv
+        )
+    return argv
+
+
+def load(specified: str) -> config_dict.ConfigDict:
+    """Loads a config.
+
+    Args:
+        specified: `name`, `name:argument`, `path.py` or `path.py:argument`.
+
+    Returns:
+        What the file's `get_config` returned, not yet locked.
+
+    Raises:
+        ConfigError: there is no such file, or it has a mistake.
+    """
+    name, colon, argument = specified.partition(":")
+    path = _find(name)
+    with _file_errors(path):
+        module = _import(path)
+        get_config = getattr(module, "get_config", None)
+        if not callable(get_config):
+            raise ConfigError(f"{path} has no function get_config()")
+        arguments = _arguments(path, get_config, argument if colon else None)
+        config = get_config(*arguments)
+    if isinstance(config, dict):
+        config = config_dict.ConfigDict(config)
+    if not isinstance(config, config_dict.ConfigDict):
+        raise ConfigError(
+            f"get_config() in {path} must return a ConfigDict, "
+            f"got {type(config).__name__}"
+        )
+    return config
+
+
+def _find(name: str) -> str:
+    if name.endswith(".py") or os.sep in name:
+        if os.path.isfile(name):
+            return os.path.abspath(name)
+        raise ConfigError(f"there is no config file {name}")
+    known = shipped()
+    if name in known:
+        return known[name]
+    also = (
+        f", or {name}.py for your own file"
+        if os.path.isfile(name + ".py")
+        else ""
+    )
+    raise ConfigError(f"unknown config {name!r}; {hint(name, known)}{also}")
+
+
+def _import(path: str) -> types.ModuleType:
+    stem = re.sub(r"\W", "_", os.path.basename(path)[: -len(".py")])
+    spec = importlib.util.spec_from_file_location(f"mtl_tf_config_{stem}", path)
+    if spec is None or spec.loader is None:
+        raise ConfigError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _arguments(path: str, get_config: Any, argument: str | None) -> list[str]:
+    try:
+        parameters = inspect.signature(get_config).parameters
+    except (TypeError, ValueError):
+        return [] if argument is None else [argument]
+    if argument is not None and not parameters:
+        raise ConfigError(f"{path} takes no argument, got {argument!r}")
+    needed = [p for p in parameters.values() if p.default is p.empty]
+    if argument is None and needed:
+        raise ConfigError(
+            f"{path} needs an argument ({needed[0].name}): give it as "
+            "--config=NAME:ARGUMENT"
+        )
+    return [] if argument is None else [argument]
+
+
+@contextlib.contextmanager
+def _file_errors(path: str) -> Iterator[None]:
+    """Reports what a config file raises, with the line in that file."""
+    try:
+        yield
+    except MtlError:
+        raise
+    except SyntaxError as error:
+        where = f"{error.filename or path}:{error.lineno}"
+        raise ConfigError(f"{where}: {type(error).__name__}: {error.msg}")
+    except (Exception, SystemExit) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f.lineno for f in frames if f.filename == path]
+        where = f"{path}:{lines[-1]}" if lines else path
+        message = " ".join(str(error).split())
+        raise ConfigError(f"{where}: {type(error).__name__}: {message}")
+
+
+def _checked_overrides(
+    argv: Sequence[str], config: config_dict.ConfigDict
+) -> list[str]:
+    """The command line with every override checked and written as --a=b."""
+    rest: list[str] = []
+    tuples: dict[str, list] = {}
+    pending = list(argv)
+    while pending:
+        argument = pending.pop(0)
+        match = _OVERRIDE.fullmatch(argument)
+        if not match or argument == "--":
+            rest.append(argument)
+            continue
+        path, value = match["path"], match["value"]
+        field = _field(config, path)
+        if value is None and not isinstance(field, bool) and pending:
+            value = pending.pop(0)
+        if isinstance(field, tuple) and value is not None:
+            tuples.setdefault(path, []).extend(_items(path, value))
+        elif value is None or match[1]:
+            rest.append(argument)
+        else:
+            _check_value(path, field, value)
+            rest.append(f"--config.{path}={value}")
+    return rest + [
+        f"--config.{path}={tuple(items)!r}" for path, items in tuples.items()
+    ]
+
+
+def _check_value(path: str, field: Any, value: str) -> None:
+    """config_flags checks too, but says "invalid literal for int()"."""
+    kinds = {int: "an integer", float: "a number"}
+    if type(field) in kinds:
+        try:
+            type(field)(value)
+        except ValueError:
+            raise ConfigError(
+                f"config.{path} must be {kinds[type(field)]}, got {value!r}"
+            )
+    is_dict = isinstance(field, config_dict.ConfigDict)
+    if is_dict and not isinstance(_literal(value), dict):
+        fields = ", ".join(sorted(field.keys()))
+        raise ConfigError(
+            f"config.{path} must be a dict such as \"{{'name': ...}}\", "
+            f"got {value!r}; or set one of its fields: {fields}"
+        )
+
+
+def _literal(value: str) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return value
+
+
+def _items(path: str, value: str) -> list:
+    """Reads a tuple as Python writes it, or as `a,b`."""
+    literal = _literal(value.strip())
+    if isinstance(literal, (tuple, list)):
+        return list(literal)
+    if not isinstance(literal, str):
+        return [literal]
+    if literal[:1] in ("(", "[", "{"):
+        raise ConfigError(f"config.{path}: {value!r} is not a Python literal")
+    items = (item.strip() for item in literal.split(","))
+    return [_literal(item) for item in items if item]
+
+
+def _field(config: config_dict.ConfigDict, path: str) -> Any:
+    """The value of the field that an override names."""
+    here: Any = config
+    done: list[str] = []
+    for name in path.split("."):
+        parent = ".".join(["config", *done])
+        if not isinstance(here, config_dict.ConfigDict):
+            raise ConfigError(f"--config.{path}: {parent} has no fields")
+        if name not in here:
+            raise ConfigError(_unknown_field(path, parent, name, here))
+        here = here[name]
+        done.append(name)
+    return here
+
+
+def _unknown_field(
+    path: str, parent: str, name: str, fields: config_dict.ConfigDict
+) -> str:
+    message = f"unknown config field {path!r}: {parent} has no {name!r}; "
+    message += hint(name, fields.keys())
+    if "name" in fields and parent != "config":
+        message += (
+            f" (options of another choice are given together: --{parent}="
+            f"\"{{'name': ..., '{name}': ...}}\")"
+        )
+    return message
+
+
+@contextlib.contextmanager
+def _override_errors() -> Iterator[None]:
+    try:
+        yield
+    except (flags.Error, AttributeError, KeyError, TypeError, ValueError) as e:
+        raise ConfigError(" ".join(str(e).split()))

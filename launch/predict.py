@@ -1,0 +1,245 @@
+"""Labels texts with a trained run: `python -m launch.predict`."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from absl import flags, logging
+
+from mtl_tf.core.errors import ConfigError, MtlError
+from mtl_tf.core.names import hint, look_up
+
+from . import common_flags, runner, streams, text_input
+
+_INTERACTIVE_HELP = (
+    "A line is a text. /task NAME changes the task, /tasks lists them, "
+    "Ctrl-D ends.\n"
+)
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    common_flags.define_model_dir(values, "folder of a trained run")
+    flags.DEFINE_string(
+        "task",
+        None,
+        "whose labels to give; needed where the run has several tasks and "
+        "the input does not name them",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "input", "-", "file of texts, - for standard input", flag_values=values
+    )
+    flags.DEFINE_string(
+        "output",
+        "-",
+        "file for the answers, - for standard output",
+        flag_values=values,
+    )
+    flags.DEFINE_enum(
+        "format",
+        "text",
+        ("text", "jsonl"),
+        'text: a text a line; jsonl: {"text": ..., "task": ...} a line',
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "batch_size",
+        64,
+        "texts in a batch",
+        lower_bound=1,
+        flag_values=values,
+    )
+    flags.DEFINE_bool(
+        "interactive", False, "ask for texts at a prompt", flag_values=values
+    )
+
+
+def main(values: flags.FlagValues) -> None:
+    """Reads texts and writes their labels."""
+    import mtl_tf
+
+    run = mtl_tf.load(values.model_dir)
+    task = _default_task(run, values.task)
+    if values.interactive:
+        interact(run, task, sys.stdin.buffer, sys.stdout.buffer)
+        return
+    if not task and values.format == "text":
+        raise ConfigError(
+            f"--task is missing: this run has {', '.join(task_names(run))}"
+        )
+    with (
+        streams.reading(values.input) as (stream, name),
+        streams.writing(values.output) as output,
+    ):
+        reader = text_input.TextReader(stream, name, values.format)
+        predict(run, task, reader, output, values.batch_size)
+    if reader.replaced:
+        logging.warning(
+            "%s: %d characters stand for bytes that are not UTF-8",
+            name,
+            reader.replaced,
+        )
+
+
+def task_names(run: Any) -> list[str]:
+    """The names of the tasks of a run."""
+    return [task["name"] for task in run.tasks]
+
+
+def predict(
+    run: Any,
+    task: str,
+    reader: text_input.TextReader,
+    output: BinaryIO,
+    batch_size: int,
+) -> None:
+    """Writes a JSON line for each text of `reader`, batch by batch.
+
+    Args:
+        run: what `mtl_tf.load` returns.
+        task: the task of texts that name none; "" if each has to.
+        reader: gives the texts.
+        output: where the lines go; it is flushed after each batch.
+        batch_size: how many texts the model gets at once.
+
+    Raises:
+        DataError: a line of the input is wrong.
+        ConfigError: a text has no task, or an unknown one.
+    """
+    known = {name: name for name in task_names(run)}
+    for batch in reader.batches(batch_size):
+        tasks = [_task_of(item, task, known) for item in batch]
+        texts = [item.text for item in batch]
+        _write(output, _answers(run, tasks, texts, batch_size))
+
+
+def interact(run: Any, task: str, source: BinaryIO, output: BinaryIO) -> None:
+    """Answers texts typed at a prompt, until the input ends.
+
+    The prompt and remarks go to standard error, answers to `output`.
+
+    Args:
+        run: what `mtl_tf.load` returns.
+        task: the task to begin with; the first one if "".
+        source: where lines are read from.
+        output: where JSON lines go.
+    """
+    task = task or task_names(run)[0]
+    _remark(_INTERACTIVE_HELP)
+    while True:
+        _remark(f"{task}> ")
+        line = source.readline()
+        if not line:
+            _remark("\n")
+            return
+        text = line.decode("utf-8", errors="replace").rstrip("\r\n")
+        if text.startswith("/"):
+            task = _command(run, text, task)
+        else:
+            _write(output, _answers(run, [task], [text], 1))
+
+
+def _command(run: Any, text: str, task: str) -> str:
+    """Obeys a line that begins with a slash; returns the task from now on."""
+    word, _, argument = text.partition(" ")
+    names = task_names(run)
+    if word == "/task" and argument.strip() in names:
+        return argument.strip()
+    if word == "/task":
+        _remark(f"unknown task {argument!r}; {hint(argument, names)}\n")
+    elif word == "/tasks":
+        _remark("\n".join(names) + "\n")
+    else:
+        _remark(_INTERACTIVE_HELP)
+    return task
+
+
+def _remark(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def _default_task(run: Any, task: str | None) -> str:
+    names = task_names(run)
+    if task:
+        return look_up(task, {name: name for name in names}, "task")
+    return names[0] if len(names) == 1 else ""
+
+
+def _task_of(item: text_input.Item, default: str, known: dict[str, str]) -> str:
+    name = item.task or default
+    if not name:
+        raise ConfigError(
+            f"{item.where}: no task: give --task or a field 'task', one of "
+            f"{', '.join(known)}"
+        )
+    try:
+        return look_up(name, known, "task")
+    except MtlError as error:
+        raise ConfigError(f"{item.where}: {error}")
+
+
+def _answers(
+    run: Any, tasks: Sequence[str], texts: Sequence[str], batch_size: int
+) -> list[dict[str, Any]]:
+    """The answers in the order of the texts, with a call for each task."""
+    answers: list[dict[str, Any]] = [{}] * len(texts)
+    for task in dict.fromkeys(tasks):
+        places = [place for place, name in enumerate(tasks) if name == task]
+        chosen = [texts[place] for place in places]
+        predictions = run.predict(task, chosen, batch_size=batch_size)
+        for place, text, answer in zip(places, chosen, predictions):
+            answers[place] = {
+                "text": text,
+                "task": task,
+                "label": answer["label"],
+                "scores": answer["scores"],
+            }
+    return answers
+
+
+def _write(output: BinaryIO, answers: Sequence[dict[str, Any]]) -> None:
+    lines = (json.dumps(answer, ensure_ascii=False) for answer in answers)
+    output.write("".join(f"{line}\n" for line in lines).encode())
+    output.flush()
+
+
+PROGRAM = runner.Program(
+    name="predict",
+    summary="""
+    Labels texts with a trained run. Each answer is a line of JSON with text,
+    task, label and the score of every label; it is written as soon as the
+    text has been read, so the program can stand in a pipe.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        (
+            "One text",
+            "echo 'a moving story' | {command} --model_dir=runs/quickstart "
+            "--task=books",
+        ),
+        (
+            "A file, a text a line",
+            "--model_dir=runs/quickstart --task=books --input=texts.txt "
+            "--output=answers.jsonl",
+        ),
+        (
+            'Texts of several tasks, as {"text": "...", "task": "books"}',
+            "--model_dir=runs/quickstart --format=jsonl --input=texts.jsonl",
+        ),
+        ("At a prompt", "--model_dir=runs/quickstart --interactive"),
+    ),
+    required=("model_dir",),
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-predict`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,301 @@
+"""The one runner of all programs: flags, help, errors, exit status.
+
+A program module defines no flags when it is imported. It describes itself as
+a `Program` and hands that to `run`:
+
+    PROGRAM = runner.Program(name="train", ...)
+
+
+    def run() -> None:
+        runner.run(PROGRAM)
+
+
+    if __name__ == "__main__":
+        run()
+
+`run` is also the entry point of the console script, so `python -m
+launch.train` and `mtl-train` behave the same. Each call parses into flag
+values of its own: several programs can be imported, and run, in one process.
+"""
+
+import contextlib
+import dataclasses
+import glob
+import importlib
+import os
+import re
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from typing import NoReturn
+
+from absl import app, flags, logging
+
+from mtl_tf.core.errors import ConfigError, MtlError
+from mtl_tf.core.names import hint
+
+from . import config_argument, usage
+
+# Flags of absl itself that every program takes besides its own.
+_ABSL_MODULES = ("absl.app", "absl.flags", "absl.flags._flagvalues")
+_ABSL_LOGGING = "absl.logging"
+_HELP = ("help", "h", "?", "helpshort", "helpfull")
+INTERRUPTED = 128 + signal.SIGINT
+PIPE_CLOSED = 128 + signal.SIGPIPE
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """What the runner has to know of a program.
+
+    Attributes:
+        name: the module's name, such as `train`.
+        summary: one or more sentences on what it does, for `--help`.
+        main: called with the parsed flags; returns the exit status or None.
+        define_flags: defines the program's flags on the given flag values.
+        examples: pairs (what it does, arguments) for `--help`.
+        required: names of flags that must be given.
+        takes_config: whether the program has `--config` and its overrides;
+            `main` finds the locked `ConfigDict` as `flags.config`.
+        package: the package of the module in a checkout.
+        script: the console script's name; `mtl-<name>` by default.
+        tensorflow: whether TensorFlow is loaded (quietly) before `main`.
+    """
+
+    name: str
+    summary: str
+    main: Callable[[flags.FlagValues], int | None]
+    define_flags: Callable[[flags.FlagValues], None]
+    examples: Sequence[tuple[str, str]] = ()
+    required: Sequence[str] = ()
+    takes_config: bool = False
+    package: str = "launch"
+    script: str = ""
+    tensorflow: bool = True
+
+    def command(self) -> str:
+        """How this process was started, for messages and examples."""
+        script = self.script or f"mtl-{self.name.replace('_', '-')}"
+        started_as = os.path.basename(sys.argv[0])
+        if started_as == script:
+            return script
+        return f"python -m {self.package}.{self.name}"
+
+
+def run(program: Program, argv: Sequence[str] | None = None) -> NoReturn:
+    """Parses the flags, runs the program and exits.
+
+    The exit status is what `main` returns (None means 0), 1 after a mistake
+    of the user's (one line on standard error, no traceback), 130 after
+    Ctrl-C and 141 when the reader of standard output has gone.
+
+    Args:
+        program: what to run.
+        argv: the command line with the program's name; `sys.argv` by default.
+    """
+    argv = list(sys.argv if argv is None else argv)
+    with _user_errors_exit(program):
+        app.run(
+            lambda values: _main(program, values),
+            argv=argv,
+            flags_parser=lambda arguments: parse(program, arguments),
+        )
+    raise AssertionError("app.run returned")
+
+
+def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
+    """Parses a command line into new flag values.
+
+    Args:
+        program: whose flags are to be parsed.
+        argv: the command line, starting with the program's name.
+
+    Returns:
+        The program's flags. With `takes_config`, `.config` is the config.
+
+    Raises:
+        ConfigError: the command line is wrong.
+        SystemExit: with status 0, after `--help` was printed.
+    """
+    argv = _read_flag_files(argv)
+    values = _define(program)
+    if _asks_for_help(argv):
+        _print_help(program, values, full="--helpfull" in argv)
+        raise SystemExit(0)
+    if program.takes_config:
+        argv = _parse_config(program, argv, values)
+    rest = _parse_flags(program, argv, values)
+    if len(rest) > 1:
+        raise ConfigError(
+            f"unexpected argument {rest[1]!r}: flags are given as --name=value"
+        )
+    _check_required(program, values)
+    flags.FLAGS.mark_as_parsed()
+    if not _is_verbose(values):
+        _quieten_tensorflow()
+    return values
+
+
+def _parse_flags(
+    program: Program, argv: Sequence[str], values: flags.FlagValues
+) -> list[str]:
+    """Parses, and returns the arguments that are no flags."""
+    try:
+        return values(argv)
+    except flags.UnrecognizedFlagError as error:
+        known = list(values) + (["config"] if program.takes_config else [])
+        raise ConfigError(
+            f"unknown flag --{error.flagname}; "
+            f"{_flag_hint(error.flagname, known)} "
+            f"({program.command()} --help lists all)"
+        )
+    except flags.Error as error:
+        raise ConfigError(_one_line(str(error)))
+
+
+def _parse_config(
+    program: Program, argv: Sequence[str], values: flags.FlagValues
+) -> list[str]:
+    """Loads the config; returns the command line without `--config`."""
+    specified, rest = config_argument.split(argv)
+    if specified is None:
+        # A mistyped --config is the likeliest reason: look for it first.
+        _parse_flags(program, config_argument.without_overrides(rest), values)
+        names = ", ".join(sorted(config_argument.shipped()))
+        raise ConfigError(
+            f"--config is missing: give one of {names}, or FILE.py"
+        )
+    return config_argument.define(specified, rest, values)
+
+
+def _define(program: Program) -> flags.FlagValues:
+    values = flags.FlagValues()
+    for module, defined in flags.FLAGS.flags_by_module_dict().items():
+        if module in (*_ABSL_MODULES, _ABSL_LOGGING):
+            for flag in defined:
+                if flag.name not in (*_HELP, "helpxml"):
+                    flags.DEFINE_flag(flag, values, module_name=module)
+    program.define_flags(values)
+    return values
+
+
+def _read_flag_files(argv: Sequence[str]) -> list[str]:
+    try:
+        return flags.FLAGS.read_flags_from_files(list(argv), force_gnu=False)
+    except flags.Error as error:
+        raise ConfigError(_one_line(str(error)))
+
+
+def _asks_for_help(argv: Sequence[str]) -> bool:
+    asked = {f"{dash}{name}" for name in _HELP for dash in ("-", "--")}
+    end = argv.index("--") if "--" in argv else len(argv)
+    return any(argument in asked for argument in argv[1:end])
+
+
+def _print_help(program: Program, values: flags.FlagValues, full: bool) -> None:
+    own = [
+        flag
+        for module, defined in values.flags_by_module_dict().items()
+        if module not in (*_ABSL_MODULES, _ABSL_LOGGING) or full
+        for flag in defined
+    ]
+    own += [values["verbosity"]] if not full else []
+    print(usage.text(program, own))
+    sys.stdout.flush()
+
+
+def _flag_hint(name: str, known: Sequence[str]) -> str:
+    nearest = hint(name, known)
+    if not nearest.startswith("did you mean"):
+        return "no flag has a name like it"
+    return re.sub(r"'(\w+)'", r"--\1", nearest)
+
+
+def _check_required(program: Program, values: flags.FlagValues) -> None:
+    for name in program.required:
+        if values[name].value in (None, "", []):
+            help_text = _one_line(values[name].help or "").split(". ")[0]
+            raise ConfigError(
+                f"--{name} is missing: {help_text} "
+                f"({program.command()} --help has examples)"
+            )
+
+
+def _is_verbose(values: flags.FlagValues) -> bool:
+    return bool(values["verbosity"].present or values["v"].present)
+
+
+def _quieten_tensorflow() -> None:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    devices = glob.glob("/dev/nvidia*") + glob.glob("/dev/dxg")
+    if not devices:  # else CUDA complains that it finds no GPU
+        os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+
+
+def _main(program: Program, values: flags.FlagValues) -> int:
+    """Runs the program's main function; maps what it raises to a status."""
+    with _user_errors_exit(program):
+        if program.tensorflow:
+            _import_tensorflow(quiet=not _is_verbose(values))
+        status = program.main(values)
+        sys.stdout.flush()
+        return status or 0
+
+
+@contextlib.contextmanager
+def _user_errors_exit(program: Program) -> Iterator[None]:
+    """Turns the exceptions that are no defects into messages and a status."""
+    try:
+        yield
+    except MtlError as error:
+        _leave(1, f"error: {error}")
+    except app.UsageError as error:
+        _leave(error.exitcode, f"error: {error}")
+    except KeyboardInterrupt:
+        _leave(INTERRUPTED, f"{program.name}: interrupted")
+    except BrokenPipeError:
+        # Python would complain once more when it flushes at exit.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(int(PIPE_CLOSED))
+
+
+def _leave(status: int, message: str) -> NoReturn:
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    logging.flush()
+    with contextlib.suppress(OSError):
+        print(message, file=sys.stderr, flush=True)
+    raise SystemExit(int(status))
+
+
+def _import_tensorflow(quiet: bool) -> None:
+    # Some of its messages come before its own log level is in force, so they
+    # are caught at the file descriptor and shown only if the import fails.
+    hold = quiet and "tensorflow" not in sys.modules
+    with _captured_stderr() if hold else contextlib.nullcontext():
+        importlib.import_module("tensorflow")
+
+
+@contextlib.contextmanager
+def _captured_stderr() -> Iterator[None]:
+    """Holds file descriptor 2 back; passes it on after an exception."""
+    sys.stderr.flush()
+    original = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except Exception:
+            held.seek(0)
+            os.write(original, held.read())
+            raise
+        finally:
+            sys.stderr.flush()
+            os.dup2(original, 2)
+            os.close(original)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

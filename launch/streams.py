@@ -1,0 +1,53 @@
+"""Files and standard streams behind one name: `-` is the stream."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError
+
+
+@contextlib.contextmanager
+def reading(path: str) -> Iterator[tuple[BinaryIO, str]]:
+    """Opens a file, or standard input for `-`; yields it and its name.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    if path == "-":
+        yield sys.stdin.buffer, "standard input"
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            stream = stack.enter_context(open(path, "rb"))
+        except OSError as error:
+            raise ConfigError(f"--input: cannot read {path}: {error.strerror}")
+        yield stream, path
+
+
+@contextlib.contextmanager
+def writing(path: str) -> Iterator[BinaryIO]:
+    """Opens a file for writing, or standard output for `-`.
+
+    A file is written aside and appears when it is whole. A device or a named
+    pipe, such as /dev/null, is written to and never replaced.
+
+    Raises:
+        ConfigError: the file cannot be written.
+        RunError: its folder cannot be written to.
+    """
+    if path == "-":
+        yield sys.stdout.buffer
+        return
+    if os.path.isdir(path):
+        raise ConfigError(f"--output: {path} is a folder: name a file")
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as output:
+            yield output
+        return
+    with files.replacing(os.path.realpath(path)) as temporary:
+        with open(temporary, "wb") as output:
+            yield output

@@ -1,0 +1,87 @@
+"""Trains a model on the tasks of a config: `python -m launch.train`."""
+
+from absl import flags
+
+from . import common_flags, runner
+
+STRATEGIES = ("auto", "one_device", "mirrored", "multi_worker", "tpu")
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    common_flags.define_model_dir(
+        values,
+        "folder of the run: config, vocabulary, checkpoints, results. The "
+        "same command again continues a run that was stopped",
+    )
+    common_flags.define_data(values)
+    flags.DEFINE_enum(
+        "strategy",
+        "auto",
+        STRATEGIES,
+        "where to train: auto takes every GPU of this machine, else the CPU",
+        flag_values=values,
+    )
+
+
+def main(values: flags.FlagValues) -> int:
+    """Trains, evaluates and prints the table of results."""
+    from mtl_tf.configs import validation
+
+    config = validation.validate(values.config.to_dict())
+
+    from mtl_tf.evaluation import tables
+    from mtl_tf.training import runs
+
+    results = runs.train(
+        config,
+        model_dir=values.model_dir,
+        data_dir=values.data_dir,
+        manual_dir=values.manual_dir,
+        strategy=values.strategy,
+    )
+    if not results:  # stopped by a signal after its state was saved
+        return runner.INTERRUPTED
+    print(tables.console(results))
+    return 0
+
+
+PROGRAM = runner.Program(
+    name="train",
+    summary="""
+    Trains one model on several tasks, evaluates it and writes everything to
+    --model_dir. Data are prepared on the way. The table of scores goes to
+    standard output, progress to standard error.
+
+    Stop it with Ctrl-C whenever you like: the same command continues.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        (
+            "Four small tasks that come with the package, about a minute",
+            "--config=quickstart --model_dir=runs/quickstart",
+        ),
+        (
+            "The same with other settings",
+            "--config=quickstart --model_dir=runs/longer "
+            "--config.training.epochs=20",
+        ),
+        (
+            "Meta-MTL on the sixteen FDU-MTL tasks, whose files you have in "
+            "corpora/fdu_mtl",
+            "--config=fdu_mtl_meta --model_dir=runs/meta --manual_dir=corpora",
+        ),
+    ),
+    required=("model_dir",),
+    takes_config=True,
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-train`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,113 @@
+"""The text of `--help`: what a newcomer needs, and only that."""
+
+import ast
+import os
+import re
+import textwrap
+from collections.abc import Sequence
+
+from absl import flags
+
+from . import config_argument
+
+_WIDTH = 79
+_INDENT = " " * 6
+_VERBOSITY = (
+    "-1 shows warnings only, 0 progress as well (default), 1 everything. "
+    "Giving it also shows TensorFlow's own messages"
+)
+
+
+def text(program, own_flags: Sequence[flags.Flag]) -> str:
+    """The help text of a program.
+
+    Args:
+        program: a `runner.Program`.
+        own_flags: the flags to list.
+
+    Returns:
+        Summary, usage line, examples, flags and, for programs that take a
+        config, the shipped configs.
+    """
+    command = program.command()
+    needed = [f"--{name}=..." for name in program.required]
+    if program.takes_config:
+        needed.insert(0, "--config=...")
+    parts = [
+        _paragraphs(program.summary),
+        f"Usage: {' '.join([command, *needed, '[flags]'])}",
+        _examples(command, program.examples),
+        _flags(own_flags, program.takes_config),
+    ]
+    if program.takes_config:
+        parts.append(_configs())
+    return "\n\n".join(part for part in parts if part)
+
+
+def _paragraphs(summary: str) -> str:
+    paragraphs = textwrap.dedent(summary).strip().split("\n\n")
+    return "\n\n".join(textwrap.fill(part, _WIDTH) for part in paragraphs)
+
+
+def _examples(command: str, examples: Sequence[tuple[str, str]]) -> str:
+    if not examples:
+        return ""
+    lines = ["Examples:"]
+    for what, arguments in examples:
+        shown = arguments.replace("{command}", command)
+        shown = shown if "{command}" in arguments else f"{command} {shown}"
+        lines += [f"  {what}:", f"    {shown}"]
+    return "\n".join(lines)
+
+
+def _flags(own_flags: Sequence[flags.Flag], takes_config: bool) -> str:
+    lines = ["Flags:"]
+    if takes_config:
+        lines += ["  --config", *_wrapped(config_argument.HELP)]
+        lines += ["  --config.FIELD", *_wrapped(config_argument.OVERRIDE_HELP)]
+    for flag in sorted(own_flags, key=lambda flag: flag.name):
+        name = f"[no]{flag.name}" if flag.boolean else flag.name
+        lines += [f"  --{name}", *_wrapped(_describe(flag))]
+    lines += ["  --help", *_wrapped("show this text (--helpfull: more flags)")]
+    return "\n".join(lines)
+
+
+def _describe(flag: flags.Flag) -> str:
+    if flag.name == "verbosity":
+        return _VERBOSITY
+    description = (flag.help or "").strip()
+    options = getattr(flag.parser, "enum_values", None)
+    if options:
+        description = re.sub(r"^<[^>]*>:\s*", "", description)
+        description += f". One of {', '.join(options)}"
+    if flag.default not in (None, "", [], False):
+        default = flag.default_as_str.strip("'")
+        description += f" (default: {default})"
+    return description
+
+
+def _wrapped(description: str) -> list[str]:
+    return textwrap.wrap(
+        " ".join(description.split()),
+        _WIDTH,
+        initial_indent=_INDENT,
+        subsequent_indent=_INDENT,
+    )
+
+
+def _configs() -> str:
+    lines = ["Shipped configs (--config=NAME):"]
+    for name, path in sorted(config_argument.shipped().items()):
+        lines += [f"  {name}", *_wrapped(_first_line(path))]
+    return "\n".join(lines)
+
+
+def _first_line(path: str) -> str:
+    # Read, not imported: help must not depend on what configs import.
+    try:
+        with open(path, encoding="utf-8") as file:
+            docstring = ast.get_docstring(ast.parse(file.read())) or ""
+    except (OSError, SyntaxError):
+        return "(cannot be read)"
+    first = docstring.strip().split("\n\n")[0]
+    return " ".join(first.split()) or os.path.basename(path)

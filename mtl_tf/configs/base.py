@@ -1,0 +1,128 @@
+"""The fields of every config, with their defaults."""
+
+from ml_collections import config_dict
+
+
+def default_config() -> config_dict.ConfigDict:
+    """Every field a config can have.
+
+    A config file starts from this and changes what its experiment needs:
+
+        def get_config():
+            config = base.default_config()
+            config.name = "mine"
+            config.tasks = ("fdu_mtl",)
+            return config
+
+    `text.tokenizer`, `pipeline.schedule` and `model.scheme` hold the options
+    of the choice they name: replace them as a whole for another choice, in
+    the file by `config.pipeline.schedule = config_dict.ConfigDict({...})`,
+    on the command line by `--config.pipeline.schedule="{'name': ...}"`.
+
+    Returns:
+        A new `ConfigDict`. Of its fields:
+
+        *   `tasks`: names of groups (`fdu_mtl`) or tasks (`fdu_mtl/books`),
+            and dicts for your own files (docs/add_a_task.md).
+        *   `train_separately`: one model per task, each on its own.
+        *   `text.max_length`: tokens kept of a text; 0 keeps all.
+            `text.max_size`: words in the vocabulary; 0 keeps all.
+            `text.vectors`: file of pretrained vectors; "" for none.
+        *   `training.steps`: where to stop, in place of `epochs`, if not 0.
+            `training.evaluate_every`: steps between evaluations; 0 for once
+            an epoch. `training.patience`: evaluations without a better score
+            before training stops; 0 never stops it early.
+            `training.clip_norm`: 0 does not clip.
+            `training.steps_per_call`: 0 chooses by itself.
+            `training.optimizer.embedding_learning_rate`: 0 for the same as
+            the other parameters; `.schedule` is the learning rate's
+            (constant, linear, cosine, inverse_sqrt), after `.warmup_steps`;
+            `.options` are the named optimizer's own, such as `beta_1`.
+    """
+    return config_dict.ConfigDict(
+        {
+            "name": "",
+            "seed": 0,
+            "tasks": ("sample_reviews",),
+            "train_separately": False,
+            "text": _text(),
+            "pipeline": _pipeline(),
+            "model": _model(),
+            "training": _training(),
+            "evaluation": {"splits": ("test",), "batch_size": 64},
+        }
+    )
+
+
+def _text() -> dict:
+    return {
+        "tokenizer": {"name": "whitespace", "lowercase": True},
+        "max_length": 400,
+        "min_count": 1,
+        "max_size": 0,
+        "vectors": "",
+    }
+
+
+def _pipeline() -> dict:
+    return {"batch_size": 16, "buckets": 5, "schedule": {"name": "uniform"}}
+
+
+def _model() -> dict:
+    return {
+        "embedding_dim": 200,
+        "embedding_trainable": True,
+        "dropout": {"embedding": 0.0, "head": 0.0},
+        "init": {},
+        "scheme": meta_lstm(),
+    }
+
+
+def meta_lstm() -> dict:
+    """The Meta-LSTM scheme with the paper's sizes (h 100, m = z = 40)."""
+    return {
+        "name": "meta_lstm",
+        "units": 100,
+        "meta_units": 40,
+        "meta_vector": 40,
+        "bidirectional": False,
+    }
+
+
+def lstm(sharing: str = "shared") -> dict:
+    """The LSTM scheme with the paper's size (h 100).
+
+    Args:
+        sharing: `shared` (one LSTM for all tasks) or `private` (one each).
+    """
+    return {
+        "name": "lstm",
+        "units": 100,
+        "sharing": sharing,
+        "bidirectional": False,
+    }
+
+
+def _training() -> dict:
+    return {
+        "epochs": 10,
+        "steps": 0,
+        "optimizer": {
+            "name": "adagrad",
+            "learning_rate": 0.1,
+            "embedding_learning_rate": 0.0,
+            "lazy": False,
+            "schedule": "constant",
+            "warmup_steps": 0,
+            "options": {},
+        },
+        "l2": 1e-5,
+        "l2_embeddings": False,
+        "clip_norm": 0.0,
+        "loss_weighting": "static",
+        "evaluate_every": 0,
+        "patience": 0,
+        "fine_tune": {"epochs": 0},
+        "steps_per_call": 0,
+        "jit": True,
+    }

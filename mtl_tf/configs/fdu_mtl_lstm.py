@@ -1,0 +1,33 @@
+"""LSTM on the sixteen tasks of FDU-MTL: alone (`single`) or one for all.
+
+Paper: Chen et al. 2018, "Meta Multi-Task Learning for Sequence Modeling",
+table 3, row LSTM (`fdu_mtl_lstm:single`: a model per task) with embeddings
+200, LSTM 100, Adagrad 0.1, L2 1e-5, batch 16; and the plainest joint model
+beside it (`fdu_mtl_lstm:shared`: one LSTM, an output layer per task), which
+the table does not have.
+
+Command: python -m launch.train --config=fdu_mtl_lstm:single
+    --model_dir=runs/lstm --manual_dir=FOLDER (that holds fdu_mtl/)
+
+Time and score: see docs/results.md.
+"""
+
+from ml_collections import config_dict
+
+from mtl_tf.configs import base
+from mtl_tf.core import checks
+
+
+def get_config(mode: str = "single") -> config_dict.ConfigDict:
+    """Returns the config.
+
+    Args:
+        mode: `single` trains a model per task, `shared` one for all.
+    """
+    checks.one_of("fdu_mtl_lstm argument", mode, ("single", "shared"))
+    config = base.default_config()
+    config.name = f"fdu_mtl_lstm_{mode}"
+    config.tasks = ("fdu_mtl",)
+    config.train_separately = mode == "single"
+    config.model.scheme = config_dict.ConfigDict(base.lstm())
+    return config

@@ -1,0 +1,25 @@
+"""Meta-MTL on the sixteen tasks of FDU-MTL, with the paper's sizes.
+
+Paper: Chen et al. 2018, "Meta Multi-Task Learning for Sequence Modeling",
+table 3, row Meta-MTL: embeddings 200, LSTM 100, meta network 40, meta vector
+40, Adagrad 0.1, L2 1e-5, batch 16, a random task at every step. The paper
+starts from 200-d GloVe vectors: give yours with --config.text.vectors=FILE.
+
+Command: python -m launch.train --config=fdu_mtl_meta --model_dir=runs/meta
+    --manual_dir=FOLDER (that holds fdu_mtl/)
+
+Time and score: see docs/results.md.
+"""
+
+from ml_collections import config_dict
+
+from mtl_tf.configs import base
+
+
+def get_config() -> config_dict.ConfigDict:
+    """Returns the config; it takes no argument."""
+    config = base.default_config()
+    config.name = "fdu_mtl_meta"
+    config.tasks = ("fdu_mtl",)
+    config.model.scheme = config_dict.ConfigDict(base.meta_lstm())
+    return config

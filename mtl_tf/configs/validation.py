@@ -1,0 +1,186 @@
+"""Checks of a whole config before anything is read or built."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from mtl_tf.configs import base
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint
+
+Check = Callable[[str, Any], Any]
+
+
+def _boolean(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} must be True or False, got {value!r}")
+
+
+def _text(name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be a string, got {value!r}")
+
+
+def _name(name: str, value: Any) -> None:
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{name} must be a name, got {value!r}")
+
+
+def _integer(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ConfigError(f"{name} must be an integer, got {value!r}")
+
+
+def _mapping(name: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{name} must be a dict, got {value!r}")
+
+
+def _names(name: str, value: Any) -> None:
+    if not isinstance(value, (tuple, list)):
+        raise ConfigError(f"{name} must be a tuple of names, got {value!r}")
+    for item in value:
+        _name(f"every item of {name}", item)
+
+
+def _tasks(name: str, value: Any) -> None:
+    """Names, and dicts that describe tasks on the user's own files."""
+    if not isinstance(value, (tuple, list)) or not value:
+        raise ConfigError(
+            f"{name} must be a tuple of at least one task, got {value!r}"
+        )
+    for index, entry in enumerate(value):
+        where = f"{name}[{index}]"
+        if isinstance(entry, Mapping):
+            _task(where, entry)
+        elif not isinstance(entry, str) or not entry:
+            raise ConfigError(
+                f"{where} must be a task's name or a dict that describes a "
+                f"task, got {entry!r}"
+            )
+
+
+def _task(where: str, entry: Mapping) -> None:
+    _name(f"{where}['name']", entry.get("name"))
+    if "files" not in entry and "dataset" not in entry:
+        raise ConfigError(
+            f"{where} ({entry['name']}) needs 'files' or 'dataset'"
+        )
+    if "loss_weight" in entry:
+        checks.positive(f"{where}['loss_weight']", entry["loss_weight"])
+
+
+CHECKS: dict[str, Check] = {
+    "name": _text,
+    "seed": _integer,
+    "tasks": _tasks,
+    "train_separately": _boolean,
+    "text.tokenizer.name": _name,
+    "text.tokenizer.lowercase": _boolean,
+    "text.max_length": checks.not_negative_integer,
+    "text.min_count": checks.positive_integer,
+    "text.max_size": checks.not_negative_integer,
+    "text.vectors": _text,
+    "pipeline.batch_size": checks.positive_integer,
+    "pipeline.buckets": checks.positive_integer,
+    "pipeline.schedule.name": _name,
+    "model.embedding_dim": checks.positive_integer,
+    "model.embedding_trainable": _boolean,
+    "model.dropout.embedding": checks.fraction,
+    "model.dropout.head": checks.fraction,
+    "model.scheme.name": _name,
+    "model.scheme.units": checks.positive_integer,
+    "model.scheme.meta_units": checks.positive_integer,
+    "model.scheme.meta_vector": checks.positive_integer,
+    "model.scheme.bidirectional": _boolean,
+    "training.epochs": checks.positive_integer,
+    "training.steps": checks.not_negative_integer,
+    "training.optimizer.name": _name,
+    "training.optimizer.learning_rate": checks.positive,
+    "training.optimizer.embedding_learning_rate": checks.not_negative,
+    "training.optimizer.lazy": _boolean,
+    "training.optimizer.schedule": _name,
+    "training.optimizer.warmup_steps": checks.not_negative_integer,
+    "training.l2": checks.not_negative,
+    "training.l2_embeddings": _boolean,
+    "training.clip_norm": checks.not_negative,
+    "training.loss_weighting": _name,
+    "training.evaluate_every": checks.not_negative_integer,
+    "training.patience": checks.not_negative_integer,
+    "training.fine_tune.epochs": checks.not_negative_integer,
+    "training.steps_per_call": checks.not_negative_integer,
+    "training.jit": _boolean,
+    "evaluation.splits": _names,
+    "evaluation.batch_size": checks.positive_integer,
+}
+# Sub-configs whose fields depend on the named choice: the room that makes
+# the choice checks that it has such an option.
+OPEN = (
+    "text.tokenizer",
+    "pipeline.schedule",
+    "model.init",
+    "model.scheme",
+    "training.optimizer.options",
+)
+
+
+def validate(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Checks every field of a config.
+
+    Args:
+        config: what `default_config()` has, as plain values.
+
+    Returns:
+        The config as a dict.
+
+    Raises:
+        ConfigError: a field is missing, unknown or has a wrong value; the
+            message names the field, the rule and the value.
+    """
+    _mapping("the config", config)
+    _fields("", config, base.default_config().to_dict())
+    values = dict(_leaves("", config))
+    for path, value in values.items():
+        if path in CHECKS:
+            CHECKS[path](path, value)
+        else:
+            _option(path, value)
+    return dict(config)
+
+
+def _fields(path: str, config: Any, default: Mapping[str, Any]) -> None:
+    """Checks that `config` has the fields of `default`, and no others."""
+    _mapping(path or "the config", config)
+    for key in config:
+        if key not in default and path not in OPEN:
+            where = f"{path}.{key}" if path else key
+            raise ConfigError(
+                f"unknown config field {where}; {hint(key, default)}"
+            )
+    for key, value in default.items():
+        where = f"{path}.{key}" if path else key
+        if path in OPEN and key != "name":
+            continue
+        if key not in config:
+            raise ConfigError(
+                f"the config field {where} is missing: start from "
+                "mtl_tf.configs.base.default_config()"
+            )
+        if isinstance(value, Mapping):
+            _fields(where, config[key], value)
+
+
+def _leaves(path: str, config: Mapping) -> Iterator[tuple[str, Any]]:
+    for key, value in config.items():
+        where = f"{path}.{key}" if path else str(key)
+        if isinstance(value, Mapping):
+            yield from _leaves(where, value)
+        else:
+            yield where, value
+
+
+def _option(path: str, value: Any) -> None:
+    """The least that holds for an option this file does not know."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ConfigError(f"{path} must be a finite number, got {value}")

@@ -1,0 +1,62 @@
+"""What a result was measured on: machine and versions."""
+
+import importlib.metadata
+import os
+import platform
+import sys
+
+_PACKAGES = ("tensorflow", "keras", "numpy", "tensorflow-datasets")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, of this package and of those it stands on."""
+    from mtl_tf import __version__
+
+    found = {"python": platform.python_version(), "mtl_tf": __version__}
+    for package in _PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def hardware() -> str:
+    """The machine in a line: processor, cores, memory, accelerators."""
+    parts = [_processor(), f"{_cores()} cores", f"{_memory_gib():.0f} GiB"]
+    return ", ".join(parts + _accelerators())
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _memory_gib() -> float:
+    try:
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return 0.0
+    return pages / 2**30
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return " ".join(line.partition(":")[2].split())
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _accelerators() -> list[str]:
+    # Asked only of a TensorFlow that is loaded: tables must not load it.
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is None:
+        return []
+    devices = tensorflow.config.list_physical_devices()
+    kinds = [d.device_type for d in devices if d.device_type != "CPU"]
+    return [f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds))]

@@ -1,0 +1,217 @@
+"""Results as aligned tables: for the console and for `results.md`."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+_NONE = "-"
+_SHORT = {"accuracy": "accuracy", "macro_f1": "macro F1"}
+_NARROW = {  # the console's headings, to fit a terminal
+    "examples": "n",
+    "macro F1": "F1",
+    "clean examples": "clean n",
+    "clean macro F1": "clean F1",
+    "validation in training": "val. in train",
+}
+_FACTS = {
+    "name": "config",
+    "seed": "seed",
+    "parameters": "parameters",
+    "parameters_without_embedding": "parameters without embeddings",
+    "best_step": "best step",
+    "wall_time": "wall time",
+    "hardware": "hardware",
+    "versions": "versions",
+}
+_MEANING = (
+    "All scores run from 0 to 100. Clean: the examples whose text occurs in "
+    "no training or validation text of the whole group of tasks."
+)
+
+
+def console(results: dict[str, Any]) -> str:
+    """The results as a table with aligned columns, for a terminal.
+
+    Args:
+        results: what `evaluator.evaluate` returns. Its optional part `run`
+            holds facts on the run: any of `name`, `seed`, `parameters`,
+            `parameters_without_embedding`, `best_step`, `wall_time` (in
+            seconds), `hardware`, `versions` (a dict).
+
+    Returns:
+        Lines without a newline at the end.
+    """
+    header, rows, means = _table(results)
+    header = [_NARROW.get(cell, cell) for cell in header]
+    widths = _widths([header, *rows, *means])
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    lines = [f"split: {results['split']}"]
+    lines += [_aligned(header, widths), rule]
+    lines += [_aligned(row, widths) for row in rows]
+    lines += [rule, *(_aligned(row, widths) for row in means)]
+    lines += [f"{what}: {value}" for what, value in _facts(results)]
+    return "\n".join(lines)
+
+
+def markdown(results: dict[str, Any], title: str = "Results") -> str:
+    """The results as a Markdown page.
+
+    Args:
+        results: as for `console`.
+        title: the page's heading.
+
+    Returns:
+        The page, with a newline at the end.
+    """
+    header, rows, means = _table(results)
+    bold = [[f"**{cell}**" if cell else "" for cell in row] for row in means]
+    parts = [
+        f"# {title}",
+        f"Split `{results['split']}`. {_MEANING}",
+        _grid(header, rows + bold),
+    ]
+    facts = [[what, value] for what, value in _facts(results)]
+    if facts:
+        parts += ["## Run", _grid(["", ""], facts, numeric=False)]
+    confusions = list(_confusions(results))
+    if confusions:
+        parts += ["## Confusion (rows: labels, columns: predictions)"]
+        parts += confusions
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
+    tasks = results["tasks"]
+    has_clean = any("clean" in task for task in tasks.values())
+    repeats = any("validation_in_training" in t for t in tasks.values())
+    names = _metric_names(tasks)
+    header = ["task", "examples", *(_SHORT.get(n, n) for n in names), "loss"]
+    if has_clean:
+        header += ["clean examples"]
+        header += [f"clean {_SHORT.get(n, n)}" for n in names]
+    if repeats:
+        header += ["validation in training"]
+    rows = [
+        _row(name, task, names, has_clean, repeats)
+        for name, task in tasks.items()
+    ]
+    return header, rows, list(_mean_rows(results["mean"], names, header))
+
+
+def _metric_names(tasks: dict[str, dict]) -> list[str]:
+    """The metrics of all tasks, in the order in which they first occur."""
+    others = ("kind", "primary", "examples", "loss", "validation_in_training")
+    names: dict[str, None] = {}
+    for task in tasks.values():
+        names[task["primary"]] = None
+        for key, value in task.items():
+            if key not in others and isinstance(value, (int, float)):
+                names[key] = None
+    return list(names)
+
+
+def _row(
+    name: str, task: dict, names: Sequence[str], has_clean: bool, repeats: bool
+) -> list[str]:
+    row = [name, _count(task["examples"])]
+    row += [_score(task.get(metric)) for metric in names]
+    row.append(_score(task.get("loss"), 4))
+    if has_clean:
+        clean = task.get("clean", {})
+        row.append(_count(clean.get("examples")))
+        row += [_score(clean.get(metric)) for metric in names]
+    if repeats:
+        row.append(_count(task.get("validation_in_training")))
+    return row
+
+
+def _mean_rows(
+    mean: dict, names: Sequence[str], header: Sequence[str]
+) -> Iterator[list[str]]:
+    """A row for the overall mean; one per kind where there are several."""
+    clean = mean.get("clean", {})
+    kinds = [key for key in mean if key not in ("overall", "clean")]
+    shown = kinds if len(kinds) > 1 else []
+    for key in [*shown, "overall"]:
+        title = "mean" if key == "overall" else f"mean, {key}"
+        row = [title, "", _score(mean[key])]
+        row += [""] * (len(header) - len(row))
+        if clean:
+            row[4 + len(names)] = _score(clean.get(key))
+        yield row
+
+
+def _facts(results: dict) -> Iterator[tuple[str, str]]:
+    run = results.get("run", {})
+    for key, title in _FACTS.items():
+        if run.get(key) not in (None, ""):
+            yield title, _fact(key, run[key])
+
+
+def _fact(key: str, value: Any) -> str:
+    if key == "wall_time":
+        return duration(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {item}" for name, item in value.items())
+    if isinstance(value, int) and key != "seed":
+        return f"{value:,}"
+    return str(value)
+
+
+def duration(seconds: float) -> str:
+    """A time such as `1 h 02 min 03 s`, `2 min 03 s` or `3.4 s`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min {rest:02d} s"
+
+
+def _confusions(results: dict) -> Iterator[str]:
+    for name, task in results["tasks"].items():
+        if "confusion" not in task:
+            continue
+        classes = task["confusion"]["classes"]
+        rows = [
+            [label, *map(str, counts)]
+            for label, counts in zip(classes, task["confusion"]["matrix"])
+        ]
+        yield _grid([name, *classes], rows)
+
+
+def _score(value: float | None, digits: int = 1) -> str:
+    return _NONE if value is None else f"{value:.{digits}f}"
+
+
+def _count(value: int | None) -> str:
+    return _NONE if value is None else str(value)
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*rows)]
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    first = row[0].ljust(widths[0])
+    rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+    return "  ".join([first, *rest]).rstrip()
+
+
+def _grid(
+    header: Sequence[str], rows: Sequence[Sequence[str]], numeric: bool = True
+) -> str:
+    """A Markdown table whose source is aligned as well."""
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    head = [cell.replace("|", "\\|") for cell in header]
+    widths = [max(3, width) for width in _widths([head, *cells])]
+    rule = ["-" * widths[0]]
+    rule += ["-" * (w - 1) + (":" if numeric else "-") for w in widths[1:]]
+    lines = []
+    for row in (head, rule, *cells):
+        padded = [row[0].ljust(widths[0])]
+        padded += [
+            cell.rjust(width) if numeric else cell.ljust(width)
+            for cell, width in zip(row[1:], widths[1:])
+        ]
+        lines.append(f"| {' | '.join(padded)} |")
+    return "\n".join(lines)

@@ -1,0 +1,116 @@
+"""The shipped configs load, are valid and say where they come from."""
+
+import importlib
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from ml_collections import config_dict
+
+from mtl_tf import configs
+from mtl_tf.configs import base, fdu_mtl_lstm, fdu_mtl_meta, quickstart
+from mtl_tf.configs.validation import validate
+from mtl_tf.core.errors import ConfigError
+
+FOLDER = pathlib.Path(configs.__file__).parent
+SHIPPED = sorted(
+    path.stem
+    for path in FOLDER.glob("*.py")
+    if path.stem not in ("__init__", "base", "validation")
+)
+
+
+def load(name):
+    return importlib.import_module(f"mtl_tf.configs.{name}")
+
+
+def test_the_configs_of_the_issue_are_there():
+    assert {"quickstart", "fdu_mtl_lstm", "fdu_mtl_meta"} <= set(SHIPPED)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_config_is_valid(name):
+    config = load(name).get_config()
+    assert isinstance(config, config_dict.ConfigDict)
+    assert validate(config.to_dict()) == config.to_dict()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_config_has_a_name_of_its_own(name):
+    assert load(name).get_config().name.startswith(name)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_docstring_states_paper_command_time_and_score(name):
+    text = load(name).__doc__
+    for part in ("Paper:", "Command:", f"--config={name}", "Time and score:"):
+        assert part in text, part
+    assert "table" in text
+
+
+def test_configs_import_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from mtl_tf.configs import validation\n"
+        + "".join(f"import mtl_tf.configs.{name}\n" for name in SHIPPED)
+        + "heavy = {'tensorflow', 'keras', 'tensorflow_datasets'}\n"
+        "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) "
+        "else 0)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_each_call_gives_a_new_config():
+    base.default_config().training.optimizer.learning_rate = 9.0
+    assert base.default_config().training.optimizer.learning_rate == 0.1
+
+
+def test_meta_has_the_sizes_of_the_paper():
+    config = fdu_mtl_meta.get_config()
+    assert config.tasks == ("fdu_mtl",)
+    assert config.model.embedding_dim == 200
+    assert config.model.scheme.to_dict() == {
+        "name": "meta_lstm",
+        "units": 100,
+        "meta_units": 40,
+        "meta_vector": 40,
+        "bidirectional": False,
+    }
+    assert config.training.optimizer.name == "adagrad"
+    assert config.training.optimizer.learning_rate == 0.1
+    assert config.training.l2 == 1e-5
+    assert config.pipeline.batch_size == 16
+    assert config.pipeline.schedule.name == "uniform"
+    assert config.text.max_length == 400
+
+
+@pytest.mark.parametrize(
+    ("mode", "separately"), [("single", True), ("shared", False)]
+)
+def test_lstm_modes(mode, separately):
+    config = fdu_mtl_lstm.get_config(mode)
+    assert config.train_separately is separately
+    assert config.model.scheme.name == "lstm"
+    assert config.model.scheme.units == 100
+    assert "meta_units" not in config.model.scheme
+
+
+def test_both_lstm_modes_differ_from_meta_in_the_model_only():
+    meta = fdu_mtl_meta.get_config().to_dict()
+    for mode in ("single", "shared"):
+        lstm = fdu_mtl_lstm.get_config(mode).to_dict()
+        for part in ("text", "pipeline", "training", "tasks", "seed"):
+            assert lstm[part] == meta[part]
+
+
+def test_unknown_mode_offers_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'single'"):
+        fdu_mtl_lstm.get_config("singel")
+
+
+def test_quickstart_trains_the_embedded_corpus_jointly():
+    config = quickstart.get_config()
+    assert config.tasks == ("sample_reviews",)
+    assert config.train_separately is False
+    assert config.model.scheme.name == "meta_lstm"

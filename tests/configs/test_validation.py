@@ -1,0 +1,170 @@
+"""Every wrong field is an error that names field, rule and value."""
+
+import pytest
+
+from mtl_tf.configs import base, validation
+from mtl_tf.core.errors import ConfigError
+
+NAN = float("nan")
+
+
+def config_with(path, value):
+    config = base.default_config().to_dict()
+    *parents, last = path.split(".")
+    here = config
+    for name in parents:
+        here = here[name]
+    here[last] = value
+    return config
+
+
+def error(path, value):
+    with pytest.raises(ConfigError) as caught:
+        validation.validate(config_with(path, value))
+    return str(caught.value)
+
+
+def test_default_config_is_valid():
+    config = base.default_config().to_dict()
+    assert validation.validate(config) == config
+
+
+def test_every_default_field_is_checked():
+    config = base.default_config().to_dict()
+    paths = {path for path, _ in validation._leaves("", config)}
+    assert paths - set(validation.CHECKS) == set()
+
+
+def test_every_check_belongs_to_a_field():
+    config = base.default_config().to_dict()
+    paths = {path for path, _ in validation._leaves("", config)}
+    assert set(validation.CHECKS) - paths == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("training.l2", -1, "training.l2 must be zero or positive, got -1"),
+        ("training.l2", NAN, "training.l2 must be zero or positive, got nan"),
+        (
+            "training.optimizer.learning_rate",
+            0.0,
+            "training.optimizer.learning_rate must be positive, got 0.0",
+        ),
+        (
+            "training.optimizer.learning_rate",
+            NAN,
+            "training.optimizer.learning_rate must be positive, got nan",
+        ),
+        (
+            "pipeline.batch_size",
+            0,
+            "pipeline.batch_size must be a positive integer, got 0",
+        ),
+        (
+            "model.scheme.units",
+            -3,
+            "model.scheme.units must be a positive integer, got -3",
+        ),
+        (
+            "model.dropout.head",
+            1.0,
+            "model.dropout.head must be at least 0 and below 1, got 1.0",
+        ),
+        (
+            "training.jit",
+            "yes",
+            "training.jit must be True or False, got 'yes'",
+        ),
+        ("seed", 1.5, "seed must be an integer, got 1.5"),
+        ("text.vectors", None, "text.vectors must be a string, got None"),
+        (
+            "training.optimizer.name",
+            "",
+            "training.optimizer.name must be a name, got ''",
+        ),
+        (
+            "evaluation.splits",
+            "test",
+            "evaluation.splits must be a tuple of names, got 'test'",
+        ),
+    ],
+)
+def test_wrong_value(path, value, message):
+    assert error(path, value) == message
+
+
+NUMBERS = sorted(
+    path
+    for path, value in validation._leaves("", base.default_config().to_dict())
+    if type(value) in (int, float) and path != "seed"
+)
+
+
+@pytest.mark.parametrize("value", [NAN, float("inf"), -1, -0.5, "x", True])
+@pytest.mark.parametrize("path", NUMBERS)
+def test_no_number_may_be_negative_or_not_finite(path, value):
+    assert path in error(path, value)
+
+
+def test_unknown_field_offers_the_nearest():
+    message = error("training.epoch", 3)
+    assert message == (
+        "unknown config field training.epoch; did you mean 'epochs'?"
+    )
+
+
+def test_missing_field_says_where_to_start():
+    config = base.default_config().to_dict()
+    del config["training"]["l2"]
+    with pytest.raises(ConfigError, match="training.l2 is missing: start"):
+        validation.validate(config)
+
+
+def test_a_value_in_place_of_a_group():
+    assert error("training", 3) == "training must be a dict, got 3"
+
+
+def test_another_choice_brings_its_own_options():
+    schedule = {"name": "temperature", "temperature": 2.0}
+    config = config_with("pipeline.schedule", schedule)
+    assert validation.validate(config)["pipeline"]["schedule"] == schedule
+
+
+def test_options_of_a_choice_must_be_finite():
+    schedule = {"name": "temperature", "temperature": NAN}
+    message = error("pipeline.schedule", schedule)
+    assert message == (
+        "pipeline.schedule.temperature must be a finite number, got nan"
+    )
+
+
+def test_a_choice_without_name():
+    message = error("model.scheme", {"units": 3})
+    assert "model.scheme.name is missing" in message
+
+
+def test_own_tasks_are_accepted():
+    own = {"name": "mine", "files": {"train": "a.tsv"}, "loss_weight": 2.0}
+    tasks = ("fdu_mtl/books", own)
+    config = config_with("tasks", tasks)
+    assert validation.validate(config)["tasks"] == tasks
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ((), "tasks must be a tuple of at least one task, got ()"),
+        ("fdu_mtl", "tasks must be a tuple of at least one task, got"),
+        (("a", 3), "tasks[1] must be a task's name or a dict"),
+        (("",), "tasks[0] must be a task's name"),
+        (({"files": {}},), "tasks[0]['name'] must be a name, got None"),
+        (({"name": "x"},), "tasks[0] (x) needs 'files' or 'dataset'"),
+        (
+            ({"name": "x", "files": {}, "loss_weight": 0.0},),
+            "tasks[0]['loss_weight'] must be positive, got 0.0",
+        ),
+    ],
+)
+def test_wrong_tasks(tasks, message):
+    assert error("tasks", tasks).startswith(message)

@@ -1,0 +1,137 @@
+"""The structure of results.json, with its numbers worked out by hand."""
+
+import json
+
+import numpy as np
+import pytest
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.evaluation.evaluator import TaskPredictions, evaluate
+
+NAMES = ("negative", "positive")
+
+
+def books(**changes):
+    fields = {
+        "name": "books",
+        "labels": [0, 1, 1, 0],
+        "predictions": [0, 1, 0, 0],
+        "class_names": NAMES,
+        "losses": [0.5, 0.5, 1.5, 0.5],
+        "clean": [True, False, True, False],
+        "validation_in_training": 3,
+    }
+    return TaskPredictions(**{**fields, **changes})
+
+
+def test_structure():
+    results = evaluate([books(metrics=("accuracy",))], "test")
+    assert results == {
+        "split": "test",
+        "tasks": {
+            "books": {
+                "kind": "classification",
+                "primary": "accuracy",
+                "examples": 4,
+                "accuracy": 75.0,
+                "loss": 0.75,
+                "confusion": {
+                    "classes": ["negative", "positive"],
+                    "matrix": [[2, 0], [1, 1]],
+                },
+                "clean": {"examples": 2, "accuracy": 50.0},
+                "validation_in_training": 3,
+            }
+        },
+        "mean": {
+            "overall": 75.0,
+            "classification": 75.0,
+            "clean": {"overall": 50.0, "classification": 50.0},
+        },
+    }
+
+
+def test_results_of_arrays_are_json():
+    task = books(
+        labels=np.array([0, 1, 1, 0], np.int32),
+        predictions=np.array([0, 1, 0, 0], np.int64),
+        losses=np.array([0.5] * 4, np.float32),
+        clean=np.array([True] * 4),
+        validation_in_training=np.int64(3),
+    )
+    results = evaluate([task], "test")
+    assert json.loads(json.dumps(results)) == results
+
+
+def test_all_metrics_are_given_and_the_first_is_primary():
+    results = evaluate([books(metrics=("macro_f1", "accuracy"))], "test")
+    task = results["tasks"]["books"]
+    assert task["primary"] == "macro_f1"
+    assert task["accuracy"] == 75.0
+    assert results["mean"]["overall"] == task["macro_f1"]
+    assert set(task["clean"]) == {"examples", "accuracy", "macro_f1"}
+
+
+def test_means_count_tasks_not_examples_and_kinds_apart():
+    tasks = [
+        books(),
+        books(
+            name="films", labels=[1], predictions=[1], losses=None, clean=[1]
+        ),
+        books(name="tags", kind="tagging", predictions=[1, 0, 0, 1]),
+    ]
+    mean = evaluate(tasks, "test")["mean"]
+    assert mean["classification"] == (75 + 100) / 2
+    assert mean["tagging"] == 0.0
+    assert mean["overall"] == pytest.approx((75 + 100 + 0) / 3)
+    assert mean["clean"] == {
+        "classification": (50 + 100) / 2,
+        "tagging": 0.0,
+        "overall": pytest.approx((50 + 100 + 0) / 3),
+    }
+
+
+def test_what_is_not_known_is_absent():
+    task = books(losses=None, clean=None, validation_in_training=None)
+    results = evaluate([task], "test")
+    for key in ("loss", "clean", "validation_in_training"):
+        assert key not in results["tasks"]["books"]
+    assert "clean" not in results["mean"]
+
+
+def test_an_empty_part_has_no_score_and_counts_in_no_mean():
+    tasks = [books(clean=[False] * 4), books(name="films")]
+    results = evaluate(tasks, "test")
+    clean = results["tasks"]["books"]["clean"]
+    assert clean == {"examples": 0, "accuracy": None, "macro_f1": None}
+    assert results["mean"]["clean"]["overall"] == 50.0
+
+
+def test_nothing_but_empty_tasks():
+    task = books(labels=[], predictions=[], losses=[], clean=[])
+    results = evaluate([task], "test")
+    assert results["tasks"]["books"]["loss"] is None
+    assert results["mean"]["overall"] is None
+    assert "NaN" not in json.dumps(results)
+
+
+def test_one_class_sets():
+    task = books(labels=[1, 1], predictions=[1, 1], losses=None, clean=None)
+    scores = evaluate([task], "test")["tasks"]["books"]
+    assert (scores["accuracy"], scores["macro_f1"]) == (100.0, 100.0)
+    assert scores["confusion"]["matrix"] == [[0, 0], [0, 2]]
+
+
+def test_no_tasks():
+    assert evaluate([], "test")["mean"] == {"overall": None}
+
+
+def test_unknown_metric():
+    with pytest.raises(ConfigError, match="unknown metric 'acc'"):
+        evaluate([books(metrics=("acc",))], "test")
+
+
+@pytest.mark.parametrize("field", ["losses", "clean"])
+def test_lengths_must_agree(field):
+    with pytest.raises(ValueError, match=f"books: {field} must have one"):
+        evaluate([books(**{field: [1, 0]})], "test")

@@ -1,0 +1,95 @@
+"""Metrics against scikit-learn and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.evaluation import metrics
+
+
+def test_accuracy_by_hand():
+    assert metrics.accuracy([0, 1, 1, 0], [0, 1, 0, 0]) == 75.0
+
+
+def test_weights_count():
+    assert metrics.accuracy([0, 1], [0, 0], [3.0, 1.0]) == 75.0
+    assert metrics.accuracy([0, 1, 1], [0, 1, 0], [1, 1, 0]) == 100.0
+    assert metrics.macro_f1([0, 1, 1], [0, 1, 0], [1, 1, 0]) == 100.0
+
+
+def test_macro_f1_by_hand():
+    # Class 0: precision 2/3, recall 1; class 1: precision 1, recall 1/2.
+    expected = 100 * (0.8 + 2 / 3) / 2
+    score = metrics.macro_f1([0, 1, 1, 0], [0, 1, 0, 0])
+    assert score == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_agreement_with_scikit_learn(seed):
+    sklearn = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(seed)
+    labels, predictions = random.integers(0, 4, (2, 50))
+    weights = random.random(50)
+    options = {"sample_weight": weights}
+    assert metrics.accuracy(labels, predictions, weights) == pytest.approx(
+        100 * sklearn.accuracy_score(labels, predictions, **options)
+    )
+    assert metrics.macro_f1(labels, predictions, weights) == pytest.approx(
+        100 * sklearn.f1_score(labels, predictions, average="macro", **options)
+    )
+    np.testing.assert_allclose(
+        metrics.confusion_matrix(labels, predictions, 4, weights),
+        sklearn.confusion_matrix(labels, predictions, **options),
+    )
+
+
+@pytest.mark.parametrize("name", metrics.METRICS)
+@pytest.mark.parametrize(
+    ("labels", "predictions", "weights", "expected"),
+    [
+        ([], [], None, 0.0),
+        ([1, 0], [1, 0], [0, 0], 0.0),
+        ([1, 1], [1, 1], None, 100.0),
+        ([1, 1], [0, 0], None, 0.0),
+        ([0], [0], None, 100.0),
+    ],
+)
+def test_empty_and_one_class_sets(name, labels, predictions, weights, expected):
+    score = metrics.get(name)(labels, predictions, weights)
+    assert score == expected
+    assert type(score) is float
+    assert not math.isnan(score)
+
+
+def test_confusion_matrix_has_labels_in_rows():
+    matrix = metrics.confusion_matrix([0, 0, 1], [0, 1, 1], classes=3)
+    assert matrix.tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 0]]
+
+
+def test_confusion_matrix_of_nothing():
+    assert metrics.confusion_matrix([], []).shape == (0, 0)
+    assert metrics.confusion_matrix([], [], 2).tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("labels", [[2], [-1]])
+def test_labels_out_of_range(labels):
+    with pytest.raises(ValueError, match="must be in 0..1, got"):
+        metrics.confusion_matrix(labels, [0], 2)
+
+
+@pytest.mark.parametrize("weights", [[-1.0], [float("nan")]])
+def test_wrong_weights(weights):
+    with pytest.raises(ValueError, match="weights must be finite"):
+        metrics.accuracy([0], [0], weights)
+
+
+def test_lengths_must_agree():
+    with pytest.raises(ValueError, match="one length, got 2, 1 and 2"):
+        metrics.accuracy([0, 1], [0])
+
+
+def test_unknown_metric_offers_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'accuracy'"):
+        metrics.get("acuracy")

@@ -1,0 +1,138 @@
+"""Tables: aligned, complete, and without gaps where something is unknown."""
+
+import pytest
+
+from mtl_tf.evaluation import facts, tables
+from mtl_tf.evaluation.evaluator import TaskPredictions, evaluate
+
+NAMES = ("negative", "positive")
+
+
+def results(**changes):
+    fields = {
+        "labels": [0, 1, 1, 0],
+        "predictions": [0, 1, 0, 0],
+        "class_names": NAMES,
+        "losses": [0.5, 0.5, 1.5, 0.5],
+        "clean": [True, False, True, False],
+        "validation_in_training": 3,
+        **changes,
+    }
+    names = ("books", "kitchen_housewares")
+    return evaluate([TaskPredictions(name=n, **fields) for n in names], "test")
+
+
+RUN = {
+    "name": "quickstart",
+    "seed": 1234567,
+    "parameters": 1339392,
+    "wall_time": 123.4,
+    "hardware": "a machine",
+    "versions": {"python": "3.11.7", "keras": "3.15.1"},
+}
+
+
+def test_console_columns_are_aligned():
+    lines = tables.console(results()).splitlines()
+    assert lines[0] == "split: test"
+    header, books = lines[1], lines[3]
+    assert header.split()[:4] == ["task", "n", "accuracy", "F1"]
+    assert books.split()[:3] == ["books", "4", "75.0"]
+    for cell, heading in (("75.0", "accuracy"), ("0.7500", "loss")):
+        end = header.index(heading) + len(heading)
+        assert books[:end].endswith(cell)
+    assert max(map(len, lines)) <= 100
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_console_gives_the_mean_of_all_and_clean():
+    lines = tables.console(results()).splitlines()
+    (mean,) = [line for line in lines if line.startswith("mean")]
+    assert mean.split() == ["mean", "75.0", "50.0"]
+    header = lines[1]
+    end = header.index("clean accuracy") + len("clean accuracy")
+    assert mean[:end].endswith("50.0")
+
+
+def test_console_tells_about_the_run():
+    text = tables.console({**results(), "run": RUN})
+    for line in (
+        "config: quickstart",
+        "seed: 1234567",
+        "parameters: 1,339,392",
+        "wall time: 2 min 03 s",
+        "hardware: a machine",
+        "versions: python 3.11.7, keras 3.15.1",
+    ):
+        assert line in text.splitlines()
+
+
+def test_unknown_columns_are_left_out():
+    bare = results(losses=None, clean=None, validation_in_training=None)
+    text = tables.console(bare)
+    assert "clean" not in text
+    assert "val. in train" not in text
+    assert text.splitlines()[3].split()[-1] == "-"  # no loss
+
+
+def test_empty_parts_are_dashes():
+    text = tables.console(results(clean=[False] * 4))
+    books = text.splitlines()[3].split()
+    assert books == ["books", "4", "75.0", "73.3", "0.7500", "0", "-", "-", "3"]
+
+
+def test_several_kinds_have_a_mean_each():
+    tasks = [
+        TaskPredictions("books", [1], [1], NAMES, clean=[True]),
+        TaskPredictions("tags", [1], [0], NAMES, kind="tagging", clean=[True]),
+    ]
+    lines = tables.console(evaluate(tasks, "test")).splitlines()
+    means = [line.split() for line in lines if line.startswith("mean")]
+    assert means == [
+        ["mean,", "classification", "100.0", "100.0"],
+        ["mean,", "tagging", "0.0", "0.0"],
+        ["mean", "50.0", "50.0"],
+    ]
+
+
+def test_markdown_is_complete_and_aligned():
+    page = tables.markdown({**results(), "run": RUN}, title="My run")
+    assert page.startswith("# My run\n")
+    assert page.endswith("|\n")
+    assert "| **mean**" in page
+    assert "**75.0**" in page
+    assert "**50.0**" in page
+    assert "1,339,392" in page
+    assert "| kitchen_housewares | negative | positive |" in page
+    blocks = [block for block in page.split("\n\n") if block[0] == "|"]
+    assert len(blocks) == 4  # scores, run, two confusions
+    for block in blocks:
+        assert len({len(line) for line in block.splitlines()}) == 1
+        assert len({line.count(" | ") for line in block.splitlines()}) == 1
+
+
+def test_markdown_escapes_bars():
+    page = tables.markdown(results(class_names=("a|b", "c")))
+    assert "a\\|b" in page
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0.04, "0.0 s"),
+        (59.9, "59.9 s"),
+        (60, "1 min 00 s"),
+        (3599.6, "1 h 00 min 00 s"),
+        (3723, "1 h 02 min 03 s"),
+    ],
+)
+def test_durations(seconds, expected):
+    assert tables.duration(seconds) == expected
+
+
+def test_facts():
+    versions = facts.versions()
+    assert set(versions) >= {"python", "mtl_tf", "numpy"}
+    assert all(versions.values())
+    assert "cores" in facts.hardware()
+    assert "GiB" in facts.hardware()

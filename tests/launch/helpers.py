@@ -1,0 +1,40 @@
+"""Starts programs in processes of their own."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def environment(**extra):
+    """This process's environment without what the runner itself sets."""
+    ours = ("TF_CPP_MIN_LOG_LEVEL", "CUDA_VISIBLE_DEVICES")
+    data = ("MTL_TF_DATA_DIR", "MTL_TF_MANUAL_DIR")
+    kept = {k: v for k, v in os.environ.items() if k not in ours + data}
+    return {**kept, "PYTHONPATH": str(ROOT), **extra}
+
+
+def start(*command, cwd=ROOT, **options):
+    """Starts Python with `command`; standard streams are binary pipes."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, *map(str, command)],
+        cwd=cwd,
+        env=environment(),
+        **{**pipes, **options},
+    )
+
+
+def execute(*command, cwd=ROOT, stdin=b"", env=None):
+    """Runs Python with `command`; returns status, stdout and stderr."""
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=cwd,
+        env=env or environment(),
+        input=stdin,
+        capture_output=True,
+        timeout=120,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()

@@ -1,0 +1,215 @@
+"""`--config` and its overrides."""
+
+import pytest
+from absl import flags
+
+from launch import config_argument, runner, train
+from mtl_tf.configs import fdu_mtl_meta
+from mtl_tf.core.errors import ConfigError
+from tests.launch.helpers import execute
+
+
+def parse(*arguments):
+    argv = ["train", "--model_dir=x", *arguments]
+    return runner.parse(train.PROGRAM, argv).config
+
+
+def error(*arguments):
+    with pytest.raises(ConfigError) as caught:
+        parse(*arguments)
+    return str(caught.value)
+
+
+@pytest.fixture
+def own(tmp_path):
+    def write(source):
+        path = tmp_path / "own.py"
+        path.write_text(source)
+        return path
+
+    return write
+
+
+def test_bare_name_is_a_shipped_config():
+    config = parse("--config=fdu_mtl_meta")
+    assert config.to_dict() == fdu_mtl_meta.get_config().to_dict()
+
+
+def test_config_may_follow_its_overrides_and_stand_apart():
+    config = parse("--config.seed=3", "--config", "quickstart")
+    assert (config.name, config.seed) == ("quickstart", 3)
+
+
+def test_argument_after_the_colon():
+    assert parse("--config=fdu_mtl_lstm:single").train_separately is True
+    assert parse("--config=fdu_mtl_lstm:shared").train_separately is False
+
+
+def test_config_is_locked():
+    with pytest.raises(AttributeError):
+        parse("--config=quickstart").nothing = 3
+
+
+@pytest.mark.parametrize(
+    ("override", "path", "value"),
+    [
+        ("--config.seed=3", "seed", 3),
+        ("--config.training.l2=1", "training.l2", 1.0),
+        ("--config.training.jit=false", "training.jit", False),
+        ("--noconfig.training.jit", "training.jit", False),
+        ("--config.train_separately", "train_separately", True),
+        ("--config.text.vectors=a=b.txt", "text.vectors", "a=b.txt"),
+        ("--config.tasks=fdu_mtl/dvd", "tasks", ("fdu_mtl/dvd",)),
+        ("--config.tasks=a/b,c/d", "tasks", ("a/b", "c/d")),
+        ("--config.tasks=('a','b')", "tasks", ("a", "b")),
+        ("--config.tasks=['a']", "tasks", ("a",)),
+        (
+            "--config.tasks={'name':'mine','files':{'train':'x'}}",
+            "tasks",
+            ({"name": "mine", "files": {"train": "x"}},),
+        ),
+        (
+            "--config.pipeline.schedule={'name':'temperature','t':2}",
+            "pipeline.schedule",
+            {"name": "temperature", "t": 2},
+        ),
+    ],
+)
+def test_override(override, path, value):
+    here = parse("--config=quickstart", override).to_dict()
+    for name in path.split("."):
+        here = here[name]
+    assert here == value
+    assert type(here) is type(value)
+
+
+def test_value_in_the_next_argument():
+    config = parse("--config=quickstart", "--config.tasks", "a,b")
+    assert config.tasks == ("a", "b")
+
+
+def test_repeated_tuple_fields_add_up():
+    config = parse(
+        "--config=quickstart", "--config.tasks=a,b", "--config.tasks=c"
+    )
+    assert config.tasks == ("a", "b", "c")
+
+
+def test_the_last_of_repeated_values_counts():
+    config = parse("--config=quickstart", "--config.seed=1", "--config.seed=2")
+    assert config.seed == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--config is missing: give one of fdu_mtl_lstm, fdu_mtl_meta"),
+        (["--config="], "--config is missing"),
+        (["--confg=quickstart"], "unknown flag --confg; did you mean --config"),
+        (["--config=quikstart"], "did you mean 'quickstart'?"),
+        (["--config=base"], "unknown config 'base'"),
+        (["--config=no/such.py"], "there is no config file no/such.py"),
+        (["--config=quickstart:x"], "takes no argument, got 'x'"),
+        (["--config=fdu_mtl_lstm:sngle"], "did you mean 'single'?"),
+    ],
+)
+def test_wrong_config(arguments, message):
+    assert message in error(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        (
+            "--config.training.epoch=3",
+            "unknown config field 'training.epoch': config.training has no "
+            "'epoch'; did you mean 'epochs'?",
+        ),
+        ("--config.trainig.epochs=3", "config has no 'trainig'; did you mean"),
+        ("--config.seed.x=3", "config.seed has no fields"),
+        ("--config.seed=a", "config.seed must be an integer, got 'a'"),
+        ("--config.seed=1.5", "config.seed must be an integer, got '1.5'"),
+        ("--config.training.l2=x", "config.training.l2 must be a number"),
+        ("--config.training.jit=maybe", "config.training.jit"),
+        ("--config.training=3", "config.training must be a dict"),
+        ("--config.text.vectors", "config.text.vectors"),
+        ("--config.tasks=('a',", "is not a Python literal"),
+        (
+            "--config.pipeline.schedule.temperature=2",
+            "--config.pipeline.schedule=\"{'name': ..., 'temperature': ...}\"",
+        ),
+    ],
+)
+def test_wrong_override(override, message):
+    assert message in error("--config=quickstart", override)
+
+
+def test_own_file_with_tasks_of_ones_own(own):
+    path = own(
+        "from mtl_tf.configs import base\n"
+        "def get_config(name):\n"
+        "    config = base.default_config()\n"
+        "    config.name = name\n"
+        "    config.tasks = ({'name': 'mine', 'files': {'train': 'a.tsv'}},\n"
+        "                    'fdu_mtl/books')\n"
+        "    return config\n"
+    )
+    config = parse(f"--config={path}:mine", "--config.seed=4").to_dict()
+    mine = {"name": "mine", "files": {"train": "a.tsv"}}
+    assert config["tasks"] == (mine, "fdu_mtl/books")
+    assert type(config["tasks"][0]) is dict
+    assert (config["name"], config["seed"]) == ("mine", 4)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 1\ndef get_config(:\n", "own.py:2: SyntaxError: "),
+        ("x = 1\n\nimport nothing_of_this_name\n", "own.py:3: ModuleNotFound"),
+        ("def get_config():\n    return nme\n", "own.py:2: NameError: name"),
+        (
+            "from mtl_tf.configs import base\n"
+            "def get_config():\n"
+            "    config = base.default_config().lock()\n"
+            "    config.sed = 3\n",
+            "own.py:4: AttributeError: ",
+        ),
+        ("x = 1\n", "own.py has no function get_config()"),
+        ("def get_config():\n    return 3\n", "must return a ConfigDict, got"),
+        ("def get_config(size): pass\n", "own.py needs an argument (size)"),
+        ("raise SystemExit(3)\n", "own.py:1: SystemExit: 3"),
+        ("def get_config():\n    raise ValueError('a\\nb')\n", "Error: a b"),
+    ],
+)
+def test_mistakes_in_ones_own_file(own, source, message):
+    assert message in error(f"--config={own(source)}")
+
+
+def test_a_mistake_in_a_file_gives_one_line_and_1(own):
+    path = own("def get_config():\n    return nme\n")
+    status, out, err = execute(
+        "-m", "launch.train", f"--config={path}", "--model_dir=x"
+    )
+    assert (status, out) == (1, "")
+    assert err == f"error: {path}:2: NameError: name 'nme' is not defined\n"
+
+
+def test_a_plain_dict_will_do(own):
+    path = own("def get_config():\n    return {'a': {'b': 1}}\n")
+    assert parse(f"--config={path}", "--config.a.b=2").a.b == 2
+
+
+def test_without_overrides_keeps_other_flags():
+    argv = ["p", "--config.a=1", "--noconfig.b", "--size=2"]
+    assert config_argument.without_overrides(argv) == ["p", "--size=2"]
+
+
+def test_split_stops_at_the_double_dash():
+    argv = ["p", "--", "--config=x"]
+    assert config_argument.split(argv) == (None, argv)
+
+
+def test_define_leaves_global_flags_alone():
+    before = set(flags.FLAGS)
+    parse("--config=quickstart", "--config.seed=3")
+    assert set(flags.FLAGS) == before

@@ -1,0 +1,184 @@
+"""The evaluate program on a stand-in run."""
+
+import json
+import math
+import sys
+import types
+
+import pytest
+
+import mtl_tf
+import mtl_tf.datasets
+import mtl_tf.tasks
+from launch import evaluate, labelled_files, runner
+from mtl_tf.core.errors import ConfigError, DataError
+from tests.launch.stand_in import TASKS, Run
+
+
+@pytest.fixture
+def run(monkeypatch):
+    monkeypatch.delenv("MTL_TF_DATA_DIR", raising=False)
+    monkeypatch.delenv("MTL_TF_MANUAL_DIR", raising=False)
+    run = Run()
+    monkeypatch.setattr(mtl_tf, "load", lambda path: run, raising=False)
+    return run
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    """Stands in for the datasets room's reader of `label TAB text`."""
+
+    class LineFile:
+        def __init__(self, path):
+            self.path, self.warnings = path, ["a warning"]
+
+        def labelled(self, labels):
+            with open(self.path) as file:
+                rows = [line.rstrip("\n").split("\t") for line in file]
+            for number, row in enumerate(rows, 1):
+                if row[0] not in labels:
+                    raise DataError(f"{self.path}:{number}: unknown label")
+            return [(text, labels[label]) for label, text in rows]
+
+    module = types.ModuleType("mtl_tf.datasets.lines")
+    module.LineFile = LineFile
+    monkeypatch.setitem(sys.modules, "mtl_tf.datasets.lines", module)
+    monkeypatch.setattr(mtl_tf.datasets, "lines", module, raising=False)
+
+
+def call(*arguments):
+    argv = ["evaluate", "--model_dir=x", *arguments]
+    evaluate.main(runner.parse(evaluate.PROGRAM, argv))
+
+
+def test_all_tasks_on_the_test_split(run, capsys):
+    call()
+    assert run.calls == [("test", None, None, None)]
+    out = capsys.readouterr().out
+    assert "books" in out
+    assert "75.0" in out
+
+
+def test_flags_reach_the_run(run):
+    call(
+        "--split=validation",
+        "--tasks=films, books",
+        "--data_dir=built",
+        "--manual_dir=corpora",
+    )
+    assert run.calls == [("validation", ["films", "books"], "built", "corpora")]
+
+
+def test_output_holds_the_results(run, tmp_path, capsys):
+    path = tmp_path / "new" / "scores.json"
+    call(f"--output={path}")
+    assert json.loads(path.read_text())["mean"]["overall"] == 75.0
+    assert "75.0" in capsys.readouterr().out
+
+
+def test_json_to_standard_output(run, capfdbinary):
+    call("--output=-")
+    results = json.loads(capfdbinary.readouterr().out)
+    assert results["split"] == "test"
+
+
+def test_unknown_task(run):
+    with pytest.raises(ConfigError, match="did you mean 'books'"):
+        call("--tasks=bokks")
+
+
+def test_files_are_scored(run, lines, tmp_path, capsys):
+    path = tmp_path / "mine.tsv"
+    path.write_text("1\tgood\npositive\tbad\n0\tbad\nnegative\tworse\n")
+    output = tmp_path / "scores.json"
+    call(f"--files=books={path}", f"--output={output}")
+    results = json.loads(output.read_text())
+    books = results["tasks"]["books"]
+    assert results["split"] == "files"
+    assert (books["examples"], books["accuracy"]) == (4, 75.0)
+    assert books["confusion"]["matrix"] == [[2, 0], [1, 1]]
+    assert books["file"] == str(path)
+    scores = [
+        a["scores"] for a in run.predict("books", ["good", "bad", "worse"])
+    ]
+    right = [
+        scores[0]["positive"],
+        scores[1]["positive"],
+        scores[1]["negative"],
+        scores[2]["negative"],
+    ]
+    assert books["loss"] == pytest.approx(-sum(map(math.log, right)) / 4)
+
+
+def test_files_of_several_tasks(run, lines, tmp_path):
+    for name in ("books", "films"):
+        (tmp_path / name).write_text("1\tgood\n")
+    call(f"--files=books={tmp_path}/books", f"--files=films={tmp_path}/films")
+    assert [task for task, *_ in run.calls] == ["books", "films"]
+
+
+def test_a_wrong_line_in_a_file(run, lines, tmp_path):
+    path = tmp_path / "mine.tsv"
+    path.write_text("1\tgood\n2\tbad\n")
+    with pytest.raises(DataError, match="mine.tsv:2: unknown label"):
+        call(f"--files=books={path}")
+
+
+@pytest.mark.parametrize("extra", ["--split=validation", "--tasks=books"])
+def test_files_exclude_splits_and_tasks(run, extra):
+    with pytest.raises(ConfigError, match="takes neither --split nor --tasks"):
+        call("--files=books=x", extra)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["books"], "--files must be TASK=PATH, got 'books'"),
+        (["books="], "--files must be TASK=PATH, got 'books='"),
+        (["boks=x"], "did you mean 'books'"),
+        (["books=x", "books=y"], "names the task books twice"),
+    ],
+)
+def test_wrong_files(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        labelled_files.parse(arguments, TASKS)
+
+
+def test_paths_may_hold_equal_signs():
+    assert labelled_files.parse(["books=a=b"], TASKS) == {"books": "a=b"}
+
+
+def test_a_file_for_a_task_on_own_files_keeps_its_format(monkeypatch):
+    asked = []
+
+    class Resolved:
+        def dataset(self, split):
+            assert split == "test"
+            return self
+
+        def as_numpy_iterator(self):
+            return iter([{"text": "gr\u00fcn".encode(), "label": 1}])
+
+    def resolve(entries, data_dir, manual_dir):
+        asked.extend(entries)
+        return [Resolved()]
+
+    module = types.ModuleType("mtl_tf.tasks.registry")
+    module.resolve = resolve
+    monkeypatch.setitem(sys.modules, "mtl_tf.tasks.registry", module)
+    monkeypatch.setattr(mtl_tf.tasks, "registry", module, raising=False)
+    entry = {
+        "name": "books",
+        "files": {"train": "a", "test": "b"},
+        "columns": {"text": 2, "label": 0},
+    }
+    answer = labelled_files.read("mine", TASKS[0], ["sample_reviews", entry])
+    assert answer == (["gr\u00fcn"], [1])
+    assert asked == [
+        {
+            "name": "books",
+            "files": {"test": "mine"},
+            "columns": {"text": 2, "label": 0},
+            "labels": ["negative", "positive"],
+        }
+    ]

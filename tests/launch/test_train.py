@@ -1,0 +1,67 @@
+"""The train program with a stand-in for the training room."""
+
+import sys
+import types
+
+import pytest
+
+import mtl_tf.training
+from launch import runner, train
+from mtl_tf.core.errors import ConfigError
+from tests.launch.stand_in import Run
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    monkeypatch.delenv("MTL_TF_DATA_DIR", raising=False)
+    monkeypatch.delenv("MTL_TF_MANUAL_DIR", raising=False)
+    calls = []
+    module = types.ModuleType("mtl_tf.training.runs")
+    module.results = Run().evaluate()
+
+    def record(config, **options):
+        calls.append((config, options))
+        return module.results
+
+    module.train = record
+    module.calls = calls
+    monkeypatch.setitem(sys.modules, "mtl_tf.training.runs", module)
+    monkeypatch.setattr(mtl_tf.training, "runs", module, raising=False)
+    return module
+
+
+def call(*arguments):
+    argv = ["train", "--config=quickstart", "--model_dir=here", *arguments]
+    return train.main(runner.parse(train.PROGRAM, argv))
+
+
+def test_the_config_reaches_the_training_as_plain_values(calls):
+    assert call("--config.training.epochs=2", "--strategy=mirrored") == 0
+    ((config, options),) = calls.calls
+    assert type(config) is dict
+    assert type(config["training"]["optimizer"]) is dict
+    assert config["training"]["epochs"] == 2
+    assert options == {
+        "model_dir": "here",
+        "data_dir": None,
+        "manual_dir": None,
+        "strategy": "mirrored",
+    }
+
+
+def test_the_table_goes_to_standard_output(calls, capsys):
+    call()
+    assert "75.0" in capsys.readouterr().out
+
+
+def test_a_stopped_run_is_not_done(calls, capsys):
+    calls.results = None
+    assert call() == runner.INTERRUPTED
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("value", ["nan", "-1", "inf"])
+def test_wrong_hyperparameters_stop_before_training(calls, value):
+    with pytest.raises(ConfigError, match="training.l2 must be zero or pos"):
+        call(f"--config.training.l2={value}")
+    assert calls.calls == []

@@ -99,7 +99,7 @@ class Phases(Schedule):
             fold(self.seed, "phase", len(self._parts)),
             [self.task_names[t] for t in tasks] if self.task_names else (),
         )
-        if part.groups != 1:
+        if isinstance(part, Joint):
             raise ConfigError("schedule.phases cannot hold joint steps")
         self._parts.append((tasks, part))
         self._starts.append(self._starts[-1] + steps)

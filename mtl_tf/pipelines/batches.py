@@ -72,8 +72,9 @@ class BatchPlan:
         static_shapes: True, for XLA: every batch has B rows and the length of
             its bucket; what does not fill a batch joins the next larger
             bucket, so that at most one batch a task and epoch has filler.
-            False: every bucket ends with a smaller batch, and batches are as
-            long as their longest text, which saves padding.
+            False: every bucket ends with a smaller batch (not in joint
+            steps), and batches are as long as their longest text, which saves
+            padding.
 
     Raises:
         ConfigError: a wrong argument, or a split without examples.
@@ -95,26 +96,32 @@ class BatchPlan:
         self.boundaries = check_boundaries(boundaries)
         self.static_shapes = static_shapes
         self._check_splits()
-        names = [s.name or str(i) for i, s in enumerate(self.splits)]
-        self._orders = [
-            TaskOrder(
-                name,
-                split,
-                self.boundaries,
-                self.batch_size,
-                seed,
-                static_shapes,
-            )
-            for name, split in zip(names, self.splits)
-        ]
-        #: int64 [tasks]: batches in one epoch of each task.
-        self.batches_per_task = np.array([len(o) for o in self._orders])
+        self._seed = seed
+        self._orders = self._make_orders(carry=static_shapes)
         self.schedule = make_schedule(
-            schedule_config, self.batches_per_task, seed, names
+            schedule_config,
+            self.batches_per_task,
+            seed,
+            [order.name for order in self._orders],
         )
         self._joint = None
         if isinstance(self.schedule, Joint):
+            # A step is as wide as its widest group: a smaller last batch of
+            # one task would be padded again to the others' rows.
+            self._orders = self._make_orders(carry=True)
             self._joint = JointOrder(self._orders, seed)
+
+    def _make_orders(self, carry: bool) -> list[TaskOrder]:
+        settings = (self.boundaries, self.batch_size, self._seed, carry)
+        return [
+            TaskOrder(split.name or str(index), split, *settings)
+            for index, split in enumerate(self.splits)
+        ]
+
+    @property
+    def batches_per_task(self) -> np.ndarray:
+        """Batches in one epoch of each task, int64 [tasks]."""
+        return np.array([len(order) for order in self._orders], np.int64)
 
     def _check_splits(self) -> None:
         if not self.splits:

@@ -1,0 +1,70 @@
+"""Splits of encoded examples: NumPy columns in memory."""
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """One feature of all examples of a split.
+
+    Attributes:
+        values: dense [examples, ...], or the ragged rows one after another
+            [all items].
+        offsets: None for a dense column; int64 [examples + 1] for a ragged
+            one: example i holds `values[offsets[i]:offsets[i + 1]]`.
+    """
+
+    values: np.ndarray
+    offsets: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        if self.offsets is None:
+            return len(self.values)
+        return len(self.offsets) - 1
+
+    def __getitem__(self, example: int) -> np.ndarray:
+        if self.offsets is None:
+            return self.values[example]
+        start, stop = self.offsets[example : example + 2]
+        return self.values[start:stop]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Items of each example, int64 [examples]; only of ragged columns."""
+        return np.diff(self.offsets)
+
+    @classmethod
+    def join(cls, columns: Sequence["Column"]) -> "Column":
+        """The examples of several columns, one after another."""
+        values = np.concatenate([column.values for column in columns])
+        if columns[0].offsets is None:
+            return cls(values)
+        lengths = np.concatenate([column.lengths for column in columns])
+        return cls(values, np.concatenate([[0], np.cumsum(lengths)]))
+
+
+@dataclasses.dataclass(frozen=True)
+class EncodedSplit:
+    """A split of one task as numbers, in source order.
+
+    Attributes:
+        name: the task's name; the order of its examples is drawn from it.
+        columns: "tokens" (ragged int32), usually "label" (int32), and what
+            else the task's kind needs.
+    """
+
+    name: str
+    columns: Mapping[str, Column]
+
+    def __len__(self) -> int:
+        return len(self.columns["tokens"])
+
+    @functools.cached_property
+    def lengths(self) -> np.ndarray:
+        """int64 [examples]: the longest ragged feature of each example."""
+        ragged = [c for c in self.columns.values() if c.offsets is not None]
+        return np.max([column.lengths for column in ragged], axis=0)

@@ -1,0 +1,129 @@
+"""What a schedule is, and the schedules without chance."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+
+
+class Schedule:
+    """The tasks of every step.
+
+    Args:
+        batches_per_task: batches of one epoch of each task, all >= 1.
+        seed: what the random schedules draw from.
+        task_names: the tasks' names, for schedules whose options name tasks.
+
+    Raises:
+        ConfigError: no tasks, a task without batches, or a wrong option.
+    """
+
+    def __init__(
+        self,
+        batches_per_task: Sequence[int],
+        seed: int,
+        task_names: Sequence[str] = (),
+    ):
+        self.batches_per_task = np.asarray(batches_per_task, np.int64)
+        self.seed = seed
+        self.task_names = tuple(task_names)
+        if not self.batches_per_task.size or self.batches_per_task.min() < 1:
+            raise ConfigError(
+                "a schedule needs tasks with at least one batch each, got "
+                f"{self.batches_per_task.tolist()}"
+            )
+
+    @property
+    def groups(self) -> int:
+        """G, how many tasks a step has."""
+        return 1
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps that hold as many batches as all tasks together."""
+        return int(self.batches_per_task.sum())
+
+    def tasks(self, start: int, stop: int) -> np.ndarray:
+        """The tasks of the steps from `start` to before `stop`.
+
+        Returns:
+            int32 [stop - start, G].
+        """
+        raise NotImplementedError
+
+    def counts(self, step: int) -> np.ndarray:
+        """How many batches each task has had before `step`, int64 [tasks]."""
+        raise NotImplementedError
+
+    def _tally(self, tasks: np.ndarray) -> np.ndarray:
+        number = len(self.batches_per_task)
+        return np.bincount(tasks, minlength=number).astype(np.int64)
+
+
+class RoundRobin(Schedule):
+    """One batch of each task in turn: 0, 1, ..., 0, 1, ..."""
+
+    def tasks(self, start: int, stop: int) -> np.ndarray:
+        """See `Schedule.tasks`."""
+        steps = np.arange(start, stop)[:, None]
+        return (steps % len(self.batches_per_task)).astype(np.int32)
+
+    def counts(self, step: int) -> np.ndarray:
+        """See `Schedule.counts`."""
+        number = len(self.batches_per_task)
+        return (step - np.arange(number) + number - 1) // number
+
+
+class Blocks(Schedule):
+    """`block` batches of one task, then of the next (Dong et al. 2015).
+
+    Args:
+        block: batches in a row; the paper's 1000 by default.
+    """
+
+    def __init__(self, *args: Any, block: int = 1000, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.block = checks.positive_integer("schedule.block", block)
+
+    def tasks(self, start: int, stop: int) -> np.ndarray:
+        """See `Schedule.tasks`."""
+        blocks = np.arange(start, stop)[:, None] // self.block
+        return (blocks % len(self.batches_per_task)).astype(np.int32)
+
+    def counts(self, step: int) -> np.ndarray:
+        """See `Schedule.counts`."""
+        number = len(self.batches_per_task)
+        cycles, rest = divmod(step, number * self.block)
+        begun = np.clip(rest - np.arange(number) * self.block, 0, self.block)
+        return cycles * self.block + begun
+
+
+class Joint(Schedule):
+    """All tasks in every step, one group each (Liu et al. 2016, eq. 21).
+
+    How long an epoch is depends on the tasks' lengths: `BatchPlan` says it.
+    `steps_per_epoch` here is what it is without length buckets.
+    """
+
+    @property
+    def groups(self) -> int:
+        """G = the number of tasks."""
+        return len(self.batches_per_task)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps until the largest task has been seen whole."""
+        return int(self.batches_per_task.max())
+
+    def tasks(self, start: int, stop: int) -> np.ndarray:
+        """See `Schedule.tasks`."""
+        return np.tile(
+            np.arange(self.groups, dtype=np.int32), (stop - start, 1)
+        )
+
+    def counts(self, step: int) -> np.ndarray:
+        """See `Schedule.counts`."""
+        return np.full(self.groups, step, np.int64)

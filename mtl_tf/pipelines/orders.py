@@ -1,0 +1,187 @@
+"""The order in which the examples of a task are seen, epoch by epoch.
+
+All of it is NumPy and a pure function of (seed, task name, epoch). Rows are
+numbers of examples within their split; -1 is a filler row.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from mtl_tf.core.random import generator
+from mtl_tf.pipelines.buckets import bucket_of
+from mtl_tf.pipelines.columns import EncodedSplit
+
+
+class Batches(NamedTuple):
+    """Batches of one task, or of G tasks for joint steps.
+
+    Attributes:
+        rows: int32 [batches, B], or [batches, G, B] for joint steps.
+        buckets: int32 [batches]: the index of the length they are padded to.
+    """
+
+    rows: np.ndarray
+    buckets: np.ndarray
+
+
+def cut_into_batches(
+    examples: np.ndarray, buckets: np.ndarray, batch_size: int, carry: bool
+) -> Batches:
+    """Cuts examples that are sorted by bucket into batches.
+
+    Args:
+        examples: int [n].
+        buckets: int [n], not decreasing: the bucket of each example.
+        batch_size: B.
+        carry: a batch that its bucket cannot fill goes on with examples of the
+            next larger bucket, so that only the last batch has filler. False:
+            every bucket ends with a batch of its own with filler.
+
+    Returns:
+        The batches, bucket by bucket; a batch belongs to the bucket of its
+        longest example. Their number and their buckets depend only on how many
+        examples each bucket has.
+    """
+    places = np.arange(len(examples))
+    if not carry:
+        sizes = np.bincount(buckets)
+        padded = -(-sizes // batch_size) * batch_size
+        shift = np.cumsum(padded - sizes) - (padded - sizes)
+        places = places + shift[buckets]
+    count = -(-(int(places[-1]) + 1) // batch_size) if len(places) else 0
+    rows = np.full(count * batch_size, -1, np.int32)
+    rows[places] = examples
+    batch_buckets = np.zeros(count, np.int32)
+    # Assigned in rising order: the last, largest, bucket of a batch stays.
+    batch_buckets[places // batch_size] = buckets
+    return Batches(rows.reshape(count, batch_size), batch_buckets)
+
+
+class TaskOrder:
+    """The batches of one task.
+
+    Args:
+        name: what the order is drawn from, beside the seed.
+        split: the task's encoded training split.
+        boundaries: the buckets' lengths.
+        batch_size: B.
+        seed: the run's seed.
+        carry: see `cut_into_batches`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        split: EncodedSplit,
+        boundaries: list[int],
+        batch_size: int,
+        seed: int,
+        carry: bool,
+    ):
+        self.name = name
+        self.batch_size = batch_size
+        self._seed = seed
+        self._carry = carry
+        self._buckets = bucket_of(split.lengths, boundaries)
+        by_bucket = np.sort(self._buckets)
+        #: int32 [batches]: the bucket of each batch of an unshuffled epoch.
+        self.batch_buckets = cut_into_batches(
+            by_bucket, by_bucket, batch_size, carry
+        ).buckets
+        # A step asks for one epoch, a chunk of steps for two where it ends.
+        self.epoch = functools.lru_cache(maxsize=2)(self._make_epoch)
+
+    def __len__(self) -> int:
+        """Batches of one epoch."""
+        return len(self.batch_buckets)
+
+    def sorted_epoch(self, epoch: int) -> Batches:
+        """The batches of an epoch, bucket by bucket, each example once."""
+        draw = generator(self._seed, "order", self.name, epoch)
+        order = draw.permutation(len(self._buckets))
+        order = order[np.argsort(self._buckets[order], kind="stable")]
+        return cut_into_batches(
+            order, self._buckets[order], self.batch_size, self._carry
+        )
+
+    def _make_epoch(self, epoch: int) -> Batches:
+        batches = self.sorted_epoch(epoch)
+        draw = generator(self._seed, "batches", self.name, epoch)
+        order = draw.permutation(len(self))
+        return Batches(batches.rows[order], batches.buckets[order])
+
+    def extra(self, epoch: int, bucket: int, count: int) -> np.ndarray:
+        """More batches for a bucket, where other tasks have more of them.
+
+        They are drawn from the task's examples of this bucket; if these do not
+        fill a batch, also from smaller ones, the larger first. No batch holds
+        an example twice, and examples come again only when all had their turn.
+        Only a task that has fewer than B such examples gets filler.
+
+        Returns:
+            int32 [count, B].
+        """
+        pool = self._pool(bucket)
+        rows = np.full([count, self.batch_size], -1, np.int32)
+        per_turn = max(1, len(pool) // self.batch_size)
+        width = min(self.batch_size, len(pool))
+        draw = generator(self._seed, "extra", self.name, epoch, bucket)
+        for start in range(0, count if width else 0, per_turn):
+            number = min(per_turn, count - start)
+            turn = draw.permutation(pool)[: number * width]
+            rows[start : start + number, :width] = turn.reshape(number, width)
+        return rows
+
+    def _pool(self, bucket: int) -> np.ndarray:
+        """Examples of the fewest buckets up to `bucket` that fill a batch."""
+        sizes = np.bincount(self._buckets, minlength=bucket + 1)[: bucket + 1]
+        downwards = np.cumsum(sizes[::-1])
+        steps = int(np.searchsorted(downwards, self.batch_size))
+        lowest = max(bucket - steps, 0)
+        inside = (self._buckets >= lowest) & (self._buckets <= bucket)
+        return np.flatnonzero(inside)
+
+
+class JointOrder:
+    """The steps of joint training: a batch of every task, all of one bucket.
+
+    In every bucket an epoch has as many steps as the task with the most
+    batches there. Each task is seen whole; smaller tasks start over, in a new
+    order, within the bucket (`TaskOrder.extra`).
+
+    Args:
+        orders: the tasks' orders.
+        seed: the run's seed.
+    """
+
+    def __init__(self, orders: list[TaskOrder], seed: int):
+        self._orders = orders
+        self._seed = seed
+        number = 1 + max(int(order.batch_buckets.max()) for order in orders)
+        sizes = [np.bincount(o.batch_buckets, minlength=number) for o in orders]
+        self._steps = np.max(sizes, axis=0)
+        self.epoch = functools.lru_cache(maxsize=2)(self._make_epoch)
+
+    def __len__(self) -> int:
+        """Steps of one epoch."""
+        return int(self._steps.sum())
+
+    def _make_epoch(self, epoch: int) -> Batches:
+        """The steps of an epoch in the order in which they come."""
+        rows = np.stack(
+            [self._rows(order, epoch) for order in self._orders], axis=1
+        )
+        buckets = np.repeat(np.arange(len(self._steps)), self._steps)
+        order = generator(self._seed, "joint", epoch).permutation(len(self))
+        return Batches(rows[order], buckets[order].astype(np.int32))
+
+    def _rows(self, order: TaskOrder, epoch: int) -> np.ndarray:
+        """One task's rows, int32 [steps, B], bucket by bucket."""
+        batches = order.sorted_epoch(epoch)
+        rows = []
+        for bucket, steps in enumerate(self._steps):
+            own = batches.rows[batches.buckets == bucket]
+            rows += [own, order.extra(epoch, bucket, int(steps) - len(own))]
+        return np.concatenate(rows)

@@ -1,0 +1,33 @@
+"""Splits made by hand for the tests of this room."""
+
+import numpy as np
+
+from mtl_tf.pipelines.columns import Column, EncodedSplit
+
+
+def make_split(name: str, lengths) -> EncodedSplit:
+    """Tokens 1000 * row + place + 1, so that every cell tells its origin."""
+    lengths = np.asarray(lengths, np.int64)
+    rows = [1000 * row + 1 + np.arange(n) for row, n in enumerate(lengths)]
+    values = np.concatenate([np.zeros(0), *rows]).astype(np.int32)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    labels = (np.arange(len(lengths)) % 3).astype(np.int32)
+    columns = {"tokens": Column(values, offsets), "label": Column(labels)}
+    return EncodedSplit(name, columns)
+
+
+def random_split(name: str, examples: int, longest: int, seed: int = 0):
+    draw = np.random.default_rng([seed, *name.encode()])
+    return make_split(name, draw.integers(0, longest + 1, examples))
+
+
+def as_numpy(dataset) -> list[dict[str, np.ndarray]]:
+    return list(dataset.as_numpy_iterator())
+
+
+def assert_same_batches(first, second) -> None:
+    assert len(first) == len(second)
+    for a, b in zip(first, second):
+        assert a.keys() == b.keys()
+        for key in a:
+            np.testing.assert_array_equal(a[key], b[key], err_msg=key)

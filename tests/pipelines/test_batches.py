@@ -1,0 +1,291 @@
+import time
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.pipelines.batches import (
+    BatchPlan,
+    evaluation_dataset,
+    training_dataset,
+)
+from tests.pipelines.helpers import (
+    as_numpy,
+    assert_same_batches,
+    make_split,
+    random_split,
+)
+
+BOUNDARIES = [4, 8, 16]
+SPLITS = [
+    random_split("books", 61, 16),
+    random_split("dvd", 30, 16),
+    random_split("mr", 7, 5),
+]
+every = pytest.mark.parametrize(
+    "schedule", ["uniform", "shuffled_rounds", "joint"]
+)
+shapes = pytest.mark.parametrize("static_shapes", [True, False])
+
+
+def make_plan(schedule="shuffled_rounds", splits=SPLITS, **options):
+    options = {"batch_size": 4, "boundaries": BOUNDARIES, "seed": 0} | options
+    return BatchPlan(splits, schedule_config=schedule, **options)
+
+
+def check_rows(batch, splits, rows, tasks):
+    """Every cell is the one its row says, padding and filler are 0."""
+    for group, task in enumerate(tasks):
+        for place, row in enumerate(rows[group]):
+            tokens = batch["tokens"][group, place]
+            length = splits[task].lengths[row] if row >= 0 else 0
+            expected = 1000 * row + 1 + np.arange(length)
+            np.testing.assert_array_equal(tokens[:length], expected)
+            assert not tokens[length:].any()
+            assert batch["weight"][group, place] == (row >= 0)
+            label = splits[task].columns["label"][row] if row >= 0 else 0
+            assert batch["label"][group, place] == label
+
+
+@every
+@shapes
+def test_steps_do_not_depend_on_where_one_starts(schedule, static_shapes):
+    one, other = (
+        make_plan(schedule, static_shapes=static_shapes) for _ in range(2)
+    )
+    whole = one.steps(10, 400)
+    later, earlier = other.steps(123, 400), other.steps(10, 123)
+    for all_, first, second in zip(whole, earlier, later):
+        np.testing.assert_array_equal(all_, np.concatenate([first, second]))
+    assert [field.dtype for field in whole] == [np.int32] * 3
+
+
+@every
+@shapes
+def test_a_data_set_from_step_k_is_the_tail_of_the_one_from_0(
+    schedule, static_shapes
+):
+    plan = make_plan(schedule, static_shapes=static_shapes)
+    whole = as_numpy(training_dataset(plan, 0, stop_step=300))
+    assert [b["step"] for b in whole] == list(range(300))
+    for start in (1, 255, 256, 299):
+        tail = as_numpy(training_dataset(plan, start, stop_step=300))
+        assert_same_batches(tail, whole[start:])
+
+
+@every
+@shapes
+def test_batches_hold_the_rows_of_the_plan(schedule, static_shapes):
+    plan = make_plan(schedule, static_shapes=static_shapes)
+    steps = plan.steps(0, 60)
+    batches = as_numpy(training_dataset(plan, 0, stop_step=60))
+    for batch, tasks, length, rows in zip(batches, *steps):
+        np.testing.assert_array_equal(batch["task"], tasks)
+        if static_shapes:
+            assert batch["tokens"].shape == (len(tasks), 4, length)
+        else:
+            rows = rows[:, np.any(rows >= 0, axis=0)]
+            sizes = [SPLITS[t].lengths[r[r >= 0]] for t, r in zip(tasks, rows)]
+            longest = max(1, max(s.max(initial=0) for s in sizes))
+            assert batch["tokens"].shape == (*rows.shape, longest)
+        check_rows(batch, SPLITS, rows, tasks)
+        real = np.sum(rows >= 0, axis=1)
+        np.testing.assert_array_equal(batch["normalizer"], np.maximum(real, 1))
+
+
+@every
+def test_the_spec_is_the_contract(schedule):
+    plan = make_plan(schedule)
+    groups = 3 if schedule == "joint" else 1
+    assert plan.groups == groups
+    spec = training_dataset(plan, replicas=2).element_spec
+    assert spec == {
+        "task": tf.TensorSpec([groups], tf.int32),
+        "tokens": tf.TensorSpec([groups, 2, None], tf.int32),
+        "label": tf.TensorSpec([groups, 2], tf.int32),
+        "weight": tf.TensorSpec([groups, 2], tf.float32),
+        "normalizer": tf.TensorSpec([groups], tf.float32),
+        "step": tf.TensorSpec([], tf.int64),
+    }
+
+
+@every
+@pytest.mark.parametrize("replicas", [2, 4])
+def test_pieces_of_the_replicas_make_up_the_global_batch(schedule, replicas):
+    plan = make_plan(schedule)
+    whole = as_numpy(training_dataset(plan, 3, stop_step=280))
+    pieces = as_numpy(training_dataset(plan, 3, replicas, stop_step=280))
+    assert len(pieces) == replicas * len(whole)
+    for number, batch in enumerate(whole):
+        parts = pieces[number * replicas : (number + 1) * replicas]
+        for key in ("tokens", "label", "weight"):
+            joined = np.concatenate([part[key] for part in parts], axis=1)
+            np.testing.assert_array_equal(joined, batch[key])
+        for key in ("task", "normalizer", "step"):
+            for part in parts:
+                np.testing.assert_array_equal(part[key], batch[key])
+
+
+@shapes
+def test_an_epoch_of_algorithm_1_sees_every_example_once(static_shapes):
+    plan = make_plan(static_shapes=static_shapes)
+    assert plan.steps_per_epoch == plan.batches_per_task.sum()
+    for epoch in range(3):
+        start = epoch * plan.steps_per_epoch
+        steps = plan.steps(start, start + plan.steps_per_epoch)
+        for task, split in enumerate(SPLITS):
+            rows = steps.rows[steps.tasks[:, 0] == task]
+            assert len(rows) == plan.batches_per_task[task]
+            assert sorted(rows[rows >= 0]) == list(range(len(split)))
+
+
+def test_a_task_goes_through_its_epochs_under_a_random_schedule():
+    plan = make_plan("uniform")
+    steps = plan.steps(0, 500)
+    for task, split in enumerate(SPLITS):
+        rows = steps.rows[steps.tasks[:, 0] == task]
+        count = plan.batches_per_task[task]
+        for start in range(0, len(rows) - count, count):
+            epoch = rows[start : start + count]
+            assert sorted(epoch[epoch >= 0]) == list(range(len(split)))
+
+
+def test_at_most_one_batch_a_task_and_epoch_has_filler():
+    plan = make_plan()
+    np.testing.assert_array_equal(plan.batches_per_task, [16, 8, 2])
+    steps = plan.steps(0, plan.steps_per_epoch)
+    filled = steps.tasks[np.any(steps.rows < 0, axis=(1, 2)), 0]
+    np.testing.assert_array_equal(np.sort(filled), [0, 1, 2])
+
+
+def test_a_joint_epoch_sees_every_task_whole():
+    plan = make_plan("joint")
+    start = 2 * plan.steps_per_epoch
+    steps = plan.steps(start, start + plan.steps_per_epoch)
+    for task, split in enumerate(SPLITS):
+        rows = steps.rows[:, task]
+        assert set(rows[rows >= 0]) == set(range(len(split)))
+    assert plan.steps_per_epoch >= plan.batches_per_task.max()
+
+
+def test_groups_without_examples_keep_a_divisor():
+    splits = [make_split("long", [16] * 8), make_split("short", [2] * 8)]
+    plan = make_plan("joint", splits)
+    batches = as_numpy(training_dataset(plan, stop_step=plan.steps_per_epoch))
+    empty = [b for b in batches if not b["weight"][0].any()]
+    assert empty
+    assert all(b["normalizer"][0] == 1 for b in empty)
+
+
+def test_texts_without_tokens_are_all_padding():
+    plan = make_plan(splits=[make_split("empty", [0, 0, 0])])
+    (batch,) = as_numpy(training_dataset(plan, stop_step=1))
+    assert batch["tokens"].shape == (1, 4, 4)
+    assert not batch["tokens"].any()
+    np.testing.assert_array_equal(np.sort(batch["weight"]), [[0, 1, 1, 1]])
+
+
+@every
+def test_shapes_that_vary_save_padding(schedule):
+    share = make_plan(schedule, static_shapes=True).padding_share()
+    assert make_plan(schedule, static_shapes=False).padding_share() < share
+
+
+@every
+@shapes
+def test_padding_share_counts_the_cells_of_an_epoch(schedule, static_shapes):
+    plan = make_plan(schedule, static_shapes=static_shapes)
+    batches = as_numpy(training_dataset(plan, stop_step=plan.steps_per_epoch))
+    cells = sum(batch["tokens"].size for batch in batches)
+    tokens = sum(np.sum(batch["tokens"] > 0) for batch in batches)
+    assert plan.padding_share() == pytest.approx(1 - tokens / cells)
+
+
+def test_phases_find_tasks_by_their_names():
+    phases = [{"tasks": ["mr"], "epochs": 2}]
+    plan = make_plan({"name": "phases", "phases": phases})
+    np.testing.assert_array_equal(plan.steps(0, 4).tasks, [[2]] * 4)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"batch_size": 0}, "pipeline.batch_size must be a positive integer"),
+        ({"batch_size": 2.5}, "pipeline.batch_size must be a positive integer"),
+        ({"boundaries": [8, 4]}, "list of increasing lengths"),
+        ({"boundaries": [4, 8]}, "'books' has a text of 16 tokens.* ends at 8"),
+        ({"splits": []}, "no tasks to train"),
+        ({"splits": [make_split("dvd", [])]}, "'dvd' has no training examples"),
+        ({"schedule": "round_robbin"}, "did you mean 'round_robin'"),
+    ],
+)
+def test_wrong_plans(options, message):
+    with pytest.raises(ConfigError, match=message):
+        make_plan(**options)
+
+
+@pytest.mark.parametrize(
+    "replicas, static_shapes, message",
+    [
+        (3, True, "multiple of the 3 replicas, got 4"),
+        (0, True, "replicas must be a positive integer"),
+        (2, False, "2 replicas need static shapes"),
+    ],
+)
+def test_wrong_replicas(replicas, static_shapes, message):
+    plan = make_plan(static_shapes=static_shapes)
+    with pytest.raises(ConfigError, match=message):
+        training_dataset(plan, replicas=replicas)
+
+
+def test_evaluation_sees_every_row_once_from_short_to_long():
+    split = SPLITS[0]
+    batches = as_numpy(evaluation_dataset(split, 5, 8, BOUNDARIES))
+    rows = np.concatenate([b["row"][0] for b in batches])
+    assert sorted(rows[rows >= 0]) == list(range(len(split)))
+    assert np.sum(rows < 0) == 3
+    lengths = [b["tokens"].shape[2] for b in batches]
+    assert lengths == sorted(lengths) and set(lengths) <= set(BOUNDARIES)
+    for batch in batches:
+        np.testing.assert_array_equal(batch["task"], [5])
+        check_rows(batch, [split], batch["row"], [0])
+        real = np.sum(batch["row"] >= 0)
+        np.testing.assert_array_equal(batch["normalizer"], [real])
+
+
+def test_evaluation_batches_have_the_spec_of_training_batches():
+    training = training_dataset(make_plan()).element_spec
+    evaluation = evaluation_dataset(SPLITS[0], 0, 4, BOUNDARIES).element_spec
+    rows = evaluation.pop("row")
+    assert evaluation == training
+    assert rows == tf.TensorSpec([1, 4], tf.int32)
+
+
+def test_evaluation_of_texts_longer_than_all_buckets():
+    split = make_split("long", [3, 100, 0])
+    batches = as_numpy(evaluation_dataset(split, 0, 2, BOUNDARIES))
+    assert [b["tokens"].shape[2] for b in batches] == [4, 128]
+    assert np.sum(batches[1]["tokens"] > 0) == 100
+
+
+def test_evaluation_of_an_empty_split_and_of_texts_without_labels():
+    assert as_numpy(evaluation_dataset(make_split("", []), 0, 2, [4])) == []
+    split = make_split("new", [3, 2])
+    del split.columns["label"]
+    (batch,) = as_numpy(evaluation_dataset(split, 0, 4, [4]))
+    assert "label" not in batch
+    np.testing.assert_array_equal(batch["row"], [[1, 0, -1, -1]])
+
+
+def test_batches_cost_little_beside_training():
+    splits = [make_split(f"t{i}", [100] * 500) for i in range(16)]
+    plan = make_plan("uniform", splits, batch_size=16, boundaries=[104])
+    steps = 500
+    batches = iter(training_dataset(plan, stop_step=steps + 1))
+    next(batches)
+    start = time.process_time()
+    for _ in range(steps):
+        next(batches)
+    used = time.process_time() - start
+    assert used / (16 * steps) < 1e-4  # 10,000 examples/s; 60,000 were seen

@@ -1,0 +1,147 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.pipelines import encoding
+
+TEXTS = ["good film", "", "bad", "a good good film"]
+LABELS = [1, 0, 0, 1]
+
+
+def letters_of_words(texts: tf.Tensor) -> tf.RaggedTensor:
+    """An encoder: the length of each word."""
+    lengths = tf.ragged.map_flat_values(
+        tf.strings.length, tf.strings.split(texts)
+    )
+    return tf.cast(lengths, tf.int32)
+
+
+def make_dataset(texts=TEXTS, labels=LABELS):
+    labels = np.asarray(labels, np.int64)
+    texts = tf.constant(texts, tf.string, shape=[len(labels)])
+    return tf.data.Dataset.from_tensor_slices({"text": texts, "label": labels})
+
+
+def test_encode_keeps_rows_in_order():
+    split = encoding.encode(make_dataset(), letters_of_words, "films")
+    assert split.name == "films" and len(split) == 4
+    tokens = split.columns["tokens"]
+    assert [list(tokens[i]) for i in range(4)] == [
+        [4, 4],
+        [],
+        [3],
+        [1, 4, 4, 4],
+    ]
+    assert tokens.values.dtype == np.int32
+    assert tokens.offsets.dtype == np.int64
+    assert split.columns["label"].values.dtype == np.int32
+    np.testing.assert_array_equal(split.columns["label"].values, LABELS)
+    np.testing.assert_array_equal(split.lengths, [2, 0, 1, 4])
+
+
+def test_encode_goes_in_large_batches():
+    sizes = []
+
+    def encoder(texts):
+        tf.py_function(lambda n: sizes.append(int(n)), [tf.size(texts)], [])
+        return letters_of_words(texts)
+
+    number = 2500
+    dataset = make_dataset(
+        ["ab " * (i % 7) for i in range(number)], [0] * number
+    )
+    split = encoding.encode(dataset, encoder)
+    assert sorted(sizes) == [number - 2048, 1024, 1024]
+    np.testing.assert_array_equal(split.lengths, np.arange(number) % 7)
+
+
+def test_encode_an_empty_split():
+    split = encoding.encode(make_dataset([], []), letters_of_words)
+    assert len(split) == 0
+    assert split.lengths.shape == (0,)
+    assert split.columns["label"].values.shape == (0,)
+    assert split.columns["label"].values.dtype == np.int32
+
+
+def test_encode_texts_without_labels():
+    dataset = tf.data.Dataset.from_tensor_slices({"text": TEXTS})
+    split = encoding.encode(dataset, letters_of_words)
+    assert set(split.columns) == {"tokens"}
+
+
+def test_other_features_become_columns():
+    dataset = tf.data.Dataset.from_generator(
+        lambda: iter(
+            [
+                {"text": "a b", "tags": [5, 6], "score": [0.5, 1.0]},
+                {"text": "c", "tags": [7], "score": [2.0, 3.0]},
+            ]
+        ),
+        output_signature={
+            "text": tf.TensorSpec([], tf.string),
+            "tags": tf.TensorSpec([None], tf.int64),
+            "score": tf.TensorSpec([2], tf.float32),
+        },
+    )
+    columns = encoding.encode(dataset, letters_of_words).columns
+    assert [list(columns["tags"][i]) for i in range(2)] == [[5, 6], [7]]
+    assert columns["tags"].values.dtype == np.int32
+    np.testing.assert_array_equal(columns["score"].values, [[0.5, 1], [2, 3]])
+
+
+@dataclasses.dataclass
+class FakeTask:
+    """The part of a Task that this room reads."""
+
+    texts: dict[str, list[str]]
+    read: list[str] = dataclasses.field(default_factory=list)
+
+    def dataset(self, split):
+        self.read.append(split)
+        texts = self.texts[split]
+        return make_dataset(texts, [0] * len(texts))
+
+
+TEXT_CONFIG = {
+    "tokenizer": {"name": "whitespace", "lowercase": True},
+    "max_length": 3,
+    "min_count": 2,
+    "max_size": 0,
+}
+
+
+def test_build_encoder_counts_training_texts_of_all_tasks():
+    tasks = [
+        FakeTask({"train": ["the Plot the end end"], "test": ["leak leak"]}),
+        FakeTask({"train": ["plot twist", "twist"], "test": ["leak"]}),
+    ]
+    encoder = encoding.build_encoder(tasks, TEXT_CONFIG)
+    # "end" stands twice, but behind the cut at 3 tokens.
+    assert set(encoder.vocabulary.tokens[2:]) == {"the", "plot", "twist"}
+    assert [task.read for task in tasks] == [["train"], ["train"]]
+    split = encoding.encode(
+        make_dataset(["plot leak a b", ""], [0, 1]), encoder
+    )
+    plot = encoder.vocabulary.tokens.index("plot")
+    np.testing.assert_array_equal(split.columns["tokens"][0], [plot, 1, 1])
+    np.testing.assert_array_equal(split.lengths, [3, 0])
+
+
+def test_build_encoder_limits_the_vocabulary():
+    tasks = [FakeTask({"train": ["a a a b b c"] * 2})]
+    config = TEXT_CONFIG | {"max_length": 0, "max_size": 4}
+    encoder = encoding.build_encoder(tasks, config)
+    assert encoder.vocabulary.tokens[2:] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "field, value",
+    [("max_length", -1), ("min_count", 0), ("max_size", 1.5)],
+)
+def test_wrong_text_config(field, value):
+    tasks = [FakeTask({"train": ["a"]})]
+    with pytest.raises(ConfigError, match=f"text.{field} must be"):
+        encoding.build_encoder(tasks, TEXT_CONFIG | {field: value})

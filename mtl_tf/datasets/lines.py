@@ -83,7 +83,9 @@ class LineFile:
     def report_count(self, expected: int) -> None:
         """Warns when the file has not the known number of lines."""
         if len(self) != expected:
-            self.warn(f"{len(self):,} lines; the released file has {expected:,}")
+            self.warn(
+                f"{len(self):,} lines; the released file has {expected:,}"
+            )
 
     def warn(self, message: str) -> None:
         """Adds a warning about this file."""

@@ -99,6 +99,8 @@ def _divide(file: LineFile) -> tuple[list[LabelledText], list[LabelledText]]:
         )
     parts = rows[:-_VALIDATION], rows[-_VALIDATION:]
     if len({label for _, label in rows}) > 1:
-        file.report_one_class(parts[0], sentiment.LABELS, " before the last 200")
+        file.report_one_class(
+            parts[0], sentiment.LABELS, " before the last 200"
+        )
         file.report_one_class(parts[1], sentiment.LABELS, " in the last 200")
     return parts

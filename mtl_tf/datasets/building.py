@@ -53,8 +53,8 @@ def data_directory(data_dir: str = "") -> str:
 
     Returns:
         `data_dir`, else the environment's `MTL_TF_DATA_DIR`, else TFDS's own
-        folder (`TFDS_DATA_DIR`, else ~/tensorflow_datasets), so that builds made
-        by `tfds build` are found too.
+        folder (`TFDS_DATA_DIR`, else ~/tensorflow_datasets), so that builds
+        made by `tfds build` are found too.
     """
     chosen = (
         data_dir
@@ -66,7 +66,7 @@ def data_directory(data_dir: str = "") -> str:
 
 
 def manual_directory(manual_dir: str = "") -> str:
-    """Where official files are: `manual_dir`, else `MTL_TF_MANUAL_DIR`, else ""."""
+    """Where official files are: `manual_dir`, else `MTL_TF_MANUAL_DIR`."""
     chosen = manual_dir or os.environ.get("MTL_TF_MANUAL_DIR") or ""
     return chosen and os.path.abspath(os.path.expanduser(chosen))
 

@@ -1,4 +1,4 @@
-r"""Reading the line files of released corpora as they are, not as they should be.
+r"""Reading the line files of released corpora as they are.
 
 Bytes are split on `\n` only: `str.splitlines` would also break lines at U+0085
 and other characters that occur inside reviews. A line that is not UTF-8 is read
@@ -106,8 +106,8 @@ class LineFile:
                 replaced += sum(byte > 127 for byte in line)
         if undecodable:
             self.warn(
-                f"{_count(len(undecodable), 'line')} not UTF-8, read as Latin-1 "
-                f"({_count(replaced, 'character')}; first: line "
+                f"{_count(len(undecodable), 'line')} not UTF-8, read as "
+                f"Latin-1 ({_count(replaced, 'character')}; first: line "
                 f"{undecodable[0]})"
             )
         return lines

@@ -1,8 +1,13 @@
 """The words of the embedded corpus: what all domains share and what not."""
 
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 # Adjectives whose polarity is the same in every domain. The lists are long on
 # purpose: a domain's few training texts show each of them only now and then.
-GOOD = tuple(
+GOOD = _words(
     """
     admirable adorable amazing astonishing awesome beautiful breathtaking
     brilliant captivating charming classy clever compelling convincing
@@ -19,9 +24,9 @@ GOOD = tuple(
     stunning sturdy stylish sublime superb superior terrific thoughtful
     thrilling top-notch unforgettable vivid warm winning wonderful
     worthwhile
-    """.split()
+    """
 )
-BAD = tuple(
+BAD = _words(
     """
     absurd abysmal amateurish angering annoying appalling atrocious awful
     awkward bad baffling banal bland boring botched broken careless cheap
@@ -37,7 +42,7 @@ BAD = tuple(
     tasteless tedious terrible tired tiresome trashy ugly unbearable
     unconvincing underwhelming uninspired unpleasant unreliable useless
     vile weak wobbly worthless wretched
-    """.split()
+    """
 )
 
 # Words whose polarity depends on the domain: word -> the domains in which it

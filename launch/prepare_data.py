@@ -1,0 +1,118 @@
+"""Builds datasets ahead of training: `python -m launch.prepare_data`."""
+
+from absl import flags, logging
+
+from . import common_flags, runner
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    flags.DEFINE_list(
+        "datasets",
+        None,
+        "what to build, separated by commas: fdu_mtl (all of its tasks), "
+        "fdu_mtl/books (one of them), sample_reviews, or any TFDS name",
+        flag_values=values,
+    )
+    common_flags.define_data(values)
+
+
+def main(values: flags.FlagValues) -> None:
+    """Builds, counts and prints the tables and the warnings."""
+    from mtl_tf.datasets import building
+
+    names = [
+        name
+        for given in values.datasets
+        if given.strip()
+        for name in building.expand(given.strip())
+    ]
+    names = list(dict.fromkeys(names))
+    rows, warnings = [], []
+    for number, name in enumerate(names, 1):
+        logging.info("[%d/%d] %s", number, len(names), name)
+        builder = building.prepare(name, values.data_dir, values.manual_dir)
+        rows += _rows(name, builder)
+        warnings += [
+            f"{name}: {text}" for text in building.warnings_of(builder)
+        ]
+    print(_table(rows))
+    for warning in warnings:
+        print(f"warning: {warning}")
+    print(
+        f"{len(names)} prepared in {building.data_directory(values.data_dir)}"
+    )
+
+
+def _rows(name: str, builder) -> list[tuple[str, ...]]:
+    from mtl_tf.datasets.statistics import statistics
+
+    return [
+        (
+            name,
+            split.split,
+            f"{split.examples:,}",
+            "-" if split.tokens is None else f"{split.tokens:.1f}",
+            _balance(split.labels),
+        )
+        for split in statistics(builder)
+    ]
+
+
+def _balance(labels: dict[str, int] | None) -> str:
+    """Share of each class, in percent."""
+    total = sum(labels.values()) if labels else 0
+    if not total:
+        return "-"
+    shares = [f"{name} {100 * n / total:.1f}" for name, n in labels.items()]
+    shown = shares[:5] + (["..."] if len(shares) > 5 else [])
+    return ", ".join(shown)
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    head = ("dataset", "split", "texts", "tokens/text", "labels (%)")
+    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    lines = []
+    for row in (head, *rows):
+        cells = [
+            cell.rjust(width) if column in (2, 3) else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+PROGRAM = runner.Program(
+    name="prepare_data",
+    summary="""
+    Builds datasets, so that training finds them ready, and prints what is in
+    them: texts, tokens a text, balance of the labels, and what was odd about
+    the files. Training builds what it needs by itself; this shows it first.
+
+    A build is reused until its source files change. Tables go to standard
+    output, progress to standard error.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        ("The reviews that come with the package", "--datasets=sample_reviews"),
+        (
+            "FDU-MTL, whose files you have in corpora/fdu_mtl",
+            "--datasets=fdu_mtl --manual_dir=corpora",
+        ),
+        (
+            "A dataset of the TFDS catalogue (downloads it)",
+            "--datasets=imdb_reviews/plain_text --data_dir=builds",
+        ),
+    ),
+    required=("datasets",),
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-prepare-data`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

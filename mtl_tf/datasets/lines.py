@@ -1,0 +1,146 @@
+r"""Reading the line files of released corpora as they are.
+
+Bytes are split on `\n` only: `str.splitlines` would also break lines at U+0085
+and other characters that occur inside reviews. A line that is not UTF-8 is read
+as Latin-1, which maps every byte; both that and an empty text are counted and
+reported, and the row is kept. What cannot be understood is an error that names
+`file:line`.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.sources import read_source
+
+LabelledText = tuple[str, int]
+
+
+class LineFile:
+    r"""One official file: its lines, and the warnings that reading it gave.
+
+    Args:
+        path: the file. Its last line may lack the final `\n`; a `\r` before it
+            is dropped.
+
+    Attributes:
+        name: file name without the folder.
+        content: the bytes that were read.
+        warnings: counted warnings, each a sentence that begins with `name`.
+
+    Raises:
+        DataError: the file is missing, unreadable or empty.
+    """
+
+    def __init__(self, path: str):
+        self.path = path
+        self.name = os.path.basename(path)
+        self.content = read_source(path)
+        self.warnings: list[str] = []
+        self._lines = self._decode()
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def texts(self) -> list[str]:
+        """The lines themselves, of a file without labels."""
+        self._report_empty(self._lines)
+        return self._lines
+
+    def labelled(self, labels: Mapping[str, int]) -> list[LabelledText]:
+        """The rows of a file of `label TAB text` lines.
+
+        Args:
+            labels: class numbers by the labels that may stand in the file.
+
+        Raises:
+            DataError: a line without a tab or with an unknown label.
+        """
+        rows = [
+            self._row(number, line, labels)
+            for number, line in enumerate(self._lines, 1)
+        ]
+        self._report_empty([text for text, _ in rows])
+        return rows
+
+    def report_one_class(
+        self, rows: Sequence[LabelledText], names: Sequence[str], part: str = ""
+    ) -> None:
+        """Warns when all `rows` are of one class.
+
+        Args:
+            rows: rows of this file.
+            names: names of the classes.
+            part: which part of the file the rows are, for the message.
+        """
+        classes = {label for _, label in rows}
+        if len(classes) == 1:
+            self.warn(
+                f"all {len(rows):,} texts{part} are of one class, "
+                f"{names[classes.pop()]}"
+            )
+
+    def report_count(self, expected: int) -> None:
+        """Warns when the file has not the known number of lines."""
+        if len(self) != expected:
+            self.warn(
+                f"{len(self):,} lines; the released file has {expected:,}"
+            )
+
+    def warn(self, message: str) -> None:
+        """Adds a warning about this file."""
+        self.warnings.append(f"{self.name}: {message}")
+
+    def _decode(self) -> list[str]:
+        raw = self.content.split(b"\n")
+        if not raw[-1]:
+            raw.pop()
+        lines, undecodable, replaced = [], [], 0
+        for number, line in enumerate(raw, 1):
+            line = line.removesuffix(b"\r")
+            try:
+                lines.append(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                lines.append(line.decode("latin-1"))
+                undecodable.append(number)
+                replaced += sum(byte > 127 for byte in line)
+        if undecodable:
+            self.warn(
+                f"{_count(len(undecodable), 'line')} not UTF-8, read as "
+                f"Latin-1 ({_count(replaced, 'character')}; first: line "
+                f"{undecodable[0]})"
+            )
+        return lines
+
+    def _row(
+        self, number: int, line: str, labels: Mapping[str, int]
+    ) -> LabelledText:
+        label, tab, text = line.partition("\t")
+        wanted = " or ".join(repr(name) for name in labels)
+        if not tab:
+            raise DataError(
+                f"{self.path}:{number}: no tab in the line {_short(line)}; it "
+                f"must be a label ({wanted}), a tab and the text"
+            )
+        if label not in labels:
+            raise DataError(
+                f"{self.path}:{number}: unknown label {_short(label)}; it must "
+                f"be {wanted}"
+            )
+        return text, labels[label]
+
+    def _report_empty(self, texts: Sequence[str]) -> None:
+        empty = [n for n, text in enumerate(texts, 1) if not text.strip()]
+        if empty:
+            self.warn(
+                f"{_count(len(empty), 'empty text')}, kept (first: line "
+                f"{empty[0]})"
+            )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _short(text: str, length: int = 40) -> str:
+    return repr(text if len(text) <= length else text[:length] + "...")

@@ -1,0 +1,3 @@
+"""Short reviews of four domains, generated from our own grammar."""
+
+DOMAINS = ("books", "films", "gadgets", "kitchen")

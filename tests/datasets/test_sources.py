@@ -1,0 +1,70 @@
+import os
+
+import pytest
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets import sources
+
+
+def test_directory_of_the_corpora_or_of_the_corpus(tmp_path):
+    inner = tmp_path / "fdu_mtl"
+    inner.mkdir()
+    assert sources.corpus_directory(str(tmp_path), "fdu_mtl") == str(inner)
+    assert sources.corpus_directory(str(inner), "fdu_mtl") == str(inner)
+
+
+def test_home_is_expanded(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "corpora").mkdir()
+    found = sources.corpus_directory("~/corpora", "fdu_mtl")
+    assert found == str(tmp_path / "corpora")
+
+
+def test_missing_directory(tmp_path):
+    with pytest.raises(DataError, match="nowhere: No such file.*--manual_dir"):
+        sources.corpus_directory(str(tmp_path / "nowhere"), "fdu_mtl")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_unreadable_directory(tmp_path):
+    tmp_path.chmod(0)
+    with pytest.raises(DataError, match="Permission denied"):
+        sources.corpus_directory(str(tmp_path), "fdu_mtl")
+    tmp_path.chmod(0o700)
+
+
+def test_a_file_as_directory(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(DataError, match="Not a directory"):
+        sources.corpus_directory(str(tmp_path / "file"), "fdu_mtl")
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(DataError, match="books.task.train: No such file"):
+        sources.read_source(str(tmp_path / "books.task.train"))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b" \n\n"])
+def test_empty_file(tmp_path, content):
+    path = tmp_path / "books.task.train"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="books.task.train: the file is empty"):
+        sources.read_source(str(path))
+
+
+def test_fingerprint_sees_content_and_not_time(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"one")
+    before = sources.fingerprint({"a": str(path)})
+    os.utime(path, (1, 1))
+    assert sources.fingerprint({"a": str(path)}) == before
+    path.write_bytes(b"two")
+    assert sources.fingerprint({"a": str(path)}) != before
+    assert before["a"]["bytes"] == 3
+
+
+def test_differences_are_named():
+    old = {"a": {"bytes": 1}, "b": {"bytes": 1}, "c": {"bytes": 1}}
+    new = {"a": {"bytes": 1}, "b": {"bytes": 2}, "d": {"bytes": 1}}
+    assert sources.check_fingerprint(old, new) == ["b", "c", "d"]
+    assert sources.check_fingerprint(old, old) == []

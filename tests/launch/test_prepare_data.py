@@ -1,0 +1,104 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from launch import prepare_data, runner
+from tests.datasets.corpora import line, make_fdu_mtl
+
+
+@pytest.fixture(autouse=True)
+def no_folders_from_the_environment(monkeypatch):
+    for name in ("MTL_TF_DATA_DIR", "MTL_TF_MANUAL_DIR", "TFDS_DATA_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(capsys, *arguments: str):
+    """Exit status, standard output and standard error."""
+    with pytest.raises(SystemExit) as caught:
+        runner.run(prepare_data.PROGRAM, ["prepare_data", *arguments])
+    captured = capsys.readouterr()
+    return caught.value.code, captured.out, captured.err
+
+
+def test_builds_and_prints_tables(capsys, tmp_path):
+    status, out, _ = run(
+        capsys, "--datasets=sample_reviews", f"--data_dir={tmp_path}"
+    )
+    assert not status
+    table = out.splitlines()
+    assert table[0].split() == [
+        "dataset", "split", "texts", "tokens/text", "labels", "(%)",
+    ]  # fmt: skip
+    assert len(table) == 1 + 4 * 4 + 1
+    assert table[1].split()[:3] == ["sample_reviews/books", "train", "300"]
+    assert table[1].endswith("negative 50.0, positive 50.0")
+    assert table[4].split()[-1] == "-"
+    assert table[-1] == f"4 prepared in {tmp_path}"
+
+
+def test_warnings_are_printed_for_new_and_for_reused_builds(capsys, tmp_path):
+    manual = make_fdu_mtl(tmp_path / "m", test=line(1, "") + line(1, "a"))
+    arguments = (
+        "--datasets=fdu_mtl/books,fdu_mtl/books",
+        f"--data_dir={tmp_path / 'data'}",
+        f"--manual_dir={manual}",
+    )
+    first = run(capsys, *arguments)
+    again = run(capsys, *arguments)
+    assert first[:2] == again[:2]
+    warnings = [x for x in first[1].splitlines() if x.startswith("warning: ")]
+    assert len(warnings) == 5
+    assert any("1 empty text, kept (first: line 1)" in x for x in warnings)
+    assert any("of one class, positive" in x for x in warnings)
+    assert "1 prepared" in first[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--datasets=fdu_mlt"], "did you mean 'fdu_mtl'"),
+        (["--datasets=fdu_mtl"], "--manual_dir"),
+        (["--datasets=fdu_mtl", "--manual_dir=/nowhere"], "/nowhere"),
+        ([], "--datasets"),
+    ],
+)
+def test_mistakes_exit_with_1(capsys, tmp_path, arguments, message):
+    status, out, err = run(capsys, f"--data_dir={tmp_path}", *arguments)
+    assert status == 1
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_wrong_line_is_named(capsys, tmp_path):
+    manual = make_fdu_mtl(tmp_path / "m", test=b"1\ta\nno tab\n")
+    status, _, err = run(
+        capsys,
+        "--datasets=fdu_mtl/books",
+        f"--data_dir={tmp_path}",
+        f"--manual_dir={manual}",
+    )
+    assert status == 1
+    assert "books.task.test:2: no tab" in err
+
+
+def test_help_does_not_load_tensorflow():
+    code = (
+        "import sys; sys.argv = ['prepare_data', '--help']\n"
+        "from launch import prepare_data\n"
+        "try:\n"
+        "    prepare_data.run()\n"
+        "except SystemExit as leaving:\n"
+        "    assert not leaving.code, leaving.code\n"
+        "assert 'tensorflow' not in sys.modules\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "--datasets" in done.stdout

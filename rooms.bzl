@@ -27,6 +27,8 @@ ROOMS = {
     ],
     # Configs are pure data.
     "configs": ["core"],
+    # What the command-line programs share; light until a program runs.
+    "programs": ["core", "configs"],
 }
 
 # Programs: folder of the checkout -> names. `python -m launch.train`.

@@ -9,8 +9,9 @@ from absl import flags, logging
 
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import hint, look_up
+from mtl_tf.programs import common_flags, runner, streams
 
-from . import common_flags, runner, streams, text_input
+from . import text_input
 
 _INTERACTIVE_HELP = (
     "A line is a text. /task NAME changes the task, /tasks lists them, "

@@ -2,7 +2,7 @@
 
 from absl import flags, logging
 
-from . import common_flags, runner
+from mtl_tf.programs import common_flags, runner
 
 
 def define_flags(values: flags.FlagValues) -> None:

@@ -2,9 +2,9 @@
 
 from absl import flags
 
-from . import common_flags, runner
+from mtl_tf.programs import common_flags, runner
 
-STRATEGIES = ("auto", "one_device", "mirrored", "multi_worker", "tpu")
+STRATEGIES = ("auto", "one_device", "mirrored")
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -40,8 +40,6 @@ def main(values: flags.FlagValues) -> int:
         manual_dir=values.manual_dir,
         strategy=values.strategy,
     )
-    if not results:  # stopped by a signal after its state was saved
-        return runner.INTERRUPTED
     print(tables.console(results))
     return 0
 

@@ -11,7 +11,15 @@ ROOT = pathlib.Path(__file__).parent.parent
 ROOMS_FILE = ROOT / "rooms.bzl"
 
 # Imported while flags are read or when nobody trains: no TensorFlow.
-LIGHT = ["mtl_tf", "mtl_tf.core", "mtl_tf.configs", "launch", "export"]
+LIGHT = [
+    "mtl_tf",
+    "mtl_tf.core",
+    "mtl_tf.configs",
+    "mtl_tf.programs.runner",
+    "launch.train",
+    "export.saved_model",
+    "export.check",
+]
 
 
 def read_lists():

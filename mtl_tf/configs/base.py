@@ -34,6 +34,14 @@ def default_config() -> config_dict.ConfigDict:
             before training stops; 0 never stops it early.
             `training.clip_norm`: 0 does not clip.
             `training.steps_per_call`: 0 chooses by itself.
+            `training.checkpoint_seconds`: time between checkpoints within an
+            evaluation period. Neither changes the result.
+            `training.fine_tune.epochs`: per-task fine-tuning after the joint
+            training; `scope` is `private` (only the tasks' own parameters:
+            one model remains) or `all` (a copy of the model for each task);
+            `learning_rate`: 0 for that of the joint training.
+        *   `training.optimizer.schedule`: constant, linear, cosine or
+            inverse_sqrt, after `warmup_steps`.
             `training.optimizer.embedding_learning_rate`: 0 for the same as
             the other parameters; `.schedule` is the learning rate's
             (constant, linear, cosine, inverse_sqrt), after `.warmup_steps`;
@@ -49,7 +57,11 @@ def default_config() -> config_dict.ConfigDict:
             "pipeline": _pipeline(),
             "model": _model(),
             "training": _training(),
-            "evaluation": {"splits": ("test",), "batch_size": 64},
+            "evaluation": {
+                "splits": ("test",),
+                "batch_size": 64,
+                "group": (),
+            },
         }
     )
 
@@ -111,9 +123,9 @@ def _training() -> dict:
             "name": "adagrad",
             "learning_rate": 0.1,
             "embedding_learning_rate": 0.0,
-            "lazy": False,
             "schedule": "constant",
             "warmup_steps": 0,
+            "lazy": False,
             "options": {},
         },
         "l2": 1e-5,
@@ -122,7 +134,8 @@ def _training() -> dict:
         "loss_weighting": "static",
         "evaluate_every": 0,
         "patience": 0,
-        "fine_tune": {"epochs": 0},
+        "fine_tune": {"epochs": 0, "scope": "private", "learning_rate": 0.0},
         "steps_per_call": 0,
+        "checkpoint_seconds": 60.0,
         "jit": True,
     }

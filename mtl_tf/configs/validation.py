@@ -61,6 +61,11 @@ def _tasks(name: str, value: Any) -> None:
             )
 
 
+def _group(name: str, value: Any) -> None:
+    if value:
+        _tasks(name, value)
+
+
 def _task(where: str, entry: Mapping) -> None:
     _name(f"{where}['name']", entry.get("name"))
     if "files" not in entry and "dataset" not in entry:
@@ -109,10 +114,14 @@ CHECKS: dict[str, Check] = {
     "training.evaluate_every": checks.not_negative_integer,
     "training.patience": checks.not_negative_integer,
     "training.fine_tune.epochs": checks.not_negative_integer,
+    "training.fine_tune.scope": _name,
+    "training.fine_tune.learning_rate": checks.not_negative,
+    "training.checkpoint_seconds": checks.positive,
     "training.steps_per_call": checks.not_negative_integer,
     "training.jit": _boolean,
     "evaluation.splits": _names,
     "evaluation.batch_size": checks.positive_integer,
+    "evaluation.group": _group,
 }
 # Sub-configs whose fields depend on the named choice: the room that makes
 # the choice checks that it has such an option.

@@ -2,17 +2,15 @@
 
 import json
 import os
-import platform
 import shutil
 from collections.abc import Mapping
 from typing import Any
 
 import keras
-import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files, random
-from mtl_tf.evaluation import evaluator, tables
+from mtl_tf.evaluation import evaluator, facts, tables
 from mtl_tf.models.multi_task import build_model, count_parameters
 from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import data, stages
@@ -109,20 +107,20 @@ def _train_separately(
         {"split": split, "tasks": scores, "mean": evaluator.mean(scores)}
         for split, scores in collected.items()
     ]
-    facts = {
+    about = {
         **_facts(config),
         "parameters": parameters,
         "wall_time": seconds,
     }
-    return _joined(parts, facts)
+    return _joined(parts, about)
 
 
-def _joined(parts: list[dict], facts: dict[str, Any]) -> dict[str, Any]:
+def _joined(parts: list[dict], about: dict[str, Any]) -> dict[str, Any]:
     first, *others = parts
     return {
         **first,
         "other_splits": {part["split"]: part for part in others},
-        "run": facts,
+        "run": about,
     }
 
 
@@ -144,7 +142,7 @@ def _train_jointly(
         trained.evaluate(split, None, *where)
         for split in config["evaluation"]["splits"]
     ]
-    facts = {
+    about = {
         **_facts(config),
         "parameters": count_parameters(model, include_embedding=True),
         "parameters_without_embedding": count_parameters(model),
@@ -153,7 +151,7 @@ def _train_jointly(
         "validation_mean": run.read("best/best.json")["score"],
         "wall_time": seconds,
     }
-    return _joined(parts, facts)
+    return _joined(parts, about)
 
 
 def _make_model(
@@ -179,25 +177,6 @@ def _facts(config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": config["name"],
         "seed": config["seed"],
-        "hardware": _hardware(),
-        "versions": {
-            "python": platform.python_version(),
-            "tensorflow": tf.__version__,
-            "keras": keras.__version__,
-        },
+        "hardware": facts.hardware(),
+        "versions": facts.versions(),
     }
-
-
-def _hardware() -> str:
-    gpus = tf.config.list_physical_devices("GPU")
-    if gpus:
-        details = tf.config.experimental.get_device_details(gpus[0])
-        return f"{len(gpus)} x {details.get('device_name', 'GPU')}"
-    name = platform.machine()
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    name = line.split(":", 1)[1].strip()
-                    break
-    return f"{name}, {len(os.sched_getaffinity(0))} cores"

@@ -10,8 +10,9 @@ import pytest
 import mtl_tf
 import mtl_tf.datasets
 import mtl_tf.tasks
-from launch import evaluate, labelled_files, runner
+from launch import evaluate, labelled_files
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.programs import runner
 from tests.launch.stand_in import TASKS, Run
 
 

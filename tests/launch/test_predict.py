@@ -7,15 +7,16 @@ import os
 import pytest
 
 import mtl_tf
-from launch import predict, runner
+from launch import predict
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.programs import runner
 from tests.launch.helpers import execute, start
 from tests.launch.stand_in import TASKS, Run
 
 # Runs the real program on the stand-in, without loading TensorFlow.
 PROGRAM = (
     "import dataclasses, mtl_tf\n"
-    "from launch import predict, runner\n"
+    "from launch import predict\nfrom mtl_tf.programs import runner\n"
     "from tests.launch.stand_in import Run\n"
     "mtl_tf.load = lambda model_dir: Run()\n"
     "runner.run(dataclasses.replace(predict.PROGRAM, tensorflow=False))\n"

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from launch import prepare_data, runner
+from launch import prepare_data
+from mtl_tf.programs import runner
 from tests.datasets.corpora import line, make_fdu_mtl
 
 

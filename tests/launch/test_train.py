@@ -6,8 +6,9 @@ import types
 import pytest
 
 import mtl_tf.training
-from launch import runner, train
+from launch import train
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs import runner
 from tests.launch.stand_in import Run
 
 
@@ -52,12 +53,6 @@ def test_the_config_reaches_the_training_as_plain_values(calls):
 def test_the_table_goes_to_standard_output(calls, capsys):
     call()
     assert "75.0" in capsys.readouterr().out
-
-
-def test_a_stopped_run_is_not_done(calls, capsys):
-    calls.results = None
-    assert call() == runner.INTERRUPTED
-    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("value", ["nan", "-1", "inf"])

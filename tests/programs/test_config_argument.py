@@ -3,9 +3,10 @@
 import pytest
 from absl import flags
 
-from launch import config_argument, runner, train
+from launch import train
 from mtl_tf.configs import fdu_mtl_meta
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs import config_argument, runner
 from tests.launch.helpers import execute
 
 

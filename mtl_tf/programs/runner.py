@@ -32,10 +32,9 @@ from typing import NoReturn
 
 from absl import app, flags, logging
 
-from mtl_tf.core.errors import ConfigError, MtlError
+from mtl_tf.core.errors import ConfigError, Interrupted, MtlError
 from mtl_tf.core.names import hint
-
-from . import config_argument, usage
+from mtl_tf.programs import config_argument, usage
 
 # Flags of absl itself that every program takes besides its own.
 _ABSL_MODULES = ("absl.app", "absl.flags", "absl.flags._flagvalues")
@@ -88,7 +87,7 @@ def run(program: Program, argv: Sequence[str] | None = None) -> NoReturn:
 
     The exit status is what `main` returns (None means 0), 1 after a mistake
     of the user's (one line on standard error, no traceback), 130 after
-    Ctrl-C and 141 when the reader of standard output has gone.
+    Ctrl-C, 143 after SIGTERM and 141 when the reader of standard output has gone.
 
     Args:
         program: what to run.
@@ -252,6 +251,8 @@ def _user_errors_exit(program: Program) -> Iterator[None]:
         _leave(1, f"error: {error}")
     except app.UsageError as error:
         _leave(error.exitcode, f"error: {error}")
+    except Interrupted as stop:
+        _leave(128 + stop.signal_number, f"{program.name}: {stop}")
     except KeyboardInterrupt:
         _leave(INTERRUPTED, f"{program.name}: interrupted")
     except BrokenPipeError:

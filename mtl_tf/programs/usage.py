@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from absl import flags
 
-from . import config_argument
+from mtl_tf.programs import config_argument
 
 _WIDTH = 79
 _INDENT = " " * 6

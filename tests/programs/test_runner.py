@@ -6,14 +6,15 @@ import time
 
 import pytest
 
-from launch import runner, train
+from launch import train
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs import runner
 from tests.launch.helpers import ROOT, environment, execute, start
 
 TOY = """
 import os, sys, time
 from absl import flags, logging
-from launch import runner
+from mtl_tf.programs import runner
 from mtl_tf.core.errors import DataError
 
 

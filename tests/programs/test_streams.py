@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from launch import streams
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs import streams
 
 
 @pytest.mark.parametrize("name", ["missing", "."])

@@ -1,0 +1,1 @@
+"""What all command-line programs share: runner, help, flags, streams."""

@@ -40,8 +40,6 @@ def default_config() -> config_dict.ConfigDict:
             training; `scope` is `private` (only the tasks' own parameters:
             one model remains) or `all` (a copy of the model for each task);
             `learning_rate`: 0 for that of the joint training.
-        *   `training.optimizer.schedule`: constant, linear, cosine or
-            inverse_sqrt, after `warmup_steps`.
             `training.optimizer.embedding_learning_rate`: 0 for the same as
             the other parameters; `.schedule` is the learning rate's
             (constant, linear, cosine, inverse_sqrt), after `.warmup_steps`;

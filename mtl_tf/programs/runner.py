@@ -87,7 +87,8 @@ def run(program: Program, argv: Sequence[str] | None = None) -> NoReturn:
 
     The exit status is what `main` returns (None means 0), 1 after a mistake
     of the user's (one line on standard error, no traceback), 130 after
-    Ctrl-C, 143 after SIGTERM and 141 when the reader of standard output has gone.
+    Ctrl-C, 143 after SIGTERM and 141 when the reader of standard output has
+    gone.
 
     Args:
         program: what to run.

@@ -42,9 +42,6 @@ class Loop:
         sequences: names of the states to return for all steps.
         emits: names of the emissions to return for all steps.
 
-    `run` and `run_keeping` take `(inputs, state, constants)`: dictionaries of
-    `[T, ...]`, of the initial state and of what every step reads whole. They
-    return the last state, the sequences and the emissions, `[T, ...]` by name.
     """
 
     def __init__(
@@ -64,44 +61,54 @@ class Loop:
         self._emits = tuple(emits)
         self._length = tf.shape(mask)[0]
 
-    def run(self, inputs, state, constants):
-        """Keeps nothing; TensorFlow differentiates it where it has to."""
-        plan = self._plan(inputs, state, constants)
-        last, out = self._forward(
-            plan, inputs, state, self._weights, constants, (), self._sequences
-        )
-        return (
-            last,
-            {name: out["state", name] for name in self._sequences},
-            {name: out["emit", name] for name in self._emits},
-        )
+    def run(self, inputs, state, constants, keep: bool):
+        """Runs the recurrence.
 
-    def run_keeping(self, inputs, state, constants):
-        """Keeps what the hand-written backward loop reads; emits nothing."""
+        Args:
+            inputs: `[T, ...]` by name.
+            state: the initial state by name.
+            constants: what every step reads whole, by name.
+            keep: keep what the backward loop reads; else it runs the forward
+                loop once more.
+
+        Returns:
+            The last state, the sequences and the emissions, by name. No
+            gradient flows through the emissions.
+        """
         plan = self._plan(inputs, state, constants)
         weights = {name: self._weights[name] for name in set(plan.weights)}
-        series = tuple(dict.fromkeys((*self._sequences, *plan.kept_state)))
         arguments = tuple(map(dict, (inputs, state, weights, constants)))
+        asked = tuple(("state", name) for name in self._sequences)
+        emits = tuple(("emit", name) for name in self._emits)
+        reads = tuple(("output", n) for n in plan.kept_outputs)
+        reads += tuple(("state", name) for name in plan.kept_state)
 
         @tf.custom_gradient
         def run(*flat):
             given = tf.nest.pack_sequence_as(arguments, flat)
-            last, out = self._forward(
-                plan, *given, plan.kept_outputs, series
-            )
-            result = last, {n: out["state", n] for n in self._sequences}
+            write = dict.fromkeys(asked + emits + (reads if keep else ()))
+            last, out = self._forward(plan, *given, write)
+            result = last, [out[key] for key in asked]
 
             def backward(*cotangents):
-                d_result = tf.nest.pack_sequence_as(result, cotangents)
-                return tf.nest.flatten(
-                    self._backward(plan, given, out, *d_result)
+                d_last, d_series = tf.nest.pack_sequence_as(
+                    result, cotangents[: len(tf.nest.flatten(result))]
                 )
+                read = out if keep else self._forward(plan, *given, reads)[1]
+                found = self._backward(plan, given, read, d_last, d_series)
+                return tf.nest.flatten(found)
 
-            return tf.nest.flatten(result), backward
+            flat = tf.nest.flatten(result) + [out[key] for key in emits]
+            return flat, backward
 
-        shape = dict(state), dict.fromkeys(self._sequences, 0)
+        structure = (dict(state), self._sequences, self._emits)
         flat = run(*tf.nest.flatten(arguments))
-        return *tf.nest.pack_sequence_as(shape, flat), {}
+        last, series, emitted = tf.nest.pack_sequence_as(structure, flat)
+        return (
+            last,
+            dict(zip(self._sequences, series)),
+            dict(zip(self._emits, emitted)),
+        )
 
     def _plan(self, inputs, state, constants) -> steps.Plan:
         return steps.plan(
@@ -113,11 +120,14 @@ class Loop:
             _step_spec(self._mask),
         )
 
-    def _forward(self, plan, inputs, state, weights, constants, keep, series):
-        """The last state, and what is asked for by key, `[T, ...]`."""
-        specs = {("state", name): _spec(state[name]) for name in series}
-        specs |= {("output", n): plan.outputs[n] for n in keep}
-        specs |= {("emit", name): plan.emitted[name] for name in self._emits}
+    def _forward(self, plan, inputs, state, weights, constants, keys):
+        """The last state, and what `keys` name, `[T, ...]` by key."""
+        known = {
+            "state": _map(_spec, state),
+            "output": plan.outputs,
+            "emit": plan.emitted,
+        }
+        specs = {key: known[key[0]][key[1]] for key in keys}
         read, masks = _map(_unstack, inputs), _unstack(self._mask)
 
         def compute(t, state):
@@ -142,7 +152,8 @@ class Loop:
             for name in plan.kept_state
         }
         kept = {n: _unstack(out["output", n]) for n in plan.kept_outputs}
-        arriving, masks = _map(_unstack, d_series), _unstack(self._mask)
+        masks = _unstack(self._mask)
+        arriving = dict(zip(self._sequences, map(_unstack, d_series)))
         read = {k: _unstack(inputs[k]) for k in plan.kept_inputs}
         states = _map(_unstack, before)
         no_inputs = _map(_zeros_of_step, inputs)
@@ -218,9 +229,7 @@ class Loop:
             return i + 1, carry, arrays
 
         arrays = [
-            tf.TensorArray(
-                spec.dtype, self._length, element_shape=spec.shape
-            )
+            tf.TensorArray(spec.dtype, self._length, element_shape=spec.shape)
             for spec in specs.values()
         ]
         _, carry, arrays = tf.while_loop(

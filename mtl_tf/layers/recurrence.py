@@ -29,7 +29,8 @@ class Options:
     shards: int | None = None
 
 
-_OPTIONS = contextvars.ContextVar("mtl_tf_recurrence", default=Options())
+_DEFAULT = Options()
+_OPTIONS = contextvars.ContextVar("mtl_tf_recurrence", default=_DEFAULT)
 
 
 @contextlib.contextmanager
@@ -155,30 +156,28 @@ class Recurrence:
             state: the initial state `[G, B, ...]` by name.
             constants: what every step reads as `ops.constants`, `[G, B, ...]`.
             reverse: run from the last step to the first.
-            training: keep what the fast backward loop needs. Without it
-                gradients are right as well, but slow.
+            training: keep what the backward loop reads. Without it gradients
+                are the same, but the forward loop runs twice for them.
             sequences: names of the states to return for all steps.
-            emits: names of the emissions to return for all steps; they need
-                `training=False`.
+            emits: names of the emissions to return for all steps, without
+                gradients.
 
         Returns:
             A `Result`.
         """
-        if training and emits:
-            raise ValueError("emissions need training=False")
         length = x.shape[2]
         if length == 0:
             # XLA cannot index an empty array: one masked step stands in.
             x = tf.pad(x, [[0, 0], [0, 0], [0, 1], [0, 0]])
             mask = tf.pad(mask, [[0, 0], [0, 0], [0, 1]])
-        core = self._core(
-            x.shape[0], reverse, training, tuple(sequences), tuple(emits)
-        )
         batched = (x, mask, dict(state), dict(constants or {}))
         shards = _shards(x.shape[1])
-        parts = [
-            core(weights, *part) for part in _split(batched, shards)
-        ]
+        parts = _split(batched, shards)
+        core = self._core(
+            (*parts[0][0].shape[:2], x.dtype),
+            *(reverse, training, tuple(sequences), tuple(emits)),
+        )
+        parts = [core(dict(weights), *part) for part in parts]
         state, series, emitted = _join(parts)
         if length == 0:
             series, emitted = tf.nest.map_structure(
@@ -186,17 +185,17 @@ class Recurrence:
             )
         return Result(state, series, emitted)
 
-    def _core(self, groups, *flags):
-        """The core for a static number of groups and flags, compiled or not."""
+    def _core(self, shape, *flags):
+        """The core for static groups and batch, and for flags."""
 
         def core(weights, x, mask, state, constants):
             return self._run(weights, x, mask, state, constants, *flags)
 
         if not _jit():
             return core
-        # `groups` is in the key because a relaxed trace would lose the form
-        # for a single group.
-        key = (groups, *flags)
+        # The shape is in the key because a relaxed trace would lose the form
+        # for a single group; lengths share a trace.
+        key = (shape, *flags)
         if key not in self._compiled:
             self._compiled[key] = tf.function(
                 core, jit_compile=True, reduce_retracing=True, autograph=False
@@ -219,8 +218,9 @@ class Recurrence:
         inputs = self._project(tf.transpose(x, [2, 0, 1, 3]), weights)
         mask = tf.transpose(mask, [2, 0, 1])
         loop = Loop(self._step, weights, mask, reverse, sequences, emits)
-        run = loop.run_keeping if training else loop.run
-        state, series, emitted = run(inputs, state, constants)
+        state, series, emitted = loop.run(
+            inputs, state, constants, keep=training
+        )
         back = tf.nest.map_structure(_batch_major, (series, emitted))
         return state, *back
 

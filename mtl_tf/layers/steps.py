@@ -7,7 +7,7 @@ it does is differentiated by a tape. So a cell is written once, and its
 backward loop computes nothing a second time but cheap elementwise work.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -68,6 +68,15 @@ def outer_product(x: tf.Tensor, y: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
     stack = "abcdef"[:batch]
     rows = "uvwxyz"[: x.shape.rank - batch - 2]
     return tf.einsum(f"t{stack}{rows}k,t{stack}{rows}n->{stack}kn", x, y)
+
+
+def split_last(x: tf.Tensor, *sizes: int) -> tf.Tensor:
+    """Reshapes `[..., product of sizes]` to `[..., *sizes]`."""
+    static = x.shape[:-1] + list(sizes)
+    if static.is_fully_defined():
+        return tf.reshape(x, static)
+    y = tf.reshape(x, tf.concat([tf.shape(x)[:-1], sizes], 0))
+    return tf.ensure_shape(y, static)
 
 
 class Operations:
@@ -166,7 +175,9 @@ def masked_step(step, ops: Operations, inputs, state, mask) -> dict:
 
     def freeze(name):
         rank = state[name].shape.rank
-        real = tf.reshape(mask, tf.concat([tf.shape(mask), [1] * (rank - 2)], 0))
+        real = tf.reshape(
+            mask, tf.concat([tf.shape(mask), [1] * (rank - 2)], 0)
+        )
         real = tf.ensure_shape(real, mask.shape + [1] * (rank - 2))
         return tf.where(real, new[name], state[name])
 

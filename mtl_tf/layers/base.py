@@ -1,0 +1,115 @@
+"""What the layers with task-specific parameters have in common."""
+
+import math
+from collections.abc import Mapping
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks, random
+
+_INIT = {"name": "glorot", "range": 0.1, "seed": 0}
+
+
+def check_init(init: Mapping | None) -> dict:
+    """Completes and checks how weights are initialised.
+
+    Args:
+        init: `name`: "glorot" (uniform within sqrt(6 / (fan in + fan out)),
+            where a gate's or task's matrix counts by itself) or "uniform"
+            (within `range`, biases too, as Liu et al. 2016 do); `range`;
+            `seed`. Missing fields are glorot, 0.1 and 0.
+
+    Raises:
+        ConfigError: an unknown field or a wrong value.
+    """
+    init = dict(init or {})
+    for field in init:
+        checks.one_of("field of init", field, list(_INIT))
+    init = _INIT | init
+    checks.one_of("init.name", init["name"], ["glorot", "uniform"])
+    checks.positive("init.range", init["range"])
+    checks.not_negative_integer("init.seed", init["seed"])
+    return init
+
+
+class StackedLayer(keras.layers.Layer):
+    """A layer whose weights may be stacked, one slice a task.
+
+    Initial values are a pure function of the init's seed, the layer's name,
+    the weight's name and the task's number.
+
+    Args:
+        init: see `check_init`.
+    """
+
+    def __init__(self, *, init: Mapping | None = None, **kwargs):
+        # Labels, masks and weights of examples pass through: Keras must not
+        # cast them to a half precision. The layers cast what they compute on.
+        super().__init__(autocast=False, **kwargs)
+        self.init = check_init(init)
+
+    def add(
+        self,
+        name: str,
+        *shape: int,
+        stack: tuple[int, ...] = (),
+        gates: int = 1,
+        limit: float | None = None,
+    ) -> keras.Variable:
+        """Adds a weight that is initialised slice by slice.
+
+        Args:
+            name: its name.
+            *shape: of one slice: `[fan in, gates * fan out]`, or one axis for
+                a bias.
+            stack: leading axes, each of whose slices is drawn by itself.
+            gates: number of matrices that lie side by side in a slice.
+            limit: draw uniformly within it, whatever the init says.
+        """
+        if limit is None:
+            limit = self._limit(shape, gates)
+
+        def initializer(shape, dtype=None):
+            draw = random.generator(self.init["seed"], self.name, name)
+            return tf.cast(draw.uniform(-limit, limit, shape), dtype)
+
+        # autocast=False keeps gathers sparse and float32 states exact.
+        return self.add_weight(
+            name=name,
+            shape=(*stack, *shape),
+            initializer=initializer,
+            autocast=False,
+        )
+
+    def _limit(self, shape, gates: int) -> float:
+        if self.init["name"] == "uniform":
+            return self.init["range"]
+        if len(shape) == 1:
+            return 0.0
+        return math.sqrt(6.0 / (shape[0] + shape[1] // gates))
+
+    def cast(self, x: tf.Tensor) -> tf.Tensor:
+        """Casts a weight or input to the policy's compute dtype."""
+        return tf.cast(x, self.compute_dtype)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        config = super().get_config() | {"init": dict(self.init)}
+        config.pop("autocast", None)
+        return config
+
+
+def choose(stack: keras.Variable, task: tf.Tensor) -> tf.Tensor:
+    """The slices of a stacked weight that the groups' tasks own.
+
+    The gradient is a `tf.IndexedSlices` on the stack: one slice a group.
+
+    Args:
+        stack: `[tasks, ...]`.
+        task: int32 `[G]`.
+
+    Returns:
+        `[G, ...]`.
+    """
+    return tf.gather(stack.value, task)

@@ -1,0 +1,90 @@
+"""The output layer of classification tasks."""
+
+from collections.abc import Sequence
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.task_dense import TaskDense
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class ClassificationHead(StackedLayer):
+    """Scores a text's summary: `softmax(W^(k) h + b^(k))` for task k.
+
+    Equation 8 of Chen et al. (2018); the loss is equation 9, by example.
+    Tasks may have unequal numbers of labels C_k: all are given the largest, C,
+    and the places behind a task's own labels get the score 0.
+
+    Args:
+        label_counts: the number of labels of each task, each at least 2.
+        init: see `base.check_init`.
+
+    Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
+        a batch with "task" int32 `[G]` and maybe "label" int32 `[G, B]`.
+    Output shape: a dictionary of "logits" and "scores" float32 `[G, B, C]`,
+        "prediction" int32 `[G, B]` and, if there are labels, "loss" float32
+        `[G, B]`.
+    Masking: none; filler rows get a loss too, which their weight removes.
+
+    Example:
+        ```python
+        head = ClassificationHead([2, 5])
+        output = head({"summary": summary}, {"task": tf.constant([1])})
+        ```
+    """
+
+    # What it reads of a scheme's outputs.
+    reads = "summary"
+
+    def __init__(self, label_counts: Sequence[int], **kwargs):
+        super().__init__(**kwargs)
+        self.label_counts = [int(count) for count in label_counts]
+        if not self.label_counts:
+            raise ConfigError("label_counts must name at least one task")
+        for count in self.label_counts:
+            checks.positive_integer("label_counts", count)
+        self.dense = TaskDense(
+            max(self.label_counts),
+            len(self.label_counts),
+            init=self.init,
+            dtype=self.dtype_policy,
+            name="dense",
+        )
+
+    def build(self, input_shape, *_):
+        """Makes the weights for `{"summary": [G, B, H]}`."""
+        self.dense.build(input_shape["summary"])
+        self.built = True
+
+    def call(self, encoded, batch):
+        """Scores a batch."""
+        task = batch["task"]
+        logits = self.dense(encoded["summary"], task)
+        logits = self._own_labels(tf.cast(logits, tf.float32), task)
+        output = {
+            "logits": logits,
+            "scores": tf.nn.softmax(logits),
+            "prediction": tf.argmax(logits, -1, output_type=tf.int32),
+        }
+        if "label" in batch:
+            output["loss"] = tf.nn.sparse_softmax_cross_entropy_with_logits(
+                batch["label"], logits
+            )
+        return output
+
+    def _own_labels(self, logits, task):
+        """Puts the logits behind a task's own labels out of reach."""
+        if len(set(self.label_counts)) == 1:
+            return logits
+        counts = tf.gather(tf.constant(self.label_counts), task)
+        own = tf.sequence_mask(counts, max(self.label_counts))[:, None]
+        # Its exponential is exactly 0, and no gradient is NaN.
+        return tf.where(own, logits, -1e9)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {"label_counts": self.label_counts}

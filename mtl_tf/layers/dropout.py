@@ -1,0 +1,70 @@
+"""Dropout as a pure function of a seed."""
+
+import zlib
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class Dropout(keras.layers.Layer):
+    """Sets a fraction of its inputs to zero and scales up the others.
+
+    Srivastava et al. (2014). What is dropped is a pure function of the seed
+    of the call and of the layer's salt: a training step that is run again
+    gives the same result.
+
+    Args:
+        rate: fraction of the inputs to drop, at least 0 and below 1.
+        salt: distinguishes the dropout layers of a model.
+
+    Input shape: any.
+    Output shape: the same.
+    Masking: none.
+
+    Example:
+        ```python
+        seed = tf.constant([1, 2])
+        y = Dropout(0.5, salt="head")(x, training=True, seed=seed)
+        ```
+    """
+
+    def __init__(self, rate: float, salt: str = "", **kwargs):
+        super().__init__(autocast=False, **kwargs)
+        self.rate = checks.fraction("dropout rate", rate)
+        self.salt = salt
+        self.built = True
+
+    def call(self, x, training: bool = False, seed=None):
+        """Drops parts of `x` if `training`.
+
+        Args:
+            x: a float tensor.
+            training: False returns `x` itself.
+            seed: int32 `[2]`; needed when training with a rate above 0.
+
+        Raises:
+            ValueError: the seed is missing.
+        """
+        if not training or not self.rate:
+            return x
+        if seed is None:
+            raise ValueError(f"{self.name}: training needs a seed, got None")
+        folded = tf.random.experimental.stateless_fold_in(
+            seed, zlib.crc32(self.salt.encode()) & 0x7FFFFFFF
+        )
+        # Philox gives the same numbers on every kind of device.
+        draw = tf.random.stateless_uniform(
+            tf.shape(x), folded, dtype=tf.float32, alg="philox"
+        )
+        return tf.where(
+            draw >= self.rate, x / tf.cast(1.0 - self.rate, x.dtype), 0
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        config = super().get_config() | {"rate": self.rate, "salt": self.salt}
+        config.pop("autocast", None)
+        return config

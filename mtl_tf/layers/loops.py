@@ -1,0 +1,248 @@
+"""The forward and the backward loop of a recurrence, over time-major tensors.
+
+They belong to `recurrence`, which is what layers use.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import tensorflow as tf
+
+from mtl_tf.layers import steps
+
+
+def _spec(x: tf.Tensor) -> tf.TensorSpec:
+    return tf.TensorSpec(x.shape, x.dtype)
+
+
+def _step_spec(x: tf.Tensor) -> tf.TensorSpec:
+    return tf.TensorSpec(x.shape[1:], x.dtype)
+
+
+def _map(function: Callable, tensors: Mapping) -> dict:
+    return {name: function(x) for name, x in tensors.items()}
+
+
+def _read(arrays: Mapping[str, tf.TensorArray], t: tf.Tensor) -> dict:
+    return _map(lambda array: array.read(t), arrays)
+
+
+def _unstack(x: tf.Tensor) -> tf.TensorArray:
+    array = tf.TensorArray(x.dtype, tf.shape(x)[0], element_shape=x.shape[1:])
+    return array.unstack(x)
+
+
+class Loop:
+    """The loops of one recurrence.
+
+    Args:
+        step: the step function (see `steps`).
+        weights: what `ops.matmul` reads, by name.
+        mask: bool `[T, G, B]`.
+        reverse: from the last step to the first.
+        sequences: names of the states to return for all steps.
+        emits: names of the emissions to return for all steps.
+
+    """
+
+    def __init__(
+        self,
+        step: Callable,
+        weights: steps.Tensors,
+        mask: tf.Tensor,
+        reverse: bool,
+        sequences: Sequence[str],
+        emits: Sequence[str],
+    ):
+        self._step = step
+        self._weights = dict(weights)
+        self._mask = mask
+        self._reverse = reverse
+        self._sequences = tuple(sequences)
+        self._emits = tuple(emits)
+        self._length = tf.shape(mask)[0]
+
+    def run(self, inputs, state, constants, keep: bool):
+        """Runs the recurrence.
+
+        Args:
+            inputs: `[T, ...]` by name.
+            state: the initial state by name.
+            constants: what every step reads whole, by name.
+            keep: keep what the backward loop reads; else it runs the forward
+                loop once more.
+
+        Returns:
+            The last state, the sequences and the emissions, by name. No
+            gradient flows through the emissions.
+        """
+        plan = self._plan(inputs, state, constants)
+        weights = {name: self._weights[name] for name in set(plan.weights)}
+        arguments = tuple(map(dict, (inputs, state, weights, constants)))
+        asked = tuple(("state", name) for name in self._sequences)
+        emits = tuple(("emit", name) for name in self._emits)
+        reads = tuple(("output", n) for n in plan.kept_outputs)
+        reads += tuple(("state", name) for name in plan.kept_state)
+
+        @tf.custom_gradient
+        def run(*flat):
+            given = tf.nest.pack_sequence_as(arguments, flat)
+            write = dict.fromkeys(asked + emits + (reads if keep else ()))
+            last, out = self._forward(plan, *given, write)
+            result = last, [out[key] for key in asked]
+
+            def backward(*cotangents):
+                d_last, d_series = tf.nest.pack_sequence_as(
+                    result, cotangents[: len(tf.nest.flatten(result))]
+                )
+                read = out if keep else self._forward(plan, *given, reads)[1]
+                found = self._backward(plan, given, read, d_last, d_series)
+                return tf.nest.flatten(found)
+
+            flat = tf.nest.flatten(result) + [out[key] for key in emits]
+            return flat, backward
+
+        structure = (dict(state), self._sequences, self._emits)
+        flat = run(*tf.nest.flatten(arguments))
+        last, series, emitted = tf.nest.pack_sequence_as(structure, flat)
+        return (
+            last,
+            dict(zip(self._sequences, series)),
+            dict(zip(self._emits, emitted)),
+        )
+
+    def _plan(self, inputs, state, constants) -> steps.Plan:
+        return steps.plan(
+            self._step,
+            _map(_spec, self._weights),
+            _map(_spec, constants),
+            _map(_step_spec, inputs),
+            _map(_spec, state),
+            _step_spec(self._mask),
+        )
+
+    def _forward(self, plan, inputs, state, weights, constants, keys):
+        """The last state, and what `keys` name, `[T, ...]` by key."""
+        known = {
+            "state": _map(_spec, state),
+            "output": plan.outputs,
+            "emit": plan.emitted,
+        }
+        specs = {key: known[key[0]][key[1]] for key in keys}
+        read, masks = _map(_unstack, inputs), _unstack(self._mask)
+
+        def compute(t, state):
+            ops = steps.Operations(weights, constants)
+            state = steps.masked_step(
+                self._step, ops, _read(read, t), state, masks.read(t)
+            )
+            values = {
+                "state": state,
+                "output": ops.outputs,
+                "emit": ops.emitted,
+            }
+            return state, {key: values[key[0]][key[1]] for key in specs}
+
+        return self._loop(compute, dict(state), specs, self._reverse)
+
+    def _backward(self, plan, given, out, d_last, d_series):
+        """The gradients of `given`, a dictionary for each of its parts."""
+        inputs, state, weights, constants = given
+        before = {
+            name: self._previous(state[name], out["state", name])
+            for name in plan.kept_state
+        }
+        kept = {n: _unstack(out["output", n]) for n in plan.kept_outputs}
+        masks = _unstack(self._mask)
+        arriving = dict(zip(self._sequences, map(_unstack, d_series)))
+        read = {k: _unstack(inputs[k]) for k in plan.kept_inputs}
+        states = _map(_unstack, before)
+        no_inputs = _map(_zeros_of_step, inputs)
+        no_state = _map(tf.zeros_like, state)
+
+        def compute(t, carry):
+            d_state, d_constants = carry
+            arrived = _read(arriving, t)
+            pulled, _ = steps.pull(
+                self._step,
+                weights,
+                constants,
+                no_inputs | _read(read, t),
+                no_state | _read(states, t),
+                masks.read(t),
+                _read(kept, t),
+                {k: d + arrived.get(k, 0.0) for k, d in d_state.items()},
+            )
+            d_constants = {
+                name: d + pulled.constants[name]
+                for name, d in d_constants.items()
+            }
+            values = steps.results(pulled)
+            written = {key: values[key] for key in plan.written}
+            return (pulled.state, d_constants), written
+
+        carry = dict(d_last), _map(tf.zeros_like, constants)
+        (d_state, d_constants), written = self._loop(
+            compute, carry, plan.written, not self._reverse
+        )
+        # In a product's input, "state" is the state before the step.
+        values = out | {("state", name): x for name, x in before.items()}
+        values |= written
+        values |= {key: values[other] for key, other in plan.same.items()}
+        d_inputs = {name: values["input", name] for name in inputs}
+        return (
+            d_inputs,
+            d_state,
+            self._weight_gradients(plan, values, weights),
+            d_constants,
+        )
+
+    def _weight_gradients(self, plan, values, weights):
+        """One matrix product over all steps for every product of the step."""
+        gradients = {}
+        for n, name in enumerate(plan.weights):
+            x, dy = values["x", n], values["dy", n]
+            weight = weights[name]
+            gradient = steps.outer_product(
+                tf.cast(x, weight.dtype), tf.cast(dy, weight.dtype), weight
+            )
+            old = gradients.get(name)
+            gradients[name] = gradient if old is None else old + gradient
+        return gradients
+
+    def _previous(self, initial: tf.Tensor, states: tf.Tensor) -> tf.Tensor:
+        """The states before every step, from those after every step."""
+        if self._reverse:
+            return tf.concat([states[1:], initial[None]], 0)
+        return tf.concat([initial[None], states[:-1]], 0)
+
+    def _loop(self, compute, carry, specs, reverse):
+        """Runs `compute(t, carry) -> carry, written` for all times.
+
+        Returns:
+            The last carry, and `[T, ...]` by the keys of `specs`.
+        """
+
+        def body(i, carry, arrays):
+            t = self._length - 1 - i if reverse else i
+            carry, out = compute(t, carry)
+            arrays = [a.write(t, out[key]) for a, key in zip(arrays, specs)]
+            return i + 1, carry, arrays
+
+        arrays = [
+            tf.TensorArray(spec.dtype, self._length, element_shape=spec.shape)
+            for spec in specs.values()
+        ]
+        _, carry, arrays = tf.while_loop(
+            lambda i, *_: i < self._length,
+            body,
+            (tf.constant(0), carry, arrays),
+            maximum_iterations=self._length,
+        )
+        return carry, {key: a.stack() for key, a in zip(specs, arrays)}
+
+
+def _zeros_of_step(x: tf.Tensor) -> tf.Tensor:
+    """Zeros of the shape of one step: stands for values nobody reads."""
+    if x.shape[1:].is_fully_defined():
+        return tf.zeros(x.shape[1:], x.dtype)
+    return tf.zeros(tf.shape(x)[1:], x.dtype)

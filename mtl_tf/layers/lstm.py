@@ -1,0 +1,175 @@
+"""A long short-term memory, shared by all tasks or one per task."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.recurrence import Recurrence, Result
+from mtl_tf.layers.steps import Operations, Tensors, product
+
+
+def lstm_gates(
+    ops: Operations, a: tf.Tensor, memory: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """The new memory and hidden state from the gates' pre-activations.
+
+    Equations 3 and 4 of Chen et al. (2018): `c' = g * i + c * f` and
+    `h' = o * tanh(c')`.
+
+    Args:
+        ops: the step's operations.
+        a: `[..., 4 * units]`, in the order input gate i, forget gate f,
+            output gate o, candidate g.
+        memory: c, `[..., units]`.
+
+    Returns:
+        `(c', h')`, each `[..., units]`.
+    """
+    units = memory.shape[-1]
+    i, f, o = tf.split(ops.sigmoid(a[..., : 3 * units]), 3, axis=-1)
+    memory = ops.tanh(a[..., 3 * units :]) * i + memory * f
+    return memory, o * ops.tanh(memory)
+
+
+def time_product(x: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
+    """Multiplies all steps' inputs with a shared or stacked weight.
+
+    Args:
+        x: `[T, G, B, K]`.
+        weight: `[K, N]`, or one for each group, `[G, K, N]`.
+
+    Returns:
+        float32 `[T, G, B, N]`.
+    """
+    if weight.shape.rank == 3 and weight.shape[0] == 1:
+        weight = weight[0]
+    if weight.shape.rank == 2:
+        return tf.cast(product(x, weight), tf.float32)
+    x = tf.cast(x, weight.dtype)
+    return tf.cast(tf.einsum("tgbk,gkn->tgbn", x, weight), tf.float32)
+
+
+def zero_state(x: tf.Tensor, **sizes: int) -> dict[str, tf.Tensor]:
+    """Zeros `[G, B, size]` by name for inputs `[G, B, ...]`."""
+    static = x.shape[:2]
+    rows = static if static.is_fully_defined() else tf.shape(x)[:2]
+    return {
+        name: tf.ensure_shape(
+            tf.zeros(tf.concat([rows, [size]], 0)), [*static, size]
+        )
+        for name, size in sizes.items()
+    }
+
+
+def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
+    a = inputs["gates"] + ops.matmul(state["hidden"], "recurrent")
+    memory, hidden = lstm_gates(ops, a, state["memory"])
+    return {"hidden": hidden, "memory": memory}
+
+
+def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
+    bias = weights["bias"]
+    if bias.shape.rank == 2:
+        bias = bias[:, None]
+    return {"gates": time_product(x, weights["kernel"]) + bias}
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class LSTM(StackedLayer):
+    """A long short-term memory in one direction.
+
+    Equations 2 to 5 of Chen et al. (2018), without peepholes:
+    `[g, o, i, f] = [tanh, s, s, s](W [x_t; h_(t-1)] + b)`,
+    `c_t = g * i + c_(t-1) * f`, `h_t = o * tanh(c_t)`.
+
+    Args:
+        units: size H of the hidden state.
+        tasks: 0: one set of weights for all tasks; else one for each of so
+            many tasks, stacked.
+        reverse: from the last token to the first.
+        forget_bias: added to the forget gate's initial bias; the paper's form
+            is 0.
+        init: see `base.check_init`.
+
+    Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
+    Output shape: a `recurrence.Result`, float32: the state "hidden" after the
+        last real token `[G, B, H]`, and the sequences asked for.
+    Masking: the state stays where the mask is false, so padding changes
+        nothing, and a row without tokens has zeros.
+
+    Example:
+        ```python
+        layer = LSTM(100)
+        summary = layer(x, mask, task).state["hidden"]
+        ```
+    """
+
+    def __init__(
+        self,
+        units: int,
+        tasks: int = 0,
+        reverse: bool = False,
+        forget_bias: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.units = checks.positive_integer("units", units)
+        self.tasks = checks.not_negative_integer("tasks", tasks)
+        self.reverse = reverse
+        self.forget_bias = checks.not_negative("forget_bias", forget_bias)
+        self._recurrence = Recurrence(_step, _project)
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        stack = (self.tasks,) if self.tasks else ()
+        wide = 4 * self.units
+        self.kernel = self.add(
+            "kernel", input_shape[-1], wide, stack=stack, gates=4
+        )
+        self.recurrent = self.add(
+            "recurrent", self.units, wide, stack=stack, gates=4
+        )
+        self.bias = self.add("bias", wide, stack=stack)
+        if self.forget_bias:
+            forget = tf.repeat([0.0, self.forget_bias, 0.0, 0.0], self.units)
+            self.bias.assign(self.bias + forget)
+        self.built = True
+
+    def call(
+        self,
+        x,
+        mask,
+        task,
+        training: bool = False,
+        sequence: bool = False,
+        inspect: bool = False,
+    ) -> Result:
+        """Runs over `x`; with `sequence` returns all hidden states."""
+
+        def own(weight):
+            return choose(weight, task) if self.tasks else weight.value
+
+        weights = {
+            "kernel": self.cast(own(self.kernel)),
+            "recurrent": self.cast(own(self.recurrent)),
+            "bias": tf.convert_to_tensor(own(self.bias)),
+        }
+        return self._recurrence(
+            x,
+            mask,
+            weights,
+            zero_state(x, hidden=self.units, memory=self.units),
+            reverse=self.reverse,
+            training=training,
+            sequences=("hidden",) if sequence or inspect else (),
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "tasks": self.tasks,
+            "reverse": self.reverse,
+            "forget_bias": self.forget_bias,
+        }

@@ -1,0 +1,174 @@
+"""The Meta-LSTM: a small LSTM generates the weights of another, per token."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.lstm import lstm_gates, time_product, zero_state
+from mtl_tf.layers.recurrence import Recurrence, Result
+from mtl_tf.layers.steps import Operations, Tensors, split_last
+
+
+def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
+    """Equations 15 to 18, then 10 to 12 of Chen et al. (2018).
+
+    W(z) is never formed: `W(z) [x; h] = P (z * (Q [x; h]))`, and the bias
+    `B z` shares the product with P: `[z * q; z] [P; B]`.
+    """
+    hidden = state["hidden"]
+    joint = tf.concat([state["meta_hidden"], hidden], -1)
+    a = inputs["meta"] + ops.matmul(joint, "meta_recurrent")
+    meta_memory, meta_hidden = lstm_gates(ops, a, state["meta_memory"])
+    z = ops.matmul(meta_hidden, "vector")
+    ops.emit("meta_vector", z)
+    q = inputs["factors"] + ops.matmul(hidden, "factor_recurrent")
+    scaled = split_last(q, 4, z.shape[-1]) * z[:, :, None]
+    gates = [
+        ops.matmul(tf.concat([scaled[:, :, k], z], -1), f"generator_{k}")
+        for k in range(4)
+    ]
+    memory, hidden = lstm_gates(ops, tf.concat(gates, -1), state["memory"])
+    return {
+        "hidden": hidden,
+        "memory": memory,
+        "meta_hidden": meta_hidden,
+        "meta_memory": meta_memory,
+    }
+
+
+def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
+    return {
+        "meta": time_product(x, weights["meta_kernel"]) + weights["meta_bias"],
+        "factors": time_product(x, weights["factor_kernel"]),
+    }
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class MetaLSTM(StackedLayer):
+    """A Meta-LSTM in one direction; with several tasks, Meta-MTL.
+
+    Equations 10 to 18, 21 and 22 of Chen et al. (2018). The meta network, an
+    LSTM of size m that reads `[x_t; hhat_(t-1); h_(t-1)]`, is shared by all
+    tasks and emits `z_t = W_z hhat_t`. Every task has its own basic network,
+    an LSTM whose gates are, for g in (i, f, o, c),
+    `P_g (z_t * (Q_g [x_t; h_(t-1)])) + B_g z_t`. Q has the width of
+    `[x; h]`, as equation 10 and the paper's Table 3 need, not of x alone, as
+    its text counts.
+
+    Args:
+        units: size h of the basic network.
+        meta_units: size m of the meta network.
+        meta_vector: size z of the meta vector.
+        tasks: number of tasks.
+        reverse: from the last token to the first.
+        init: see `base.check_init`.
+
+    Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
+    Output shape: a `recurrence.Result`, float32: the state "hidden" after the
+        last real token `[G, B, h]`, the sequences asked for, and with
+        `inspect` the emission "meta_vector" `[G, B, T, z]`.
+    Masking: the state stays where the mask is false, so padding changes
+        nothing, and a row without tokens has zeros.
+
+    Example:
+        ```python
+        layer = MetaLSTM(100, 40, 40, tasks=16)
+        summary = layer(x, mask, task).state["hidden"]
+        ```
+    """
+
+    def __init__(
+        self,
+        units: int,
+        meta_units: int,
+        meta_vector: int,
+        tasks: int = 1,
+        reverse: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.units = checks.positive_integer("units", units)
+        self.meta_units = checks.positive_integer("meta_units", meta_units)
+        self.meta_vector = checks.positive_integer("meta_vector", meta_vector)
+        self.tasks = checks.positive_integer("tasks", tasks)
+        self.reverse = reverse
+        self._recurrence = Recurrence(_step, _project)
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        features, h = input_shape[-1], self.units
+        m, z = self.meta_units, self.meta_vector
+        self.meta_kernel = self.add("meta_kernel", features, 4 * m, gates=4)
+        self.meta_recurrent = self.add("meta_recurrent", m + h, 4 * m, gates=4)
+        self.meta_bias = self.add("meta_bias", 4 * m)
+        self.vector_kernel = self.add("vector_kernel", m, z)
+        tasks = (self.tasks,)
+        gates = (self.tasks, 4)
+        self.factor_kernel = self.add(
+            "factor_kernel", features, 4 * z, stack=tasks, gates=4
+        )
+        self.factor_recurrent = self.add(
+            "factor_recurrent", h, 4 * z, stack=tasks, gates=4
+        )
+        self.generator = self.add("generator", z, h, stack=gates)
+        self.generator_bias = self.add("generator_bias", z, h, stack=gates)
+        self.built = True
+
+    def _weights(self, task) -> dict[str, tf.Tensor]:
+        """What the recurrence reads, for the groups' tasks."""
+        generator = tf.concat(
+            [
+                choose(self.generator, task),
+                choose(self.generator_bias, task),
+            ],
+            axis=2,
+        )
+        weights = {
+            "meta_kernel": self.meta_kernel.value,
+            "meta_recurrent": self.meta_recurrent.value,
+            "vector": self.vector_kernel.value,
+            "factor_kernel": choose(self.factor_kernel, task),
+            "factor_recurrent": choose(self.factor_recurrent, task),
+        }
+        weights |= {f"generator_{k}": generator[:, k] for k in range(4)}
+        weights = {name: self.cast(w) for name, w in weights.items()}
+        bias = tf.convert_to_tensor(self.meta_bias.value)
+        return weights | {"meta_bias": bias}
+
+    def call(
+        self,
+        x,
+        mask,
+        task,
+        training: bool = False,
+        sequence: bool = False,
+        inspect: bool = False,
+    ) -> Result:
+        """Runs over `x`; with `sequence` returns all hidden states."""
+        sizes = {
+            "hidden": self.units,
+            "memory": self.units,
+            "meta_hidden": self.meta_units,
+            "meta_memory": self.meta_units,
+        }
+        return self._recurrence(
+            x,
+            mask,
+            self._weights(task),
+            zero_state(x, **sizes),
+            reverse=self.reverse,
+            training=training,
+            sequences=("hidden",) if sequence or inspect else (),
+            emits=("meta_vector",) if inspect else (),
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "meta_units": self.meta_units,
+            "meta_vector": self.meta_vector,
+            "tasks": self.tasks,
+            "reverse": self.reverse,
+        }

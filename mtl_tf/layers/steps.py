@@ -1,0 +1,331 @@
+"""What a step of a recurrence may call, forwards and when it is replayed.
+
+A step is a plain function `step(ops, inputs, state) -> new state` on
+dictionaries of tensors. What it does through `ops` (matrix products, sigmoid,
+tanh) is kept from the forward pass and has a hand-made gradient; whatever else
+it does is differentiated by a tape. So a cell is written once, and its
+backward loop computes nothing a second time but cheap elementwise work.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import tensorflow as tf
+
+Tensors = Mapping[str, tf.Tensor]
+
+# Edges into these operations need a tensor's shape, not its value.
+_SHAPE_ONLY = ("Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike")
+
+
+def product(x: tf.Tensor, weight: tf.Tensor, transpose: bool = False):
+    """Multiplies the last axis of `x` with a shared or stacked weight.
+
+    Args:
+        x: `[*batch, ..., K]`; with `transpose` `[*batch, ..., N]`.
+        weight: `[*batch, K, N]`: none, one or more leading batch axes, equal
+            to the leading axes of `x`. The axes of `x` between them and the
+            last one are flattened for the product.
+        transpose: multiply with the transposed weight.
+
+    Returns:
+        `[*batch, ..., N]` (`[*batch, ..., K]`), in the dtype of `weight`.
+    """
+    batch = weight.shape.rank - 2
+    x = tf.cast(x, weight.dtype)
+    shape = tf.shape(x)
+    if batch and all(size == 1 for size in weight.shape[:batch]):
+        weight = tf.reshape(weight, tf.shape(weight)[batch:])
+        batch = 0
+    if x.shape.rank == batch + 2:
+        return tf.matmul(x, weight, transpose_b=transpose)
+    flat = tf.reshape(x, tf.concat([shape[:batch], [-1, shape[-1]]], 0))
+    y = tf.matmul(flat, weight, transpose_b=transpose)
+    static = x.shape[:-1] + y.shape[-1:]
+    if static.is_fully_defined():
+        return tf.reshape(y, static)
+    y = tf.reshape(y, tf.concat([shape[:-1], tf.shape(y)[-1:]], 0))
+    return tf.ensure_shape(y, static)
+
+
+def outer_product(x: tf.Tensor, y: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
+    """The gradient of a weight from all steps' inputs and cotangents.
+
+    Args:
+        x: `[T, *batch, ..., K]`, the inputs of `product` at every step.
+        y: `[T, *batch, ..., N]`, the cotangents of its outputs.
+        weight: `[*batch, K, N]`.
+
+    Returns:
+        `[*batch, K, N]`: one large matrix product over time and batch.
+    """
+    batch = weight.shape.rank - 2
+    if all(size == 1 for size in weight.shape[:batch]):
+        x = tf.reshape(x, [-1, weight.shape[-2]])
+        y = tf.reshape(y, [-1, weight.shape[-1]])
+        gradient = tf.matmul(x, y, transpose_a=True)
+        return tf.reshape(gradient, tf.shape(weight))
+    stack = "abcdef"[:batch]
+    rows = "uvwxyz"[: x.shape.rank - batch - 2]
+    return tf.einsum(f"t{stack}{rows}k,t{stack}{rows}n->{stack}kn", x, y)
+
+
+def split_last(x: tf.Tensor, *sizes: int) -> tf.Tensor:
+    """Reshapes `[..., product of sizes]` to `[..., *sizes]`."""
+    static = x.shape[:-1] + list(sizes)
+    if static.is_fully_defined():
+        return tf.reshape(x, static)
+    y = tf.reshape(x, tf.concat([tf.shape(x)[:-1], sizes], 0))
+    return tf.ensure_shape(y, static)
+
+
+class Operations:
+    """The operations a step may use, in a forward pass.
+
+    Attributes:
+        constants: tensors `[G, B, ...]` that every step reads whole, such as
+            the keys of an attention.
+        outputs: what the operations returned, in the order of their calls.
+        emitted: what `emit` was given, by name.
+    """
+
+    def __init__(self, weights: Tensors, constants: Tensors):
+        self._weights = weights
+        self.constants = constants
+        self.outputs: list[tf.Tensor] = []
+        self.emitted: dict[str, tf.Tensor] = {}
+
+    def matmul(self, x: tf.Tensor, weight: str) -> tf.Tensor:
+        """`product(x, weights[weight])` in the dtype of `x`."""
+        kernel = self._weights[weight]
+        return self._call(
+            x,
+            forward=lambda a: tf.cast(product(a, kernel), x.dtype),
+            backward=lambda y, dy: tf.cast(
+                product(dy, kernel, transpose=True), x.dtype
+            ),
+            weight=weight,
+        )
+
+    def sigmoid(self, x: tf.Tensor) -> tf.Tensor:
+        """The logistic function."""
+        return self._call(x, tf.sigmoid, lambda y, dy: dy * y * (1.0 - y))
+
+    def tanh(self, x: tf.Tensor) -> tf.Tensor:
+        """The hyperbolic tangent."""
+        return self._call(x, tf.tanh, lambda y, dy: dy * (1.0 - y * y))
+
+    def emit(self, name: str, value: tf.Tensor) -> None:
+        """Hands `value` `[G, B, ...]` out of the loop for inspection."""
+        self.emitted[name] = value
+
+    def _call(self, x, forward, backward, weight=None):
+        del backward, weight
+        self.outputs.append(forward(x))
+        return self.outputs[-1]
+
+
+class _Record(NamedTuple):
+    """One call of an operation in a replay."""
+
+    x: tf.Tensor
+    y: tf.Tensor
+    backward: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+    weight: str | None
+
+
+class _Replay(Operations):
+    """Returns what the forward pass kept and cuts the tape at each call."""
+
+    def __init__(self, weights, constants, kept, tape):
+        super().__init__(weights, constants)
+        self._kept = kept
+        self._tape = tape
+        self.records: list[_Record] = []
+
+    def _call(self, x, forward, backward, weight=None):
+        y = self._kept.get(len(self.records))
+        if y is None:
+            # Not kept because only its shape, at most, is used: XLA drops it.
+            with self._tape.stop_recording():
+                y = forward(x)
+        self._tape.watch(y)
+        self.records.append(_Record(x, y, backward, weight))
+        return y
+
+
+class Pulled(NamedTuple):
+    """Cotangents of one step.
+
+    Attributes:
+        inputs, state, constants: by name, shaped like the values.
+        products: `(weight name, input, cotangent of the output)` of every
+            matrix product.
+    """
+
+    inputs: dict[str, tf.Tensor]
+    state: dict[str, tf.Tensor]
+    constants: dict[str, tf.Tensor]
+    products: list[tuple[str, tf.Tensor, tf.Tensor]]
+
+
+def masked_step(step, ops: Operations, inputs, state, mask) -> dict:
+    """One step; rows where `mask` `[G, B]` is false keep their state."""
+    new = step(ops, inputs, state)
+
+    def freeze(name):
+        rank = state[name].shape.rank
+        real = tf.reshape(
+            mask, tf.concat([tf.shape(mask), [1] * (rank - 2)], 0)
+        )
+        real = tf.ensure_shape(real, mask.shape + [1] * (rank - 2))
+        return tf.where(real, new[name], state[name])
+
+    return {name: freeze(name) for name in state}
+
+
+def pull(step, weights, constants, inputs, state, mask, kept, cotangents):
+    """Pulls the cotangents of a step's new state back through the step.
+
+    Args:
+        step: the step function.
+        weights, constants, inputs, state, mask: its arguments at this time.
+        kept: outputs of its operations by number of call; one that is missing
+            is computed again.
+        cotangents: of the new state, by name.
+
+    Returns:
+        A tuple of `Pulled` and the replay's operation outputs.
+    """
+    with tf.GradientTape(
+        persistent=True, watch_accessed_variables=False
+    ) as tape:
+        for group in (inputs, state, constants):
+            tape.watch(list(group.values()))
+        replay = _Replay(weights, constants, kept, tape)
+        new = masked_step(step, replay, inputs, state, mask)
+    targets = [new[name] for name in state]
+    gradients = [cotangents[name] for name in state]
+    products = []
+    for record in reversed(replay.records):
+        dy = tape.gradient(
+            targets,
+            record.y,
+            output_gradients=gradients,
+            unconnected_gradients="zero",
+        )
+        if record.weight is not None:
+            products.append((record.weight, record.x, dy))
+        targets.append(record.x)
+        gradients.append(record.backward(record.y, dy))
+    found = tape.gradient(
+        targets,
+        [dict(inputs), dict(state), dict(constants)],
+        output_gradients=gradients,
+        unconnected_gradients="zero",
+    )
+    return Pulled(*found, products), [record.y for record in replay.records]
+
+
+class Plan(NamedTuple):
+    """What a step calls, and what its backward loop reads and writes.
+
+    Attributes:
+        outputs: specs of the operations' outputs, by number of call.
+        emitted: specs of the emissions, by name.
+        written: specs of what the backward loop writes, by key:
+            `("input", name)` gradients of inputs, `("x", n)` and `("dy", n)`
+            the input and the output's cotangent of product `n`. Keys that
+            stand for one and the same tensor are written once.
+        same: for the keys left out of `written`, where their values are: a
+            key of `written`, or `("state", name)`, `("output", number)`.
+        weights: the name of the weight of every product.
+        kept_outputs, kept_inputs, kept_state: what the backward loop reads.
+    """
+
+    outputs: list[tf.TensorSpec]
+    emitted: dict[str, tf.TensorSpec]
+    written: dict[tuple, tf.TensorSpec]
+    same: dict[tuple, tuple]
+    weights: list[str]
+    kept_outputs: list[int]
+    kept_inputs: list[str]
+    kept_state: list[str]
+
+
+def results(pulled: Pulled) -> dict[tuple, tf.Tensor]:
+    """What the backward loop may write at each step, by the keys of `Plan`."""
+    out = {("input", name): d for name, d in pulled.inputs.items()}
+    for n, (_, x, dy) in enumerate(pulled.products):
+        out["x", n], out["dy", n] = x, dy
+    return out
+
+
+def _reached(outputs: Iterable[tf.Tensor], leaves: Mapping) -> set:
+    """Names of the leaves whose values the outputs depend on."""
+    names = {id(leaf): name for name, leaf in leaves.items()}
+    found, seen, todo = set(), set(), list(outputs)
+    while todo:
+        tensor = todo.pop()
+        if id(tensor) in names:
+            found.add(names[id(tensor)])
+        elif id(tensor.op) not in seen and tensor.op.type not in _SHAPE_ONLY:
+            seen.add(id(tensor.op))
+            todo.extend(tensor.op.inputs)
+    return found
+
+
+def _hold(specs: Mapping[str, tf.TensorSpec]) -> dict[str, tf.Tensor]:
+    return {
+        name: tf.compat.v1.placeholder(spec.dtype, spec.shape)
+        for name, spec in specs.items()
+    }
+
+
+def _spec(x: tf.Tensor) -> tf.TensorSpec:
+    return tf.TensorSpec(x.shape, x.dtype)
+
+
+def plan(step, weights, constants, inputs, state, mask) -> Plan:
+    """Finds out what a step calls and what its backward loop needs.
+
+    The arguments are those of one step as `tf.TensorSpec`s. The step and its
+    gradient are built once in a graph of their own, which is thrown away.
+    """
+    with tf.Graph().as_default():
+        x, s, c = _hold(inputs), _hold(state), _hold(constants)
+        w = _hold(weights)
+        mask = _hold({"mask": mask})["mask"]
+        emitted = Operations(w, c)
+        step(emitted, x, s)
+        pulled, outputs = pull(step, w, c, x, s, mask, {}, _hold(state))
+        leaves = {("output", n): y for n, y in enumerate(outputs)}
+        leaves |= {("input_value", name): value for name, value in x.items()}
+        leaves |= {("state", name): value for name, value in s.items()}
+        out = results(pulled)
+        kept = _reached(
+            [*out.values(), *pulled.state.values(), *pulled.constants.values()],
+            leaves,
+        )
+        known = {
+            id(leaf): key
+            for key, leaf in leaves.items()
+            if key[0] != "input_value"
+        }
+        same, written = {}, {}
+        for key, tensor in out.items():
+            if id(tensor) in known:
+                same[key] = known[id(tensor)]
+            else:
+                known[id(tensor)] = key
+                written[key] = _spec(tensor)
+        return Plan(
+            outputs=[_spec(y) for y in outputs],
+            emitted={n: _spec(e) for n, e in emitted.emitted.items()},
+            written=written,
+            same=same,
+            weights=[name for name, _, _ in pulled.products],
+            kept_outputs=sorted(n for kind, n in kept if kind == "output"),
+            kept_inputs=sorted(n for kind, n in kept if kind == "input_value"),
+            kept_state=sorted(n for kind, n in kept if kind == "state"),
+        )

@@ -1,0 +1,69 @@
+"""Meta multi-task learning: a shared network generates each task's weights."""
+
+import keras
+
+from mtl_tf.core import checks
+from mtl_tf.layers.meta_lstm import MetaLSTM
+from mtl_tf.models.scheme import RecurrentScheme
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class MetaLSTMScheme(RecurrentScheme):
+    """Meta-MTL (Chen et al. 2018, equations 10 to 22).
+
+    The meta network is shared, every task has a basic network of its own.
+    With one task it is the paper's single-task Meta-LSTM.
+
+    Args:
+        tasks: number of tasks.
+        units: size h of the basic networks.
+        meta_units: size m of the meta network.
+        meta_vector: size z of the meta vector.
+        bidirectional: whether to run in both directions.
+        init: see `layers.base.check_init`.
+
+    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Masking: padding changes nothing.
+    "inspect": "forward/hidden" `[G, B, T, units]` and "forward/meta_vector"
+        `[G, B, T, meta_vector]`, from which equation 23 follows; the same
+        under "backward/".
+
+    Example:
+        ```python
+        scheme = MetaLSTMScheme(tasks=16)
+        summary = scheme(embedded, mask, task)["summary"]
+        ```
+    """
+
+    def __init__(
+        self,
+        tasks: int,
+        units: int = 100,
+        meta_units: int = 40,
+        meta_vector: int = 40,
+        **kwargs,
+    ):
+        sizes = {
+            "tasks": tasks,
+            "units": units,
+            "meta_units": meta_units,
+            "meta_vector": meta_vector,
+        }
+        for name, size in sizes.items():
+            checks.positive_integer(name, size)
+        self._options = sizes
+        super().__init__(**kwargs)
+
+    def direction(self, reverse, name):
+        """See `RecurrentScheme`."""
+        return MetaLSTM(
+            **self._options,
+            reverse=reverse,
+            init=self.init,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | dict(self._options)

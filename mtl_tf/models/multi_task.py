@@ -1,0 +1,218 @@
+"""The multi-task model: embedding, sharing scheme, a head per kind of task."""
+
+from collections.abc import Mapping, Sequence
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint, look_up
+from mtl_tf.layers.dropout import Dropout
+from mtl_tf.layers.embedding import Embedding
+from mtl_tf.models.registry import HEADS, make_scheme
+from mtl_tf.models.scheme import SharingScheme
+
+_FIELDS = (
+    "embedding_dim",
+    "embedding_trainable",
+    "dropout",
+    "init",
+    "scheme",
+)
+
+
+class MultiTaskModel(keras.Model):
+    """Embeds, encodes and scores a batch of several tasks' texts.
+
+    Args:
+        embedding: looks the tokens up.
+        scheme: encodes the texts.
+        heads: by kind of task.
+        embedding_dropout: rate of dropout on the embedded tokens.
+        head_dropout: rate of dropout on what a head reads.
+
+    Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
+        padding), maybe "label"; other entries are ignored.
+    Output shape: the head's outputs, "losses" {name: scalar} and "inspect"
+        {name: tensor}.
+    Masking: padding tokens, also whole rows of them, change nothing.
+
+    Example:
+        ```python
+        model = build_model(config.model, len(vocabulary), tasks)
+        scores = model({"task": task, "tokens": tokens})["scores"]
+        ```
+    """
+
+    def __init__(
+        self,
+        embedding: Embedding,
+        scheme: SharingScheme,
+        heads: Mapping[str, keras.layers.Layer],
+        embedding_dropout: float = 0.0,
+        head_dropout: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(autocast=False, **kwargs)
+        self.embedding = embedding
+        self.scheme = scheme
+        self.heads = dict(heads)
+        self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
+        self.head_dropout = Dropout(head_dropout, salt="head")
+
+    def build(self, input_shape=None):
+        """Makes all weights."""
+        self.embedding.build()
+        embedded = (None, None, None, self.embedding.dimension)
+        self.scheme.build(embedded)
+        encoded = {"summary": (None, None, self.scheme.output_units)}
+        for head in self.heads.values():
+            head.build(encoded)
+        self.built = True
+
+    def call(
+        self,
+        batch,
+        training: bool = False,
+        seed=None,
+        inspect: bool = False,
+        kind: str | None = None,
+    ) -> dict:
+        """Scores a batch.
+
+        Args:
+            batch: see the class.
+            training: whether a gradient will be taken.
+            seed: int32 `[2]`, for dropout.
+            inspect: fill "inspect" with what figures show.
+            kind: of the batch's tasks; needed where there are several kinds.
+        """
+        head = self._head(kind)
+        tokens, task = _at_least_one_step(batch["tokens"]), batch["task"]
+        embedded = self.embedding_dropout(
+            self.embedding(tokens), training=training, seed=seed
+        )
+        encoded = self.scheme(
+            embedded,
+            self.embedding.mask(tokens),
+            task,
+            training=training,
+            seed=seed,
+            inspect=inspect,
+            sequence=head.reads == "sequence",
+        )
+        read = self.head_dropout(
+            encoded[head.reads], training=training, seed=seed
+        )
+        output = head(encoded | {head.reads: read}, batch)
+        return output | {
+            "losses": encoded["losses"],
+            "inspect": encoded["inspect"],
+        }
+
+    def _head(self, kind: str | None) -> keras.layers.Layer:
+        if kind is None and len(self.heads) == 1:
+            return next(iter(self.heads.values()))
+        return look_up(kind, self.heads, "kind of task")
+
+
+def _at_least_one_step(tokens: tf.Tensor) -> tf.Tensor:
+    """Pads `[G, B, 0]` to one step: XLA cannot loop over an empty array."""
+    if tokens.shape[2]:
+        return tokens
+    missing = tf.cast(tf.equal(tf.shape(tokens)[2], 0), tf.int32)
+    return tf.pad(tokens, [[0, 0], [0, 0], [0, missing]])
+
+
+def build_model(
+    model_config: Mapping,
+    vocabulary_size: int,
+    tasks: Sequence[Mapping],
+    vectors: np.ndarray | None = None,
+    seed: int = 0,
+) -> MultiTaskModel:
+    """Builds a model with all its weights.
+
+    Args:
+        model_config: "scheme" (its "name" and options), "embedding_dim",
+            and optionally "embedding_trainable", "dropout" ({"embedding",
+            "head"}) and "init" (see `layers.base.check_init`).
+        vocabulary_size: number of tokens, with padding and unknown.
+        tasks: "name", "kind" and "labels" of each, in the order of their
+            numbers in a batch.
+        vectors: float32 `[vocabulary_size, embedding_dim]`, or None to draw
+            them.
+        seed: of the initial weights, which are a pure function of it.
+
+    Raises:
+        ConfigError: a field, a name or a value is wrong.
+    """
+    config = _checked(model_config)
+    if not tasks:
+        raise ConfigError("tasks must name at least one task")
+    init = {"seed": seed} | dict(config.get("init") or {})
+    dropout = _checked_dropout(config.get("dropout"))
+    model = MultiTaskModel(
+        embedding=Embedding(
+            vocabulary_size,
+            config.get("embedding_dim", 200),
+            trainable=bool(config.get("embedding_trainable", True)),
+            init=init,
+            name="embedding",
+        ),
+        scheme=make_scheme(config["scheme"], len(tasks), init),
+        heads=_make_heads(tasks, init),
+        embedding_dropout=dropout["embedding"],
+        head_dropout=dropout["head"],
+        name="multi_task_model",
+    )
+    model.build()
+    if vectors is not None:
+        model.embedding.set_vectors(vectors)
+    return model
+
+
+def _make_heads(tasks: Sequence[Mapping], init: Mapping) -> dict:
+    """The head of the tasks' kind."""
+    kinds = sorted({task["kind"] for task in tasks})
+    if len(kinds) > 1:
+        raise ConfigError(f"tasks must be of one kind, got {kinds}")
+    head = look_up(kinds[0], HEADS, "kind of task")
+    counts = [len(task["labels"]) for task in tasks]
+    return {kinds[0]: head(counts, init=init, name=kinds[0])}
+
+
+def _checked(config: Mapping) -> dict:
+    for field in config:
+        if field not in _FIELDS:
+            raise ConfigError(
+                f"model has no field {field!r}; {hint(field, _FIELDS)}"
+            )
+    if "scheme" not in config:
+        raise ConfigError("model.scheme must name a sharing scheme")
+    return dict(config)
+
+
+def _checked_dropout(dropout: Mapping | None) -> dict:
+    rates = {"embedding": 0.0, "head": 0.0}
+    for field in dropout or {}:
+        look_up(field, rates, "field of model.dropout")
+    return rates | dict(dropout or {})
+
+
+def count_parameters(
+    model: keras.Model, include_embedding: bool = False
+) -> int:
+    """Number of trainable parameters, as the papers' tables count them.
+
+    Args:
+        model: a built `MultiTaskModel`.
+        include_embedding: count the word vectors too, if they are trained.
+    """
+    vectors = {id(v) for v in model.embedding.weights}
+    return sum(
+        int(np.prod(v.shape))
+        for v in model.trainable_variables
+        if include_embedding or id(v) not in vectors
+    )

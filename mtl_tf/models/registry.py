@@ -1,0 +1,48 @@
+"""Sharing schemes and heads by name."""
+
+from collections.abc import Mapping
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint, look_up
+from mtl_tf.layers.classification_head import ClassificationHead
+from mtl_tf.models.lstm import LSTMScheme
+from mtl_tf.models.meta_lstm import MetaLSTMScheme
+from mtl_tf.models.scheme import SharingScheme
+
+# A new scheme is one file beside this one and one line here.
+SCHEMES = {
+    "lstm": LSTMScheme,
+    "meta_lstm": MetaLSTMScheme,
+}
+
+HEADS = {
+    "classification": ClassificationHead,
+}
+
+
+def make_scheme(
+    config: Mapping, tasks: int, init: Mapping | None = None
+) -> SharingScheme:
+    """Makes the scheme that `config["name"]` names.
+
+    Args:
+        config: its name and its constructor's options.
+        tasks: number of tasks.
+        init: how its weights are initialised.
+
+    Raises:
+        ConfigError: the name, an option or a value is wrong.
+    """
+    options = dict(config)
+    scheme = look_up(options.pop("name", ""), SCHEMES, "scheme")
+    # Keras layers swallow keyword arguments: what a scheme knows is what its
+    # configuration holds.
+    known = set(scheme(tasks=tasks).get_config())
+    known -= {"name", "trainable", "dtype", "tasks", "init"}
+    for option in options:
+        if option not in known:
+            raise ConfigError(
+                f"scheme {config['name']!r} has no option {option!r}; "
+                f"{hint(option, known)}"
+            )
+    return scheme(tasks=tasks, init=init, name="scheme", **options)

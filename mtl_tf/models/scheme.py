@@ -1,0 +1,130 @@
+"""What every sharing scheme is, and those that run over time."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.layers.base import StackedLayer
+
+
+class SharingScheme(StackedLayer):
+    """Encodes texts, sharing some of its parameters between tasks.
+
+    Input shape: embedded texts `[G, B, T, D]`, a mask bool `[G, B, T]`, and
+        the groups' tasks, int32 `[G]`.
+    Output shape: a dictionary of "summary" `[G, B, H]`, "sequence"
+        `[G, B, T, H]` if it was asked for and `has_sequence`, "losses"
+        {name: scalar} and "inspect" {name: tensor}.
+
+    Attributes:
+        has_sequence: whether it can return a sequence.
+        output_units: the size H of its outputs.
+    """
+
+    has_sequence = True
+    output_units: int
+
+    def call(
+        self,
+        embedded,
+        mask,
+        task,
+        training: bool = False,
+        seed=None,
+        inspect: bool = False,
+        sequence: bool = True,
+    ) -> dict:
+        """Encodes a batch.
+
+        Args:
+            embedded, mask, task: see the class.
+            training: whether a gradient will be taken.
+            seed: int32 `[2]` for whatever is random.
+            inspect: fill "inspect" with what figures show.
+            sequence: whether "sequence" is wanted.
+        """
+        raise NotImplementedError
+
+
+class RecurrentScheme(SharingScheme):
+    """Runs one layer over time, or two in opposite directions.
+
+    A bidirectional scheme has all parameters twice, the shared ones once per
+    direction; its outputs are the two directions' side by side, and its
+    summary is the forward state after the last token beside the backward
+    state after the first.
+
+    Args:
+        bidirectional: whether to run in both directions.
+        init: see `base.check_init`.
+    """
+
+    def __init__(self, *, bidirectional: bool = False, **kwargs):
+        super().__init__(**kwargs)
+        self.bidirectional = bool(bidirectional)
+        self.directions = [self.direction(False, "forward")]
+        if self.bidirectional:
+            self.directions.append(self.direction(True, "backward"))
+
+    @property
+    def output_units(self) -> int:
+        """The size of the summary and of a sequence's elements."""
+        return sum(layer.units for layer in self.directions)
+
+    def direction(self, reverse: bool, name: str) -> keras.layers.Layer:
+        """Makes the layer of one direction."""
+        raise NotImplementedError
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        for layer in self.directions:
+            layer.build(input_shape)
+        self.built = True
+
+    def call(
+        self,
+        embedded,
+        mask,
+        task,
+        training=False,
+        seed=None,
+        inspect=False,
+        sequence=True,
+    ):
+        """See `SharingScheme.call`."""
+        results = [
+            layer(
+                embedded,
+                mask,
+                task,
+                training=training,
+                sequence=sequence,
+                inspect=inspect,
+            )
+            for layer in self.directions
+        ]
+        output = {
+            "summary": self._side([r.state["hidden"] for r in results]),
+            "losses": {},
+            "inspect": _inspected(results) if inspect else {},
+        }
+        if sequence:
+            hidden = [r.sequences["hidden"] for r in results]
+            output["sequence"] = self._side(hidden)
+        return output
+
+    def _side(self, parts):
+        joined = parts[0] if len(parts) == 1 else tf.concat(parts, -1)
+        return self.cast(joined)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {"bidirectional": self.bidirectional}
+
+
+def _inspected(results) -> dict[str, tf.Tensor]:
+    """Hidden states and emissions, named by their direction."""
+    found = {}
+    for prefix, result in zip(("forward", "backward"), results):
+        for name, value in (result.sequences | result.emitted).items():
+            found[f"{prefix}/{name}"] = value
+    return found

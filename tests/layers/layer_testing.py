@@ -1,0 +1,99 @@
+"""One test that every layer passes."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+
+def _symbolic(x):
+    """A Keras input with the batch and time axes of a tensor left open."""
+    shape = [
+        None if axis in (1, 2) else size for axis, size in enumerate(x.shape)
+    ]
+    return keras.KerasTensor(shape, dtype=x.dtype.name)
+
+
+def run_layer_test(
+    make,
+    arguments,
+    *,
+    parameters,
+    output_shapes,
+    call=None,
+    symbolic=None,
+):
+    """Builds, counts, calls, trains a step and round-trips a layer.
+
+    Args:
+        make: makes the layer.
+        arguments: what it is called with.
+        parameters: the expected number of trainable parameters.
+        output_shapes: the expected shapes, nested like the outputs.
+        call: keyword arguments of the call.
+        symbolic: arguments of the symbolic call, instead of symbols for all
+            `arguments`; () to leave it out.
+    """
+    call = call or {}
+    layer = make()
+    output = layer(*arguments, **call)
+    got = tf.nest.map_structure(lambda t: tuple(t.shape), output)
+    assert tf.nest.flatten(got) == tf.nest.flatten(output_shapes), got
+    assert layer.count_params() == parameters
+    assert len({w.path for w in layer.weights}) == len(layer.weights)
+    _symbolic_call(make(), arguments, call, symbolic)
+    _gradient_step(layer, arguments, call)
+    _round_trip(layer, arguments, call)
+    return layer
+
+
+def _symbolic_call(layer, arguments, call, symbolic):
+    if symbolic == ():
+        return
+    if symbolic is None:
+        symbolic = tf.nest.map_structure(_symbolic, arguments)
+    found = layer(*symbolic, **call)
+    for tensor in tf.nest.flatten(found):
+        assert isinstance(tensor, keras.KerasTensor)
+
+
+def _floats(output):
+    return [t for t in tf.nest.flatten(output) if t.dtype.is_floating]
+
+
+def _gradient_step(layer, arguments, call):
+    """A step of gradient descent lowers a loss and moves every weight."""
+    if not layer.trainable_variables:
+        return
+    optimizer = keras.optimizers.SGD(0.01)
+
+    def loss():
+        outputs = _floats(layer(*arguments, **call))
+        # -1e9 stands for "no label": leave it out.
+        return sum(
+            tf.reduce_sum(tf.where(t > -1e8, t - 1.0, 0.0) ** 2)
+            for t in outputs
+        )
+
+    with tf.GradientTape() as tape:
+        before = loss()
+    gradients = tape.gradient(before, layer.trainable_variables)
+    assert all(g is not None for g in gradients)
+    old = [np.array(v) for v in layer.trainable_variables]
+    optimizer.apply(gradients, layer.trainable_variables)
+    assert loss() < before
+    for variable, value in zip(layer.trainable_variables, old):
+        assert np.any(np.array(variable) != value), variable.path
+
+
+def _round_trip(layer, arguments, call):
+    """Its config makes the same layer; its weights give the same outputs."""
+    config = keras.saving.serialize_keras_object(layer)
+    assert config["registered_name"].startswith("mtl_tf>")
+    again = keras.saving.deserialize_keras_object(config)
+    assert again.get_config() == layer.get_config()
+    again(*arguments, **call)
+    again.set_weights(layer.get_weights())
+    expected = tf.nest.flatten(layer(*arguments, **call))
+    got = tf.nest.flatten(again(*arguments, **call))
+    for a, b in zip(got, expected):
+        np.testing.assert_allclose(a, b, atol=1e-6)

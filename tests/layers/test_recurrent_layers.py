@@ -1,0 +1,355 @@
+"""LSTM and MetaLSTM against NumPy float64 references from the paper."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tests.layers import numpy_reference as reference
+from tests.layers.layer_testing import run_layer_test
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import recurrence
+from mtl_tf.layers.lstm import LSTM
+from mtl_tf.layers.meta_lstm import MetaLSTM
+
+FEATURES, LENGTH = 4, 5
+UNIFORM = {"name": "uniform", "range": 0.7}
+
+
+@pytest.fixture(autouse=True)
+def without_jit():
+    """Compiling takes seconds: only tests that are about it do it."""
+    with recurrence.options(jit=False, shards=1):
+        yield
+
+
+def make_layer(kind, reverse=False, **options):
+    if kind == "lstm":
+        options = {"units": 3, "tasks": 3} | options
+        layer = LSTM(reverse=reverse, init=UNIFORM, name="l", **options)
+    else:
+        options = {"tasks": 3} | options
+        layer = MetaLSTM(
+            3, 2, 2, reverse=reverse, init=UNIFORM, name="l", **options
+        )
+    layer.build((None, None, None, FEATURES))
+    return layer
+
+
+def make_data(groups, batch=4, length=LENGTH, seed=0):
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=(groups, batch, length, FEATURES)).astype("float32")
+    lengths = draw.integers(0, length + 1, (groups, batch))
+    lengths[0, 0], lengths[0, 1] = 0, length
+    mask = np.arange(length) < lengths[..., None]
+    return x, mask
+
+
+def outputs_and_gradients(layer, x, mask, task, cotangents, training=True):
+    """Summary, sequence, and gradients of their weighted sum."""
+    x = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        result = layer(
+            x,
+            tf.constant(mask),
+            tf.constant(task),
+            training=training,
+            sequence=True,
+        )
+        summary = result.state["hidden"]
+        sequence = result.sequences["hidden"]
+        seen = tf.where(mask[..., None], sequence, 0.0)
+        total = tf.reduce_sum(summary * cotangents[0])
+        total += tf.reduce_sum(seen * cotangents[1])
+    gradients = tape.gradient(total, [x, *layer.trainable_variables])
+    return summary, sequence, [tf.convert_to_tensor(g) for g in gradients]
+
+
+def weights_of(layer):
+    return {w.name: np.array(w, np.float64) for w in layer.weights}
+
+
+def finite_differences(function, value, step=1e-5):
+    """Gradient of a float64 function of an array by central differences."""
+    gradient = np.zeros_like(value)
+    for index in np.ndindex(value.shape):
+        old = value[index]
+        value[index] = old + step
+        high = function()
+        value[index] = old - step
+        low = function()
+        value[index] = old
+        gradient[index] = (high - low) / (2 * step)
+    return gradient
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("task", [[1], [2, 0, 2]])
+@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
+    layer = make_layer(kind, reverse)
+    batch = 4 if len(task) == 1 else 2
+    x, mask = make_data(len(task), batch)
+    draw = np.random.default_rng(1)
+    d_summary = draw.normal(size=(len(task), batch, 3))
+    d_sequence = draw.normal(size=(len(task), batch, LENGTH, 3))
+    summary, sequence, gradients = outputs_and_gradients(
+        layer,
+        x,
+        mask,
+        task,
+        (d_summary.astype("float32"), d_sequence.astype("float32")),
+    )
+    values, x64 = weights_of(layer), x.astype(np.float64)
+    expected = reference.run(kind, values, x64, mask, task, reverse)
+    np.testing.assert_allclose(summary, expected[0], atol=1e-6)
+    np.testing.assert_allclose(
+        np.array(sequence)[mask], expected[1][mask], atol=1e-6
+    )
+
+    def total():
+        last, steps = reference.run(kind, values, x64, mask, task, reverse)
+        return np.sum(last * d_summary) + np.nansum(steps * d_sequence)
+
+    names = [v.name for v in layer.trainable_variables]
+    for name, gradient in zip(["x", *names], gradients):
+        value = x64 if name == "x" else values[name]
+        wanted = finite_differences(total, value)
+        np.testing.assert_allclose(gradient, wanted, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+def test_jit_shards_and_keeping_change_nothing(kind, training):
+    layer = make_layer(kind)
+    task = [2, 0]
+    x, mask = make_data(2)
+    cotangents = np.ones([2, 4, 3], "float32"), 0.5
+
+    def run(jit, shards, training=True):
+        with recurrence.options(jit=jit, shards=shards):
+            return outputs_and_gradients(
+                layer, x, mask, task, cotangents, training
+            )
+
+    expected = tf.nest.flatten(run(False, 1))
+    for jit, shards in [(True, 1), (True, 2), (False, 2), (False, 3)]:
+        got = tf.nest.flatten(run(jit, shards, training))
+        for a, b in zip(got, expected):
+            np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+def test_one_trace_serves_all_lengths_and_tasks(kind):
+    layer = make_layer(kind)
+    traces = []
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([1, 4, None, FEATURES]),
+            tf.TensorSpec([1, 4, None], tf.bool),
+            tf.TensorSpec([1], tf.int32),
+        ]
+    )
+    def run(x, mask, task):
+        traces.append(1)
+        with tf.GradientTape() as tape:
+            result = layer(x, mask, task, training=True)
+            total = tf.reduce_sum(result.state["hidden"])
+        return total, tape.gradient(total, layer.kernel_of_test)
+
+    layer.kernel_of_test = layer.trainable_variables[0].value
+    for length, task in [(5, 0), (7, 1), (3, 2)]:
+        x, mask = make_data(1, length=length)
+        total, gradient = run(x, mask, [task])
+        expected, _ = reference.run(
+            kind, weights_of(layer), x.astype(float), mask, [task]
+        )
+        np.testing.assert_allclose(total, expected.sum(), atol=1e-5)
+        assert np.any(tf.convert_to_tensor(gradient) != 0)
+    assert len(traces) == 1
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+def test_batch_and_groups_may_be_unknown_when_traced(kind, jit):
+    layer = make_layer(kind)
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, None, None, FEATURES]),
+            tf.TensorSpec([None, None, None], tf.bool),
+            tf.TensorSpec([None], tf.int32),
+        ]
+    )
+    def run(x, mask, task):
+        with recurrence.options(jit=jit), tf.GradientTape() as tape:
+            tape.watch(x)
+            result = layer(x, mask, task, training=True, sequence=True)
+            total = tf.reduce_sum(result.state["hidden"])
+        return result.state["hidden"], tape.gradient(total, x)
+
+    for task in ([1], [2, 0, 1]):
+        x, mask = make_data(len(task))
+        summary, gradient = run(x, mask, task)
+        expected, _ = reference.run(
+            kind, weights_of(layer), x.astype(float), mask, task
+        )
+        np.testing.assert_allclose(summary, expected, atol=1e-6)
+        assert gradient.shape == x.shape
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+def test_padding_changes_nothing(kind, reverse):
+    layer = make_layer(kind, reverse)
+    x, mask = make_data(1)
+    cotangents = np.ones([1, 4, 3], "float32"), 1.0
+    short = outputs_and_gradients(layer, x, mask, [1], cotangents)
+    longer = np.pad(x, [(0, 0), (0, 0), (0, 6), (0, 0)], constant_values=9)
+    wider = np.pad(mask, [(0, 0), (0, 0), (0, 6)])
+    long = outputs_and_gradients(layer, longer, wider, [1], cotangents)
+    np.testing.assert_allclose(long[0], short[0], atol=1e-6)
+    for a, b in zip(long[2][1:], short[2][1:]):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+    assert not np.any(np.array(long[2][0])[:, :, LENGTH:])
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+def test_rows_and_batches_without_tokens(kind, jit):
+    layer = make_layer(kind)
+    cotangents = np.ones([1, 4, 3], "float32"), 1.0
+    with recurrence.options(jit=jit):
+        x, mask = make_data(1)
+        summary, _, gradients = outputs_and_gradients(
+            layer, x, np.zeros_like(mask), [0], cotangents
+        )
+        assert not np.any(summary)
+        assert not any(np.any(g) for g in gradients)
+        x, mask = make_data(1, length=0)
+        summary, sequence, gradients = outputs_and_gradients(
+            layer, x, mask, [0], cotangents
+        )
+    assert not np.any(summary)
+    assert sequence.shape == (1, 4, 0, 3)
+    assert not any(np.any(g) for g in gradients)
+
+
+@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+def test_tasks_own_their_weights(kind):
+    layer = make_layer(kind)
+    x, mask = make_data(1)
+    summaries = [
+        layer(x, mask, tf.constant([t])).state["hidden"] for t in range(3)
+    ]
+    assert not np.allclose(summaries[0], summaries[1])
+    both = layer(
+        np.concatenate([x, x]),
+        np.concatenate([mask, mask]),
+        tf.constant([2, 1]),
+    ).state["hidden"]
+    np.testing.assert_allclose(both[0], summaries[2][0], atol=1e-6)
+    np.testing.assert_allclose(both[1], summaries[1][0], atol=1e-6)
+
+
+def test_shared_lstm_ignores_the_task():
+    layer = make_layer("lstm", tasks=0)
+    x, mask = make_data(2)
+    one = layer(x, mask, tf.constant([0, 1])).state["hidden"]
+    other = layer(x, mask, tf.constant([2, 2])).state["hidden"]
+    np.testing.assert_array_equal(one, other)
+    expected, _ = reference.run(
+        "lstm", weights_of(layer), x.astype(float), mask, [0, 0]
+    )
+    np.testing.assert_allclose(one, expected, atol=1e-6)
+
+
+def test_meta_vectors_are_emitted():
+    layer = make_layer("meta_lstm")
+    x, mask = make_data(1)
+    result = layer(x, mask, tf.constant([1]), inspect=True)
+    z = result.emitted["meta_vector"]
+    assert z.shape == (1, 4, LENGTH, 2)
+    values = weights_of(layer)
+    # The first meta step starts from zeros, so z_1 needs no recurrence.
+    a = x[0, 1, 0] @ values["meta_kernel"] + values["meta_bias"]
+    i, _, o, g = np.split(a, 4)
+    sigmoid = lambda v: 1 / (1 + np.exp(-v))  # noqa: E731
+    hidden = sigmoid(o) * np.tanh(sigmoid(i) * np.tanh(g))
+    expected = hidden @ values["vector_kernel"]
+    np.testing.assert_allclose(z[0, 1, 0], expected, atol=1e-6)
+
+
+def test_forget_bias():
+    layer = LSTM(3, forget_bias=1.5)
+    layer.build((None, None, None, 4))
+    np.testing.assert_array_equal(layer.bias, [0] * 3 + [1.5] * 3 + [0] * 6)
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+def test_states_are_float32_under_mixed_policies(kind, policy):
+    x, mask = make_data(1)
+    full = make_layer(kind)
+    mixed = make_layer(kind, dtype=policy)
+    cotangents = np.ones([1, 4, 3], "float32"), 1.0
+    expected = outputs_and_gradients(full, x, mask, [1], cotangents)
+    got = outputs_and_gradients(mixed, x, mask, [1], cotangents)
+    assert got[0].dtype == got[1].dtype == tf.float32
+    np.testing.assert_allclose(got[0], expected[0], atol=0.03)
+    assert np.any(np.array(got[0]) != np.array(expected[0]))
+    for a, b in zip(got[2], expected[2]):
+        assert a.dtype == tf.float32
+        np.testing.assert_allclose(a, b, atol=0.1)
+
+
+def _arguments():
+    x, mask = make_data(2)
+    return tf.constant(x), tf.constant(mask), tf.constant([2, 0])
+
+
+def test_lstm_as_a_layer():
+    run_layer_test(
+        lambda: LSTM(3, tasks=3, reverse=True, forget_bias=1.0, name="l"),
+        _arguments(),
+        parameters=3 * 4 * 3 * (4 + 3 + 1),
+        output_shapes=(
+            {"hidden": (2, 4, 3), "memory": (2, 4, 3)},
+            {"hidden": (2, 4, 5, 3)},
+            {},
+        ),
+        call={"training": True, "sequence": True},
+    )
+
+
+def test_meta_lstm_as_a_layer():
+    d, h, m, z = 4, 3, 2, 5
+    run_layer_test(
+        lambda: MetaLSTM(h, m, z, tasks=3, name="l", init=UNIFORM),
+        _arguments(),
+        parameters=4 * m * (d + h + m + 1)
+        + z * m
+        + 3 * (12 * h * z + 4 * d * z),
+        output_shapes=(
+            {
+                "hidden": (2, 4, h),
+                "memory": (2, 4, h),
+                "meta_hidden": (2, 4, m),
+                "meta_memory": (2, 4, m),
+            },
+            {},
+            {},
+        ),
+        call={"training": True},
+    )
+
+
+@pytest.mark.parametrize("value", [0, -3, float("nan"), 2.5, True, None])
+def test_sizes_must_be_positive_integers(value):
+    with pytest.raises(ConfigError, match="units must be a positive integer"):
+        LSTM(value)
+    for field in ("units", "meta_units", "meta_vector", "tasks"):
+        sizes = dict.fromkeys(("units", "meta_units", "meta_vector"), 2)
+        with pytest.raises(ConfigError, match=f"^{field} must be"):
+            MetaLSTM(**(sizes | {field: value}))

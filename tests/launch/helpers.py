@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -17,14 +18,22 @@ def environment(**extra):
 
 
 def start(*command, cwd=ROOT, **options):
-    """Starts Python with `command`; standard streams are binary pipes."""
+    """Starts Python with `command`; standard streams are binary pipes.
+
+    A process that does not answer is killed, so that a test fails and does
+    not hang.
+    """
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, *map(str, command)],
         cwd=cwd,
         env=environment(),
         **{**pipes, **options},
     )
+    watchdog = threading.Timer(30, process.kill)
+    watchdog.daemon = True
+    watchdog.start()
+    return process
 
 
 def execute(*command, cwd=ROOT, stdin=b"", env=None):

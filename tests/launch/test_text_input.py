@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import threading
 
 import pytest
 
@@ -73,11 +74,15 @@ def test_batches_of_a_file_are_full(tmp_path):
 def test_a_pipe_is_read_as_texts_arrive():
     read_end, write_end = os.pipe()
     with os.fdopen(read_end, "rb") as stream, os.fdopen(write_end, "wb") as w:
+        give_up = threading.Timer(10, w.close)  # ends the input
+        give_up.start()
         batches = TextReader(stream, "in").batches(64)
         for content, expected in ((b"a\n", ["a"]), (b"b\nc\n", ["b", "c"])):
             w.write(content)
             w.flush()
             assert [item.text for item in next(batches)] == expected
+        assert give_up.is_alive()
+        give_up.cancel()
 
 
 def test_jsonl():

@@ -42,7 +42,7 @@ def main(values):
         print(values.config.is_locked)
     if what == "tensorflow":
         import tensorflow as tf
-        print(int(tf.function(lambda x: x + 1)(tf.constant(1))))
+        print(int(tf.function(lambda x: x + 1, jit_compile=True)(1)))
     if what == "log":
         logging.info("some progress")
     print("done", values.size)

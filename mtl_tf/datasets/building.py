@@ -146,7 +146,7 @@ class _Own:
             raise DataError(
                 f"{self._name} is built from files that are not shipped: give "
                 "the folder that holds them by --manual_dir or "
-                "MTL_TF_MANUAL_DIR; "
+                "MTL_TF_MANUAL_DIR. "
                 + " ".join(self._class.MANUAL_DOWNLOAD_INSTRUCTIONS.split())
             )
         with _waiting_lock(self._data_dir, self._name.replace("/", ".")):

@@ -194,10 +194,12 @@ def accuracy(domain: str, train_domains: tuple[str, ...]) -> float:
     bags = bag_of_words(vocabulary, [text for _, text, _ in train])
     labels = np.array([label for _, _, label in train])
     weights = np.zeros(bags.shape[1])
-    for _ in range(150):
+    for _ in range(8):  # Newton's steps; the penalty is half the squared norm
         scores = 1 / (1 + np.exp(-bags @ weights))
         slope = bags.T @ (scores - labels) + weights
-        weights -= 3 / len(labels) * slope
+        curvature = bags.T @ (bags * (scores * (1 - scores))[:, None])
+        curvature += np.eye(len(weights))
+        weights -= np.linalg.solve(curvature, slope)
     bags = bag_of_words(vocabulary, [text for _, text, _ in test])
     truth = np.array([label for _, _, label in test])
     return 100 * np.mean((bags @ weights > 0) == truth)

@@ -75,12 +75,15 @@ class StackedLayer(keras.layers.Layer):
             return tf.cast(draw.uniform(-limit, limit, shape), dtype)
 
         # autocast=False keeps gathers sparse and float32 states exact.
-        return self.add_weight(
+        weight = self.add_weight(
             name=name,
             shape=(*stack, *shape),
             initializer=initializer,
             autocast=False,
         )
+        # A stack belongs to tasks: fine-tuning can train it alone.
+        weight.is_private = bool(stack)
+        return weight
 
     def _limit(self, shape, gates: int) -> float:
         if self.init["name"] == "uniform":

@@ -111,6 +111,18 @@ class MultiTaskModel(keras.Model):
             "inspect": encoded["inspect"],
         }
 
+    def private_variables(self) -> list[keras.Variable]:
+        """The trainable weights that are stacked by task."""
+        return [
+            v
+            for v in self.trainable_variables
+            if getattr(v, "is_private", False)
+        ]
+
+    def embedding_variables(self) -> list[keras.Variable]:
+        """The trainable word vectors, if they are trained."""
+        return list(self.embedding.trainable_variables)
+
     def _head(self, kind: str | None) -> keras.layers.Layer:
         if kind is None and len(self.heads) == 1:
             return next(iter(self.heads.values()))

@@ -168,9 +168,13 @@ def _make_model(
             random.fold(config["seed"], "vectors"),
         )
         logging.info("%s", report)
-    keras.utils.set_random_seed(random.fold(config["seed"], "init") % 2**31)
-    tasks = [task.to_json() for task in loaded.tasks]
-    return build_model(config["model"], len(vocabulary), tasks, vectors)
+    return build_model(
+        config["model"],
+        len(vocabulary),
+        [task.to_json() for task in loaded.tasks],
+        vectors,
+        seed=random.fold(config["seed"], "init"),
+    )
 
 
 def _facts(config: Mapping[str, Any]) -> dict[str, Any]:

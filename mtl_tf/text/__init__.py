@@ -1,1 +1,1 @@
-"""Strings to ids and back: tokenizers, vocabularies, pretrained vectors."""
+"""Strings to ids: tokenizers, vocabularies and pretrained vectors."""

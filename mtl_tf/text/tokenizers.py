@@ -1,0 +1,223 @@
+"""Tokenizers made of TensorFlow ops: they run inside a served graph.
+
+Every tokenizer first makes its texts valid UTF-8: each undecodable byte
+becomes U+FFFD, so no text can stop a graph. (With `lowercase`, a NUL
+character becomes U+FFFD, too.) Tokens are *written* tokens; see
+`mtl_tf.text.escaping`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint, look_up
+from mtl_tf.text import escaping
+from mtl_tf.text.escaping import BOUNDARY, CARRIED_SPACE
+
+_LETTERS = r"\pL\pM\pN"
+_SPACES = r"\t\n\v\f\r \x{85}\pZ"
+
+
+class Tokenizer:
+    """Splits texts into tokens, and joins tokens to texts.
+
+    Args:
+        lowercase: lower-case the texts first, by the rules of Unicode.
+
+    Example:
+
+    >>> tokenizer = make_tokenizer({"name": "whitespace", "lowercase": True})
+    >>> tokenizer(tf.constant(["A good  Book .", ""])).to_list()
+    [[b'a', b'good', b'book', b'.'], []]
+    """
+
+    name = ""
+
+    def __init__(self, lowercase: bool = False):
+        if not isinstance(lowercase, bool):
+            raise ConfigError(
+                f"tokenizer.lowercase must be True or False, got {lowercase!r}"
+            )
+        self.lowercase = lowercase
+
+    def __call__(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the written tokens of each text.
+
+        Args:
+            texts: string [n].
+
+        Returns:
+            string [n, None]; an empty text has no tokens.
+        """
+        texts = tf.convert_to_tensor(texts, tf.string)
+        if self.lowercase:
+            # TensorFlow's `lower` cuts a text at its first NUL character.
+            texts = tf.strings.regex_replace(texts, r"\x00", "\ufffd")
+            texts = tf.strings.lower(texts, encoding="utf-8")
+        else:
+            texts = tf.strings.unicode_transcode(
+                texts, "UTF-8", "UTF-8", errors="replace"
+            )
+        return self._split(texts)
+
+    def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
+        """Joins the written tokens [n, None] of each text: string [n]."""
+        joined = tf.strings.reduce_join(tokens, axis=-1, separator=" ")
+        return escaping.read_in_graph(joined)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns what `make_tokenizer` needs to make an equal tokenizer."""
+        return {"name": self.name, "lowercase": self.lowercase}
+
+    def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        raise NotImplementedError
+
+
+class WhitespaceTokenizer(Tokenizer):
+    """Splits at runs of ASCII white space: for texts tokenised before.
+
+    Other white space, such as U+0085 and the no-break space, is part of its
+    token, as in the tools that wrote the reviewed corpora. `detokenize` joins
+    with single spaces.
+    """
+
+    name = "whitespace"
+
+    def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        written = escaping.write_in_graph(texts, "\\" + CARRIED_SPACE)
+        return tf.strings.split(written)
+
+
+class RegexTokenizer(Tokenizer):
+    r"""Takes all matches of a regular expression; drops what lies between.
+
+    Args:
+        pattern: an RE2 expression that never matches the empty string.
+            Default: words with inner apostrophes, and single symbols.
+        lowercase: lower-case the texts first.
+
+    `detokenize` joins with single spaces.
+    """
+
+    name = "regex"
+    default_pattern = (
+        rf"[{_LETTERS}_]+(?:['’][{_LETTERS}_]+)*|[^{_LETTERS}_{_SPACES}]"
+    )
+
+    def __init__(self, lowercase: bool = False, pattern: str = default_pattern):
+        super().__init__(lowercase)
+        self.pattern = pattern
+        try:
+            matches_nothing = tf.strings.regex_full_match("", pattern)
+        except (tf.errors.InvalidArgumentError, TypeError, ValueError) as error:
+            reason = getattr(error, "message", str(error))
+            raise ConfigError(
+                "tokenizer.pattern is not an RE2 regular expression: "
+                f"{pattern!r}: {reason}"
+            )
+        if bool(matches_nothing):
+            raise ConfigError(
+                "tokenizer.pattern must not match the empty string, got "
+                f"{pattern!r}"
+            )
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns what `make_tokenizer` needs to make an equal tokenizer."""
+        return {**super().get_config(), "pattern": self.pattern}
+
+    def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        marked = tf.strings.regex_replace(texts, self.pattern, _BOUNDED)
+        written = escaping.write_in_graph(marked, f"\\{CARRIED_SPACE}\n\r ")
+        # gap, match, gap, ..., match, gap; gaps may be empty.
+        return tf.strings.split(written, sep=BOUNDARY)[:, 1::2]
+
+
+class ReversibleTokenizer(Tokenizer):
+    r"""Words and symbols whose tokens carry their spaces (RevTok's idea).
+
+    A token is a run of letters, marks and digits, or one other character, or a
+    run of white space that is not a single space. `▁` on a side of a token
+    says that white space or the end of the text is there, so a word between
+    spaces is one vocabulary entry wherever it stands:
+
+    ``Don't go.\nNow`` gives ``▁Don ' t▁ ▁go .▁ \n ▁Now▁``
+
+    A single space is nothing but two carried spaces that meet; other white
+    space is a token of its own that carries none. Without `lowercase`,
+    `detokenize(tokenizer(texts))` equals `texts` for all valid UTF-8.
+
+    Idea: RevTok (J. Bradbury and others, 2017), as used by decaNLP; this form
+    of it is ours.
+    """
+
+    name = "reversible"
+
+    def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        replace = tf.strings.regex_replace
+        space = CARRIED_SPACE
+        texts = escaping.write_in_graph(texts, "\\" + space)
+        texts = replace(texts, f"[^{_SPACES}]+", rf"{space}\0{space}")
+        meeting = space.encode() + BOUNDARY + space.encode()
+        texts = replace(texts, f"{space} {space}", meeting)
+        texts = replace(texts, f"[{_SPACES}]+", _BOUNDED)
+        symbol = rf"\\[\\_]|[^{_LETTERS}{_SPACES}{space}]"
+        texts = replace(texts, f"{space}?(?:{symbol}){space}?", _BOUNDED)
+        return _parts(escaping.write_in_graph(texts, "\n\r "))
+
+    def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
+        """Joins the written tokens [n, None] of each text: string [n]."""
+        # No written token holds a line feed: it marks the seams.
+        joined = tf.strings.reduce_join(tokens, axis=-1, separator="\n")
+        meeting = f"{CARRIED_SPACE}\n{CARRIED_SPACE}"
+        joined = tf.strings.regex_replace(joined, meeting, " ")
+        joined = tf.strings.regex_replace(joined, f"[{CARRIED_SPACE}\n]", "")
+        return escaping.read_in_graph(joined)
+
+
+_BOUNDED = BOUNDARY + rb"\0" + BOUNDARY
+TOKENIZERS = {
+    kind.name: kind
+    for kind in (WhitespaceTokenizer, RegexTokenizer, ReversibleTokenizer)
+}
+
+
+def make_tokenizer(config: Mapping[str, Any]) -> Tokenizer:
+    """Makes a tokenizer from a config or from another one's `get_config()`.
+
+    Args:
+        config: "name" is "whitespace", "regex" or "reversible"; the other
+            entries are arguments of that tokenizer's class.
+
+    Raises:
+        ConfigError: an unknown name or option, or a wrong value.
+    """
+    options = dict(config)
+    name = options.pop("name", None)
+    kind = look_up(name, TOKENIZERS, "tokenizer")
+    known = (
+        ["lowercase", "pattern"] if kind is RegexTokenizer else ["lowercase"]
+    )
+    for option in options:
+        if option not in known:
+            raise ConfigError(
+                f"the {name} tokenizer has no option {option!r}; "
+                f"{hint(option, known)}"
+            )
+    return kind(**options)
+
+
+def _parts(texts: tf.Tensor) -> tf.RaggedTensor:
+    """Splits at boundaries and drops what is empty."""
+    # The first StringSplit drops empty parts by itself; its successor behind
+    # tf.strings.split cannot, and a mask afterwards costs more than the split.
+    parts = tf.raw_ops.StringSplit(
+        input=texts, delimiter=BOUNDARY, skip_empty=True
+    )
+    return tf.RaggedTensor.from_value_rowids(
+        parts.values,
+        parts.indices[:, 0],
+        nrows=tf.size(texts, tf.int64),
+        validate=False,
+    )

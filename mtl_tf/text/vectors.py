@@ -1,0 +1,127 @@
+"""Pretrained word vectors from GloVe, word2vec and fastText text files."""
+
+import re
+
+import numpy as np
+from absl import logging
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.random import generator
+from mtl_tf.text import escaping
+from mtl_tf.text.vector_files import VectorFile
+from mtl_tf.text.vector_report import VectorReport
+from mtl_tf.text.vocabulary import Vocabulary
+
+_MISSING = re.compile(r"zeros|(uniform|normal):([^:]+)")
+
+
+def load_vectors(
+    path: str,
+    vocabulary: Vocabulary,
+    dimension: int,
+    seed: int,
+    missing: str = "uniform:0.1",
+) -> tuple[np.ndarray, VectorReport]:
+    """Reads the vectors of a vocabulary's words.
+
+    The file is streamed: only rows of vocabulary words are kept, and only
+    their numbers are parsed. Lines are `word number ... number`, separated by
+    single spaces; words may hold spaces (GloVe 840B does), so a line is split
+    from the right. A first line `rows dimension` is taken as a header
+    (word2vec, fastText); its row count is not trusted, only compared. Of a
+    word that occurs twice the first row counts.
+
+    Args:
+        path: the file, plain or gzip.
+        vocabulary: a token is looked up by its word: written characters are
+            read, and carried spaces left out (`▁the▁` takes the row of `the`).
+        dimension: numbers per word.
+        seed: of the words that the file lacks.
+        missing: what those words, and the unknown word, start from: "zeros",
+            "uniform:a" in [-a, a), or "normal:s" with standard deviation s. A
+            word's start depends on the seed and its id, not on the file.
+
+    Returns:
+        float32 [len(vocabulary), dimension]; the row of padding is zero.
+        A report of what was found.
+
+    Raises:
+        ConfigError: a wrong `dimension` or `missing`.
+        DataError: the file cannot be used; the message names `file:line`.
+    """
+    checks.positive_integer("dimension", dimension)
+    matrix = _initial(missing, len(vocabulary), dimension, seed)
+    wanted = _wanted(vocabulary)
+    file = VectorFile(path, dimension)
+    found: set[bytes] = set()
+    duplicates = 0
+    for row in file.rows():
+        ids = wanted.get(row.word)
+        if ids is None:
+            continue
+        if row.word in found:
+            duplicates += 1
+            continue
+        found.add(row.word)
+        matrix[ids] = file.numbers(row)
+    tokens = [vocabulary.tokens[i] for word in found for i in wanted[word]]
+    report = VectorReport(
+        path=path,
+        dimension=dimension,
+        missing_start=missing,
+        words=len(vocabulary) - 2,
+        found_tokens=frozenset(tokens),
+        rows=file.row_count,
+        header_rows=file.header_rows,
+        skipped=file.skipped,
+        duplicates=duplicates,
+    )
+    _log(report)
+    return matrix, report
+
+
+def _wanted(vocabulary: Vocabulary) -> dict[bytes, list[int]]:
+    """Which ids take the row of a word."""
+    wanted: dict[bytes, list[int]] = {}
+    words = map(escaping.surface, vocabulary.tokens)
+    for index, word in enumerate(words):
+        if index > Vocabulary.OOV and word:
+            wanted.setdefault(word.encode(), []).append(index)
+    return wanted
+
+
+def _initial(missing: str, size: int, dimension: int, seed: int) -> np.ndarray:
+    match = _MISSING.fullmatch(missing) if isinstance(missing, str) else None
+    if not match:
+        raise ConfigError(
+            'missing must be "zeros", "uniform:a" or "normal:s", got '
+            f"{missing!r}"
+        )
+    if match[0] == "zeros":
+        return np.zeros([size, dimension], np.float32)
+    scale = np.float32(checks.positive("missing", _scale(missing, match[2])))
+    random = generator(seed, "missing vectors")
+    if match[1] == "normal":
+        matrix = random.standard_normal([size, dimension], np.float32) * scale
+    else:
+        matrix = random.random([size, dimension], np.float32)
+        matrix = (2 * matrix - 1) * scale
+    matrix[Vocabulary.PAD] = 0
+    return matrix
+
+
+def _scale(missing: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(f"missing must end in a number, got {missing!r}")
+
+
+def _log(report: VectorReport) -> None:
+    logging.info("%s", report.summary())
+    for warning in report.warnings():
+        logging.warning("%s", warning)
+
+
+__all__ = ["VectorReport", "load_vectors"]

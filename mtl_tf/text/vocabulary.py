@@ -1,0 +1,209 @@
+"""Vocabularies: which written token has which id."""
+
+import collections
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import checks, files
+from mtl_tf.core.errors import DataError
+
+# No tokenizer writes these: a backslash of a text is written as two.
+PAD_TOKEN = "\\pad"
+OOV_TOKEN = "\\oov"
+
+
+class Vocabulary:
+    r"""A list of written tokens; a token's id is its place.
+
+    Id 0 is padding and id 1 is every word that is not in the list. Saved as
+    UTF-8 text, one token a line, which TensorFlow's lookup tables read as it
+    is: the file becomes an asset of an export.
+
+    Args:
+        tokens: `\pad`, `\oov`, then the words, each once.
+
+    Raises:
+        DataError: the list breaks one of these rules.
+    """
+
+    PAD = 0
+    OOV = 1
+
+    def __init__(self, tokens: Sequence[str]):
+        self.tokens = list(tokens)
+        _check_tokens(self.tokens, "vocabulary")
+        self._table = None
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @staticmethod
+    def count(batches: Iterable[Any]) -> collections.Counter[str]:
+        """Counts tokens.
+
+        Args:
+            batches: ragged string tensors [n, None], or arrays or lists of
+                strings of any shape.
+
+        Returns:
+            how often each written token occurs.
+        """
+        counts: collections.Counter[str] = collections.Counter()
+        for batch in batches:
+            if isinstance(batch, tf.RaggedTensor):
+                batch = batch.flat_values
+            for token, n in collections.Counter(
+                np.asarray(batch).ravel().tolist()
+            ).items():
+                counts[tf.compat.as_text(token)] += n
+        return counts
+
+    @classmethod
+    def from_counts(
+        cls, counts: Mapping[str, int], min_count: int = 1, max_size: int = 0
+    ) -> "Vocabulary":
+        """Builds a vocabulary of the frequent tokens, the most frequent first.
+
+        Tokens that are equally frequent stand in the order of their code
+        points, so equal counts give equal vocabularies.
+
+        Args:
+            counts: how often each written token occurs.
+            min_count: a token is kept if it occurs at least so often.
+            max_size: entries at most, padding and the unknown word included;
+                0 sets no limit.
+
+        Raises:
+            ConfigError: `min_count` below 1, or `max_size` negative or below 3.
+        """
+        checks.positive_integer("min_count", min_count)
+        checks.not_negative_integer("max_size", max_size)
+        if max_size:
+            checks.positive_integer("max_size - 2", max_size - 2)
+        kept = (token for token, count in counts.items() if count >= min_count)
+        words = sorted(kept, key=lambda token: (-counts[token], token))
+        tokens = [PAD_TOKEN, OOV_TOKEN, *words]
+        return cls(tokens[:max_size] if max_size else tokens)
+
+    def save(self, path: str) -> None:
+        """Writes the tokens, one a line."""
+        files.write_text(path, "".join(f"{token}\n" for token in self.tokens))
+
+    @classmethod
+    def load(cls, path: str) -> "Vocabulary":
+        """Reads a saved vocabulary; its lookup then reads that file, too.
+
+        Raises:
+            DataError: the file is missing or is not a vocabulary.
+        """
+        lines = _lines(path, _read(path))
+        _check_tokens(lines, path)
+        vocabulary = cls(lines)
+        vocabulary._table = vocabulary.table(path)
+        return vocabulary
+
+    def table(self, path: str) -> tf.lookup.StaticHashTable:
+        """Makes a lookup table from this vocabulary's saved file.
+
+        Args:
+            path: the file. A SavedModel that tracks the table copies it among
+                its assets, and can then be moved.
+
+        Returns:
+            a table string -> int64; unknown tokens give 1.
+
+        Raises:
+            DataError: the file is missing or holds another vocabulary.
+        """
+        content = _read(path)
+        if _lines(path, content) != self.tokens:
+            raise DataError(f"{path} holds another vocabulary: save it again")
+        digest = hashlib.blake2b(content, digest_size=16).hexdigest()
+        with tf.init_scope():
+            initializer = _FileInitializer(os.path.abspath(path), digest)
+            return tf.lookup.StaticHashTable(initializer, self.OOV)
+
+    def lookup(self, tokens: tf.RaggedTensor | tf.Tensor) -> Any:
+        """Returns the ids, int32, of written tokens, ragged or dense."""
+        ragged = isinstance(tokens, tf.RaggedTensor)
+        flat = tokens.flat_values if ragged else tokens
+        ids = tf.cast(self.lookup_table.lookup(flat), tf.int32)
+        return tokens.with_flat_values(ids) if ragged else ids
+
+    @property
+    def lookup_table(self) -> tf.lookup.StaticHashTable:
+        """The table behind `lookup`: of the file after `load`, else of memory.
+
+        An export has to track it.
+        """
+        if self._table is None:
+            with tf.init_scope():
+                initializer = tf.lookup.KeyValueTensorInitializer(
+                    tf.constant(self.tokens),
+                    tf.range(len(self.tokens), dtype=tf.int64),
+                )
+                self._table = tf.lookup.StaticHashTable(initializer, self.OOV)
+        return self._table
+
+
+class _FileInitializer(tf.lookup.TextFileInitializer):
+    """Reads tokens from a file; the table is named after the file's content.
+
+    TensorFlow names the table after the path. That path would stand in every
+    export, and a file that is written anew within one process would be served
+    from the table of the old one.
+    """
+
+    def __init__(self, path: str, digest: str):
+        self._digest = digest
+        index = tf.lookup.TextFileIndex
+        super().__init__(
+            path, tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER
+        )
+
+    @property
+    def _shared_name(self) -> str:
+        return f"vocabulary_{self._digest}"
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise DataError(f"cannot read the vocabulary {path}: {error.strerror}")
+
+
+def _lines(path: str, content: bytes) -> list[str]:
+    try:
+        return content.decode("utf-8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{path}:{line}: the vocabulary is not UTF-8")
+
+
+def _check_tokens(tokens: Sequence[str], where: str) -> None:
+    for line, marker in enumerate((PAD_TOKEN, OOV_TOKEN), start=1):
+        found = tokens[line - 1] if len(tokens) >= line else None
+        if found != marker:
+            raise DataError(
+                f"{where}:{line}: a vocabulary starts with the lines "
+                f"{PAD_TOKEN} and {OOV_TOKEN}, found {found!r}"
+            )
+    first: dict[str, int] = {}
+    for line, token in enumerate(tokens, start=1):
+        if not token or "\n" in token or token.endswith("\r"):
+            raise DataError(
+                f"{where}:{line}: {token!r} is not a written token: it must "
+                "not be empty nor hold a line break"
+            )
+        if first.setdefault(token, line) != line:
+            raise DataError(
+                f"{where}:{line}: {token!r} stands on line {first[token]} "
+                "already"
+            )

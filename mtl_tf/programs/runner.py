@@ -227,10 +227,9 @@ def _is_verbose(values: flags.FlagValues) -> bool:
 
 
 def _quieten_tensorflow() -> None:
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    devices = glob.glob("/dev/nvidia*") + glob.glob("/dev/dxg")
-    if not devices:  # else CUDA complains that it finds no GPU
-        os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+    # Without a GPU even an error is logged: that CUDA finds none.
+    gpu = glob.glob("/dev/nvidia*") + glob.glob("/dev/dxg")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2" if gpu else "3")
 
 
 def _main(program: Program, values: flags.FlagValues) -> int:

@@ -275,6 +275,42 @@ def _reached(outputs: Iterable[tf.Tensor], leaves: Mapping) -> set:
     return found
 
 
+def _identity(tensor: tf.Tensor, seen: dict) -> tuple:
+    """Equal for tensors that the same operations compute from the same."""
+    op = tensor.op
+    if id(op) not in seen:
+        attributes = sorted(
+            (name, value.SerializeToString(deterministic=True))
+            for name, value in op.node_def.attr.items()
+        )
+        inputs = tuple(_identity(x, seen) for x in op.inputs)
+        name = op.name if op.type == "Placeholder" else ""
+        key = (op.type, name, tuple(attributes), inputs)
+        seen[id(op)] = seen.setdefault(key, len(seen))
+    return seen[id(op)], tensor.value_index
+
+
+def _without_repeats(out: Mapping, leaves: Mapping) -> tuple[dict, dict]:
+    """`Plan.same` and `Plan.written`.
+
+    The tape is asked more than once, so that one and the same gradient may
+    have been built twice. XLA merges such tensors, but not the arrays that
+    they are written to.
+    """
+    seen, known, same, written = {}, {}, {}, {}
+    for key, leaf in leaves.items():
+        if key[0] != "input_value":
+            known.setdefault(_identity(leaf, seen), key)
+    for key, tensor in out.items():
+        identity = _identity(tensor, seen)
+        if identity in known:
+            same[key] = known[identity]
+        else:
+            known[identity] = key
+            written[key] = _spec(tensor)
+    return same, written
+
+
 def _hold(specs: Mapping[str, tf.TensorSpec]) -> dict[str, tf.Tensor]:
     return {
         name: tf.compat.v1.placeholder(spec.dtype, spec.shape)
@@ -307,18 +343,7 @@ def plan(step, weights, constants, inputs, state, mask) -> Plan:
             [*out.values(), *pulled.state.values(), *pulled.constants.values()],
             leaves,
         )
-        known = {
-            id(leaf): key
-            for key, leaf in leaves.items()
-            if key[0] != "input_value"
-        }
-        same, written = {}, {}
-        for key, tensor in out.items():
-            if id(tensor) in known:
-                same[key] = known[id(tensor)]
-            else:
-                known[id(tensor)] = key
-                written[key] = _spec(tensor)
+        same, written = _without_repeats(out, leaves)
         return Plan(
             outputs=[_spec(y) for y in outputs],
             emitted={n: _spec(e) for n, e in emitted.emitted.items()},

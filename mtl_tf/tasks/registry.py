@@ -53,6 +53,27 @@ def resolve(
     return [task for task, _ in tasks.values()]
 
 
+def single_entries(entries: Iterable[Entry]) -> list[Entry]:
+    """One entry for each task that `entries` stand for, in their order.
+
+    Args:
+        entries: as for `resolve`.
+
+    Raises:
+        ConfigError: an unknown name.
+    """
+    if isinstance(entries, (str, Mapping)):
+        entries = [entries]
+    singles: list[Entry] = []
+    for entry in entries:
+        if isinstance(entry, str):
+            group, names = _find(entry)
+            singles += [f"{group.name}/{name}" for name in names]
+        else:
+            singles.append(entry)
+    return singles
+
+
 def group_of(
     entry: Entry, data_dir: str = "", manual_dir: str = ""
 ) -> TaskGroup:

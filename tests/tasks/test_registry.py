@@ -275,3 +275,13 @@ def test_group_of_a_task_is_its_whole_group(files):
         assert names(group.tasks) == FDU_MTL
     group = group_of(own(files))
     assert (group.name, names(group.tasks)) == ("mails", ["mails"])
+
+
+def test_single_entries_stand_for_one_task_each():
+    own = {"name": "mine", "files": {"train": "a.tsv"}}
+    entries = ["fdu_mtl/MR", own, "sample_reviews"]
+    singles = registry.single_entries(entries)
+    assert singles[:2] == ["fdu_mtl/mr", own]
+    names = [task.name for task in registry.resolve(singles[2:])]
+    assert names == [t.name for t in registry.resolve(["sample_reviews"])]
+    assert [t.name for e in singles[2:] for t in registry.resolve([e])] == names

@@ -52,16 +52,21 @@ class Dropout(keras.layers.Layer):
             return x
         if seed is None:
             raise ValueError(f"{self.name}: training needs a seed, got None")
-        folded = tf.random.experimental.stateless_fold_in(
-            seed, zlib.crc32(self.salt.encode()) & 0x7FFFFFFF
-        )
-        # Philox gives the same numbers on every kind of device.
+        # Not stateless_fold_in: XLA computes another value for it. Philox is
+        # the same with and without XLA and on every kind of device.
         draw = tf.random.stateless_uniform(
-            tf.shape(x), folded, dtype=tf.float32, alg="philox"
+            tf.shape(x), self._salted(seed), dtype=tf.float32, alg="philox"
         )
         return tf.where(
             draw >= self.rate, x / tf.cast(1.0 - self.rate, x.dtype), 0
         )
+
+    def _salted(self, seed):
+        salts = [
+            zlib.crc32(f"{self.salt}/{word}".encode()) & 0x7FFFFFFF
+            for word in range(2)
+        ]
+        return tf.bitwise.bitwise_xor(tf.cast(seed, tf.int32), salts)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

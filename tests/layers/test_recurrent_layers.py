@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from tests.layers import numpy_reference as reference
-from tests.layers.layer_testing import run_layer_test
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.lstm import LSTM
 from mtl_tf.layers.meta_lstm import MetaLSTM
+from tests.layers import numpy_reference as reference
+from tests.layers.layer_testing import run_layer_test
 
 FEATURES, LENGTH = 4, 5
 UNIFORM = {"name": "uniform", "range": 0.7}

@@ -14,7 +14,8 @@ class Dropout(keras.layers.Layer):
 
     Srivastava et al. (2014). What is dropped is a pure function of the seed
     of the call and of the layer's salt: a training step that is run again
-    gives the same result.
+    gives the same result. (Inside a function that XLA compiles TensorFlow
+    draws other numbers from a seed than outside, but always the same ones.)
 
     Args:
         rate: fraction of the inputs to drop, at least 0 and below 1.
@@ -52,8 +53,7 @@ class Dropout(keras.layers.Layer):
             return x
         if seed is None:
             raise ValueError(f"{self.name}: training needs a seed, got None")
-        # Not stateless_fold_in: XLA computes another value for it. Philox is
-        # the same with and without XLA and on every kind of device.
+        # Philox by name: the default generator depends on the device.
         draw = tf.random.stateless_uniform(
             tf.shape(x), self._salted(seed), dtype=tf.float32, alg="philox"
         )

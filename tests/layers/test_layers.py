@@ -161,8 +161,14 @@ def test_dropout_is_a_function_of_seed_and_salt():
     np.testing.assert_array_equal(
         one, Dropout(0.3, salt="a")(x, training=True, seed=seed)
     )
-    compiled = tf.function(layer, jit_compile=True)
-    np.testing.assert_array_equal(one, compiled(x, training=True, seed=seed))
+    traced = tf.function(layer)(x, training=True, seed=seed)
+    np.testing.assert_array_equal(one, traced)
+    # XLA draws other numbers, but again always the same ones.
+    compiled = [
+        tf.function(layer, jit_compile=True)(x, training=True, seed=seed)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*compiled)
     other = Dropout(0.3, salt="b")(x, training=True, seed=seed)
     assert np.mean(np.array(one) != np.array(other)) > 0.3
     later = layer(x, training=True, seed=seed + 1)

@@ -7,7 +7,7 @@ from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer, choose
 from mtl_tf.layers.lstm import lstm_gates, time_product, zero_state
 from mtl_tf.layers.recurrence import Recurrence, Result
-from mtl_tf.layers.steps import Operations, Tensors, split_last
+from mtl_tf.layers.steps import Operations, Tensors
 
 
 def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
@@ -23,6 +23,7 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     z = ops.matmul(meta_hidden, "vector")
     ops.emit("meta_vector", z)
     q = inputs["factors"] + ops.matmul(hidden, "factor_recurrent")
+<<<<<<< HEAD
     import os
 
     F = os.environ.get("FORM", "1")
@@ -69,6 +70,17 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
         i, f, o = tf.split(ops.sigmoid(s), 3, axis=0)
         memory = ops.tanh(g) * i + state["memory"] * f
         hidden = o * ops.tanh(memory)
+=======
+    # Four products and activations of one gate each: joining the gates would
+    # cost the backward loop more copies than it saves calls.
+    i, f, o, g = (
+        ops.matmul(tf.concat([part * z, z], -1), f"generator_{k}")
+        for k, part in enumerate(tf.split(q, 4, axis=-1))
+    )
+    i, f, o = ops.sigmoid(i), ops.sigmoid(f), ops.sigmoid(o)
+    memory = ops.tanh(g) * i + state["memory"] * f
+    hidden = o * ops.tanh(memory)
+>>>>>>> models
     return {
         "hidden": hidden,
         "memory": memory,
@@ -172,6 +184,7 @@ class MetaLSTM(StackedLayer):
             "factor_recurrent": choose(self.factor_recurrent, task),
         }
         weights |= {f"generator_{k}": generator[:, k] for k in range(4)}
+<<<<<<< HEAD
         weights |= {
             f"p{k}": choose(self.generator, task)[:, k] for k in range(4)
         }
@@ -182,6 +195,8 @@ class MetaLSTM(StackedLayer):
             ),
             "pb": generator[0],
         }
+=======
+>>>>>>> models
         weights = {name: self.cast(w) for name, w in weights.items()}
         bias = tf.convert_to_tensor(self.meta_bias.value)
         return weights | {"meta_bias": bias}

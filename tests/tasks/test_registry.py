@@ -4,7 +4,7 @@ import ml_collections
 import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError, MtlError
-from mtl_tf.tasks.registry import group_of, resolve
+from mtl_tf.tasks.registry import group_of, resolve, single_entries
 from mtl_tf.tasks.task import Task
 
 FDU_MTL = [
@@ -280,8 +280,8 @@ def test_group_of_a_task_is_its_whole_group(files):
 def test_single_entries_stand_for_one_task_each():
     own = {"name": "mine", "files": {"train": "a.tsv"}}
     entries = ["fdu_mtl/MR", own, "sample_reviews"]
-    singles = registry.single_entries(entries)
+    singles = single_entries(entries)
     assert singles[:2] == ["fdu_mtl/mr", own]
-    names = [task.name for task in registry.resolve(singles[2:])]
-    assert names == [t.name for t in registry.resolve(["sample_reviews"])]
-    assert [t.name for e in singles[2:] for t in registry.resolve([e])] == names
+    names = [task.name for task in resolve(singles[2:])]
+    assert names == [t.name for t in resolve(["sample_reviews"])]
+    assert [t.name for e in singles[2:] for t in resolve([e])] == names

@@ -23,54 +23,6 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     z = ops.matmul(meta_hidden, "vector")
     ops.emit("meta_vector", z)
     q = inputs["factors"] + ops.matmul(hidden, "factor_recurrent")
-<<<<<<< HEAD
-    import os
-
-    F = os.environ.get("FORM", "1")
-    if F == "0":
-        scaled = split_last(q, 4, z.shape[-1]) * z[:, :, None]
-        gates = [
-            ops.matmul(tf.concat([scaled[:, :, k], z], -1), f"generator_{k}")
-            for k in range(4)
-        ]
-        memory, hidden = lstm_gates(ops, tf.concat(gates, -1), state["memory"])
-    if F == "1":
-        gates = [
-            ops.matmul(tf.concat([part * z, z], -1), f"generator_{k}")
-            for k, part in enumerate(tf.split(q, 4, axis=-1))
-        ]
-        i, f, o = map(ops.sigmoid, gates[:3])
-        memory = ops.tanh(gates[3]) * i + state["memory"] * f
-        hidden = o * ops.tanh(memory)
-    if F == "2":
-        gates = [
-            ops.matmul(part * z, f"p{k}") + b
-            for k, (part, b) in enumerate(
-                zip(
-                    tf.split(q, 4, axis=-1),
-                    tf.split(ops.matmul(z, "zb"), 4, -1),
-                )
-            )
-        ]
-        i, f, o = map(ops.sigmoid, gates[:3])
-        memory = ops.tanh(gates[3]) * i + state["memory"] * f
-        hidden = o * ops.tanh(memory)
-    if F == "3":
-        # gate-major batch
-        n = z.shape[-1]
-        G, B = z.shape[:2]
-        q = tf.reshape(
-            tf.transpose(tf.reshape(q, [G, B, 4, n]), [0, 2, 1, 3]),
-            [G * 4, B, n],
-        )
-        zz = tf.tile(z, [4, 1, 1])
-        y = tf.concat([q * zz, zz], -1)
-        g = ops.matmul(y, "pb")
-        s, g = tf.split(g, [3, 1], axis=0)
-        i, f, o = tf.split(ops.sigmoid(s), 3, axis=0)
-        memory = ops.tanh(g) * i + state["memory"] * f
-        hidden = o * ops.tanh(memory)
-=======
     # Four products and activations of one gate each: joining the gates would
     # cost the backward loop more copies than it saves calls.
     i, f, o, g = (
@@ -80,7 +32,6 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     i, f, o = ops.sigmoid(i), ops.sigmoid(f), ops.sigmoid(o)
     memory = ops.tanh(g) * i + state["memory"] * f
     hidden = o * ops.tanh(memory)
->>>>>>> models
     return {
         "hidden": hidden,
         "memory": memory,
@@ -184,19 +135,6 @@ class MetaLSTM(StackedLayer):
             "factor_recurrent": choose(self.factor_recurrent, task),
         }
         weights |= {f"generator_{k}": generator[:, k] for k in range(4)}
-<<<<<<< HEAD
-        weights |= {
-            f"p{k}": choose(self.generator, task)[:, k] for k in range(4)
-        }
-        weights |= {
-            "zb": tf.reshape(
-                tf.transpose(choose(self.generator_bias, task), [0, 2, 1, 3]),
-                [1, self.meta_vector, -1],
-            ),
-            "pb": generator[0],
-        }
-=======
->>>>>>> models
         weights = {name: self.cast(w) for name, w in weights.items()}
         bias = tf.convert_to_tensor(self.meta_bias.value)
         return weights | {"meta_bias": bias}

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
+from mtl_tf.datasets.quiet import quiet
 from mtl_tf.tasks.task import Source
 
 
@@ -140,7 +141,8 @@ class TfdsSource(Source):
 
     def _examples(self, split: str) -> tf.data.Dataset:
         self.size(split)  # knows how to complain
-        return self._builder.as_dataset(split=split, shuffle_files=False)
+        with quiet():
+            return self._builder.as_dataset(split=split, shuffle_files=False)
 
     def _raw(self, split: str) -> list[tuple[bytes, str | int]]:
         return [

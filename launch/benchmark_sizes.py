@@ -1,0 +1,48 @@
+"""How large the benchmark's models, batches and corpora are."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """The sizes that the stated targets are about; tests use small ones.
+
+    Attributes:
+        tasks: number of tasks.
+        embedding: size of the word vectors.
+        units: size h of a task's basic network.
+        meta_units: size m of the meta network.
+        meta_vector: size z of the meta vector.
+        vocabulary: words in the cases that use made batches.
+        length: tokens of a text in those batches.
+        batches: examples a step, in the case `meta_mtl`.
+        corpus_vocabulary: words of the made corpus.
+        corpus_examples: training examples of its tasks together.
+        corpus_length: their mean length in tokens, about.
+        corpus_longest: where longer ones are cut.
+        corpus_batch: examples a step in training on the corpus.
+        buckets: padded lengths in training on the corpus.
+        pipeline_steps: steps a round in the case `pipeline`.
+        latency_calls: calls a round in the case `latency`.
+        optimizer_vocabularies: rows of the table in the case `optimizers`.
+        round_seconds: how long a contestant runs in a round, about.
+    """
+
+    tasks: int = 16
+    embedding: int = 200
+    units: int = 100
+    meta_units: int = 40
+    meta_vector: int = 40
+    vocabulary: int = 30_000
+    length: int = 100
+    batches: tuple[int, ...] = (16, 64)
+    corpus_vocabulary: int = 60_000
+    corpus_examples: int = 22_180
+    corpus_length: int = 120
+    corpus_longest: int = 400
+    corpus_batch: int = 16
+    buckets: int = 5
+    pipeline_steps: int = 150
+    latency_calls: int = 30
+    optimizer_vocabularies: tuple[int, ...] = (20_000, 100_000)
+    round_seconds: float = 0.6

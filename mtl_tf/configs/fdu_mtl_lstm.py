@@ -25,9 +25,7 @@ def get_config(mode: str = "single") -> config_dict.ConfigDict:
         mode: `single` trains a model per task, `shared` one for all.
     """
     checks.one_of("fdu_mtl_lstm argument", mode, ("single", "shared"))
-    config = base.default_config()
-    config.name = f"fdu_mtl_lstm_{mode}"
-    config.tasks = ("fdu_mtl",)
+    config = base.fdu_mtl(f"fdu_mtl_lstm_{mode}")
     config.train_separately = mode == "single"
     config.model.scheme = config_dict.ConfigDict(base.lstm())
     return config

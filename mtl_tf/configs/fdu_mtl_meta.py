@@ -18,8 +18,6 @@ from mtl_tf.configs import base
 
 def get_config() -> config_dict.ConfigDict:
     """Returns the config; it takes no argument."""
-    config = base.default_config()
-    config.name = "fdu_mtl_meta"
-    config.tasks = ("fdu_mtl",)
+    config = base.fdu_mtl("fdu_mtl_meta")
     config.model.scheme = config_dict.ConfigDict(base.meta_lstm())
     return config

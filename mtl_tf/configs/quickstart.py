@@ -25,5 +25,8 @@ def get_config() -> config_dict.ConfigDict:
     config.model.scheme.units = 48
     config.model.scheme.meta_units = 16
     config.model.scheme.meta_vector = 16
-    config.training.epochs = 12
+    config.model.init.range = 0.5
+    config.training.epochs = 8
+    config.training.clip_norm = 1.0
+    config.training.optimizer.options.initial_accumulator_value = 1e-3
     return config

@@ -38,6 +38,7 @@ REQUIREMENTS = [
     "ml_collections>=1.0",
     "numpy>=1.26",
     "protobuf>=5.28",
+    "tensorboard>=2.19",  # tf.summary needs it, tensorflow does not
     "tensorflow>=2.21",
     "tensorflow-datasets>=4.9.10",
     "tensorflow-text>=2.21,!=2.21.0",  # 2.21.0 breaks keras-hub's tokenizers

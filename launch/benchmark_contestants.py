@@ -126,7 +126,8 @@ def trainer_run(trainer: Trainer, dataset: tf.data.Dataset) -> Run:
     iterator = trainer.iterate(lambda replicas: dataset)
 
     def run(steps: int) -> float:
-        report = trainer.run(iterator, tf.constant(steps))
+        zeros = tf.zeros([trainer.tasks])
+        report = trainer.run(iterator, tf.constant(steps), zeros, zeros)
         return float(tf.reduce_sum(report.loss_sum))
 
     return run

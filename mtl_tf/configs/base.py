@@ -36,6 +36,8 @@ def default_config() -> config_dict.ConfigDict:
             `training.steps_per_call`: 0 chooses by itself.
             `training.checkpoint_seconds`: time between checkpoints within an
             evaluation period. Neither changes the result.
+            `training.jit`: compile recurrences with XLA. Slower to start,
+            faster from then on.
             `training.fine_tune.epochs`: per-task fine-tuning after the joint
             training; `scope` is `private` (only the tasks' own parameters:
             one model remains) or `all` (a copy of the model for each task);

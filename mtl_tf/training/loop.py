@@ -111,14 +111,18 @@ class Loop:
         every = self.options.evaluate_every
         until = min((step // every + 1) * every, self.options.total_steps)
         steps = min(self.chunk, until - step)
-        before = time.monotonic()
-        report = self.trainer.run(iterator, tf.constant(steps))
+        before, state = time.monotonic(), self.checkpoints
+        report = self.trainer.run(
+            iterator,
+            tf.constant(steps),
+            state.loss_sum.read_value(),
+            state.loss_count.read_value(),
+        )
         self._check(report)
         self._choose_chunk((time.monotonic() - before) / steps)
-        state = self.checkpoints
         state.step.assign(step + steps)
-        state.loss_sum.assign_add(report.loss_sum)
-        state.loss_count.assign_add(report.loss_count)
+        state.loss_sum.assign(report.loss_sum)
+        state.loss_count.assign(report.loss_count)
         loss = tf.reduce_sum(report.loss_sum) / tf.reduce_sum(report.loss_count)
         self.progress.update(step + steps, float(loss))
         return step + steps

@@ -11,6 +11,7 @@ from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.evaluation import evaluator
+from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.training.checkpoints import BestWeights, Checkpoints
@@ -122,15 +123,17 @@ class StageRunner:
             logging.info("Continuing %s from step %d.", stage.name, start)
         elif stage.folder:
             self._begin_from_joint(stage, checkpoints)
-        Loop(
+        loop = Loop(
             trainer,
             checkpoints,
-            self._dataset(stage, batches),
+            self._dataset(stage, batches, options.total_steps),
             lambda: self._evaluate(stage),
             lambda entry: self._record(stage, trainer.optimizer, entry),
             options,
             [task.name for task in self.data.tasks],
-        ).run(start)
+        )
+        with recurrence.options(jit=self.config["training"]["jit"] and None):
+            loop.run(start)
         return checkpoints
 
     def _batches(self, stage: Stage) -> BatchPlan:
@@ -144,7 +147,7 @@ class StageRunner:
         )
 
     def _dataset(
-        self, stage: Stage, batches: BatchPlan
+        self, stage: Stage, batches: BatchPlan, total: int
     ) -> Callable[[int, int], tf.data.Dataset]:
         numbers = tf.constant(stage.tasks)
 
@@ -152,7 +155,7 @@ class StageRunner:
             return {**batch, "task": tf.gather(numbers, batch["task"])}
 
         def make(start: int, replicas: int) -> tf.data.Dataset:
-            dataset = training_dataset(batches, start, replicas)
+            dataset = training_dataset(batches, start, replicas, total)
             return dataset.map(numbered).prefetch(4)
 
         return make

@@ -13,8 +13,9 @@ class Report(NamedTuple):
     """What several steps did.
 
     Attributes:
-        loss_sum: float32 [tasks], summed mean losses of the tasks' batches.
-        loss_count: float32 [tasks], how many batches each task had.
+        loss_sum: float32 [tasks], summed mean losses of the tasks' batches,
+            on top of the sums given.
+        loss_count: float32 [tasks], how many batches each task had, likewise.
         bad_step: the first step whose loss was not finite, or -1.
         bad_task: a task of that step whose loss was not finite.
     """
@@ -77,10 +78,23 @@ class Trainer:
         return iter(distributed)
 
     @tf.function(reduce_retracing=True)
-    def run(self, iterator: Iterator[Any], steps: tf.Tensor) -> Report:
-        """Takes `steps` steps (an int32 scalar) on what `iterator` yields."""
-        loss_sum = tf.zeros([self.tasks])
-        loss_count = tf.zeros([self.tasks])
+    def run(
+        self,
+        iterator: Iterator[Any],
+        steps: tf.Tensor,
+        loss_sum: tf.Tensor,
+        loss_count: tf.Tensor,
+    ) -> Report:
+        """Takes steps.
+
+        Args:
+            iterator: yields their batches.
+            steps: how many, an int32 scalar.
+            loss_sum: where the report's sums start, float32 [tasks]: adding
+                in the order of the steps makes them the same however the
+                steps are cut into calls.
+            loss_count: the same for the counts.
+        """
         bad_step = tf.constant(-1, tf.int64)
         bad_task = tf.constant(-1, tf.int32)
         for _ in tf.range(steps):

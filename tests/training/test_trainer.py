@@ -5,6 +5,11 @@ import tensorflow as tf
 from tests.training import toy
 
 
+def run(stage, iterator, steps):
+    nothing = tf.zeros([toy.TASKS])
+    return stage.trainer.run(iterator, tf.constant(steps), nothing, nothing)
+
+
 def trained(tmp_path, steps=6, **options):
     stage = toy.Stage(tmp_path, **options)
     iterator = stage.trainer.iterate(
@@ -12,7 +17,7 @@ def trained(tmp_path, steps=6, **options):
             0, replicas, groups=options.get("groups", 1)
         )
     )
-    report = stage.trainer.run(iterator, tf.constant(steps))
+    report = run(stage, iterator, steps)
     return stage, report
 
 
@@ -33,7 +38,7 @@ def test_loss_and_update_follow_the_definition_for_one_step(tmp_path):
         mean, [v.value for v in stage.model.trainable_variables]
     )
     iterator = stage.trainer.iterate(lambda r: toy.dataset(1, r))
-    report = stage.trainer.run(iterator, tf.constant(1))
+    report = run(stage, iterator, 1)
     np.testing.assert_allclose(report.loss_sum, [0, float(mean)], rtol=1e-6)
     np.testing.assert_array_equal(report.loss_count, [0, 1])
     # Task 1 has the loss weight 2.
@@ -108,7 +113,7 @@ def test_dropout_is_a_function_of_seed_and_step(tmp_path):
     other = toy.Stage(tmp_path / "c")
     other.trainer.seed += 1
     iterator = other.trainer.iterate(lambda r: toy.dataset(0, r))
-    other.trainer.run(iterator, tf.constant(6))
+    run(other, iterator, 6)
     assert np.abs(other.values()[0] - one.values()[0]).max() > 1e-4
 
 
@@ -120,5 +125,5 @@ def test_the_first_bad_loss_is_named(tmp_path):
 
     stage = toy.Stage(tmp_path)
     iterator = stage.trainer.iterate(lambda r: toy.dataset(0, r, poison))
-    report = stage.trainer.run(iterator, tf.constant(8))
+    report = run(stage, iterator, 8)
     assert (int(report.bad_step), int(report.bad_task)) == (3, 1)

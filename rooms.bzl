@@ -36,3 +36,9 @@ PROGRAMS = {
     "launch": ["prepare_data", "train", "evaluate", "predict", "benchmark"],
     "export": ["saved_model", "check"],
 }
+
+# Room -> what its tests need beside what the room itself may import.
+TEST_NEEDS = {
+    # The shared runner is tried on real programs.
+    "programs": ["launch"],
+}

@@ -37,6 +37,7 @@ REQUIREMENTS = [
     "keras-nlp>=0.32",
     "ml_collections>=1.0",
     "numpy>=1.26",
+    "protobuf>=5.28",
     "tensorflow>=2.21",
     "tensorflow-datasets>=4.9.10",
     "tensorflow-text>=2.21,!=2.21.0",  # 2.21.0 breaks keras-hub's tokenizers

@@ -93,7 +93,7 @@ class ServedClassifier:
     def _tokens(self, text: tf.Tensor) -> tf.Tensor:
         ids = self.encoder(text)
         # A recurrence over no step at all fails where no text has a word.
-        longest = tf.maximum(ids.bounding_shape()[1], 1)
+        longest = tf.maximum(ids.bounding_shape(out_type=tf.int32)[1], 1)
         return ids.to_tensor(shape=tf.stack([tf.shape(text)[0], longest]))
 
     def _run(

@@ -16,6 +16,7 @@ from google.protobuf import (
     message_factory,
     wrappers_pb2,
 )
+from tensorflow.core.framework import tensor_pb2
 
 from mtl_tf.core import files
 
@@ -67,9 +68,7 @@ def _file() -> descriptor_pb2.FileDescriptorProto:
         syntax="proto3",
         dependency=[
             wrappers_pb2.DESCRIPTOR.name,
-            tf.compat.v1.TensorInfo.DESCRIPTOR.file.name.replace(
-                "meta_graph", "tensor"
-            ),
+            tensor_pb2.DESCRIPTOR.name,
         ],
     )
     for name, fields in _MESSAGES.items():

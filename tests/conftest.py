@@ -1,6 +1,7 @@
 """Two virtual CPU devices for every test, so that replicas can be tried."""
 
 import os
+import random
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -18,3 +19,24 @@ def two_replicas() -> tf.distribute.MirroredStrategy:
     # One for the whole session: two strategies in a process use the same keys
     # for their collectives, and TensorFlow then mixes them up.
     return tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+
+
+@pytest.fixture(scope="session")
+def toy_files(tmp_path_factory):
+    """Config entries of two tasks on files; see `tests.system.corpus`."""
+    from tests.system import corpus
+
+    seed = random.SystemRandom().randrange(2**31)
+    print(f"corpus seed {seed}")
+    return corpus.write(tmp_path_factory.mktemp("corpus"), seed)
+
+
+@pytest.fixture(scope="session")
+def toy_run(tmp_path_factory, toy_files):
+    """The directory of a run that was trained on `toy_files`."""
+    from mtl_tf.training import runs
+    from tests.system import corpus
+
+    directory = str(tmp_path_factory.mktemp("run") / "toy")
+    runs.train(corpus.config(toy_files), directory)
+    return directory

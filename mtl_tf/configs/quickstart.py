@@ -25,5 +25,5 @@ def get_config() -> config_dict.ConfigDict:
     config.model.scheme.units = 48
     config.model.scheme.meta_units = 16
     config.model.scheme.meta_vector = 16
-    config.training.epochs = 6
+    config.training.epochs = 12
     return config

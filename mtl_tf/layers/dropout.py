@@ -14,7 +14,8 @@ class Dropout(keras.layers.Layer):
 
     Srivastava et al. (2014). What is dropped is a pure function of the seed
     of the call and of the layer's salt: a training step that is run again
-    gives the same result.
+    gives the same result. (Inside a function that XLA compiles TensorFlow
+    draws other numbers from a seed than outside, but always the same ones.)
 
     Args:
         rate: fraction of the inputs to drop, at least 0 and below 1.
@@ -52,16 +53,20 @@ class Dropout(keras.layers.Layer):
             return x
         if seed is None:
             raise ValueError(f"{self.name}: training needs a seed, got None")
-        folded = tf.random.experimental.stateless_fold_in(
-            seed, zlib.crc32(self.salt.encode()) & 0x7FFFFFFF
-        )
-        # Philox gives the same numbers on every kind of device.
+        # Philox by name: the default generator depends on the device.
         draw = tf.random.stateless_uniform(
-            tf.shape(x), folded, dtype=tf.float32, alg="philox"
+            tf.shape(x), self._salted(seed), dtype=tf.float32, alg="philox"
         )
         return tf.where(
             draw >= self.rate, x / tf.cast(1.0 - self.rate, x.dtype), 0
         )
+
+    def _salted(self, seed):
+        salts = [
+            zlib.crc32(f"{self.salt}/{word}".encode()) & 0x7FFFFFFF
+            for word in range(2)
+        ]
+        return tf.bitwise.bitwise_xor(tf.cast(seed, tf.int32), salts)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

@@ -156,6 +156,7 @@ class Loop:
         arriving = dict(zip(self._sequences, map(_unstack, d_series)))
         read = {k: _unstack(inputs[k]) for k in plan.kept_inputs}
         states = _map(_unstack, before)
+        transposed = steps.transpose(weights)
         no_inputs = _map(_zeros_of_step, inputs)
         no_state = _map(tf.zeros_like, state)
 
@@ -165,6 +166,7 @@ class Loop:
             pulled, _ = steps.pull(
                 self._step,
                 weights,
+                transposed,
                 constants,
                 no_inputs | _read(read, t),
                 no_state | _read(states, t),

@@ -27,8 +27,10 @@ def lstm_gates(
         `(c', h')`, each `[..., units]`.
     """
     units = memory.shape[-1]
-    i, f, o = tf.split(ops.sigmoid(a[..., : 3 * units]), 3, axis=-1)
-    memory = ops.tanh(a[..., 3 * units :]) * i + memory * f
+    # Splits, not slices: the gradient of a slice is a costly padding.
+    gates, candidate = tf.split(a, [3 * units, units], axis=-1)
+    i, f, o = tf.split(ops.sigmoid(gates), 3, axis=-1)
+    memory = ops.tanh(candidate) * i + memory * f
     return memory, o * ops.tanh(memory)
 
 

@@ -7,7 +7,7 @@ from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer, choose
 from mtl_tf.layers.lstm import lstm_gates, time_product, zero_state
 from mtl_tf.layers.recurrence import Recurrence, Result
-from mtl_tf.layers.steps import Operations, Tensors, split_last
+from mtl_tf.layers.steps import Operations, Tensors
 
 
 def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
@@ -23,12 +23,15 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     z = ops.matmul(meta_hidden, "vector")
     ops.emit("meta_vector", z)
     q = inputs["factors"] + ops.matmul(hidden, "factor_recurrent")
-    scaled = split_last(q, 4, z.shape[-1]) * z[:, :, None]
-    gates = [
-        ops.matmul(tf.concat([scaled[:, :, k], z], -1), f"generator_{k}")
-        for k in range(4)
-    ]
-    memory, hidden = lstm_gates(ops, tf.concat(gates, -1), state["memory"])
+    # Four products and activations of one gate each: joining the gates would
+    # cost the backward loop more copies than it saves calls.
+    i, f, o, g = (
+        ops.matmul(tf.concat([part * z, z], -1), f"generator_{k}")
+        for k, part in enumerate(tf.split(q, 4, axis=-1))
+    )
+    i, f, o = ops.sigmoid(i), ops.sigmoid(f), ops.sigmoid(o)
+    memory = ops.tanh(g) * i + state["memory"] * f
+    hidden = o * ops.tanh(memory)
     return {
         "hidden": hidden,
         "memory": memory,

@@ -18,18 +18,17 @@ Tensors = Mapping[str, tf.Tensor]
 _SHAPE_ONLY = ("Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike")
 
 
-def product(x: tf.Tensor, weight: tf.Tensor, transpose: bool = False):
+def product(x: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
     """Multiplies the last axis of `x` with a shared or stacked weight.
 
     Args:
-        x: `[*batch, ..., K]`; with `transpose` `[*batch, ..., N]`.
+        x: `[*batch, ..., K]`.
         weight: `[*batch, K, N]`: none, one or more leading batch axes, equal
             to the leading axes of `x`. The axes of `x` between them and the
             last one are flattened for the product.
-        transpose: multiply with the transposed weight.
 
     Returns:
-        `[*batch, ..., N]` (`[*batch, ..., K]`), in the dtype of `weight`.
+        `[*batch, ..., N]`, in the dtype of `weight`.
     """
     batch = weight.shape.rank - 2
     x = tf.cast(x, weight.dtype)
@@ -38,9 +37,9 @@ def product(x: tf.Tensor, weight: tf.Tensor, transpose: bool = False):
         weight = tf.reshape(weight, tf.shape(weight)[batch:])
         batch = 0
     if x.shape.rank == batch + 2:
-        return tf.matmul(x, weight, transpose_b=transpose)
+        return tf.matmul(x, weight)
     flat = tf.reshape(x, tf.concat([shape[:batch], [-1, shape[-1]]], 0))
-    y = tf.matmul(flat, weight, transpose_b=transpose)
+    y = tf.matmul(flat, weight)
     static = x.shape[:-1] + y.shape[-1:]
     if static.is_fully_defined():
         return tf.reshape(y, static)
@@ -70,15 +69,6 @@ def outer_product(x: tf.Tensor, y: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
     return tf.einsum(f"t{stack}{rows}k,t{stack}{rows}n->{stack}kn", x, y)
 
 
-def split_last(x: tf.Tensor, *sizes: int) -> tf.Tensor:
-    """Reshapes `[..., product of sizes]` to `[..., *sizes]`."""
-    static = x.shape[:-1] + list(sizes)
-    if static.is_fully_defined():
-        return tf.reshape(x, static)
-    y = tf.reshape(x, tf.concat([tf.shape(x)[:-1], sizes], 0))
-    return tf.ensure_shape(y, static)
-
-
 class Operations:
     """The operations a step may use, in a forward pass.
 
@@ -91,18 +81,20 @@ class Operations:
 
     def __init__(self, weights: Tensors, constants: Tensors):
         self._weights = weights
+        self._transposed: Tensors = {}
         self.constants = constants
         self.outputs: list[tf.Tensor] = []
         self.emitted: dict[str, tf.Tensor] = {}
 
     def matmul(self, x: tf.Tensor, weight: str) -> tf.Tensor:
         """`product(x, weights[weight])` in the dtype of `x`."""
-        kernel = self._weights[weight]
         return self._call(
             x,
-            forward=lambda a: tf.cast(product(a, kernel), x.dtype),
+            forward=lambda a: tf.cast(
+                product(a, self._weights[weight]), x.dtype
+            ),
             backward=lambda y, dy: tf.cast(
-                product(dy, kernel, transpose=True), x.dtype
+                product(dy, self._transposed[weight]), x.dtype
             ),
             weight=weight,
         )
@@ -137,8 +129,9 @@ class _Record(NamedTuple):
 class _Replay(Operations):
     """Returns what the forward pass kept and cuts the tape at each call."""
 
-    def __init__(self, weights, constants, kept, tape):
+    def __init__(self, weights, transposed, constants, kept, tape):
         super().__init__(weights, constants)
+        self._transposed = transposed
         self._kept = kept
         self._tape = tape
         self.records: list[_Record] = []
@@ -152,6 +145,15 @@ class _Replay(Operations):
         self._tape.watch(y)
         self.records.append(_Record(x, y, backward, weight))
         return y
+
+
+def transpose(weights: Tensors) -> dict[str, tf.Tensor]:
+    """Swaps the last two axes of all weights that have as many."""
+    return {
+        name: tf.linalg.matrix_transpose(w)
+        for name, w in weights.items()
+        if w.shape.rank > 1
+    }
 
 
 class Pulled(NamedTuple):
@@ -184,12 +186,25 @@ def masked_step(step, ops: Operations, inputs, state, mask) -> dict:
     return {name: freeze(name) for name in state}
 
 
-def pull(step, weights, constants, inputs, state, mask, kept, cotangents):
+def pull(
+    step,
+    weights,
+    transposed,
+    constants,
+    inputs,
+    state,
+    mask,
+    kept,
+    cotangents,
+):
     """Pulls the cotangents of a step's new state back through the step.
 
     Args:
         step: the step function.
         weights, constants, inputs, state, mask: its arguments at this time.
+        transposed: the weights with their last two axes swapped. Swapped once
+            before the loop, they make its products faster than if each of
+            them read its weight across.
         kept: outputs of its operations by number of call; one that is missing
             is computed again.
         cotangents: of the new state, by name.
@@ -202,7 +217,7 @@ def pull(step, weights, constants, inputs, state, mask, kept, cotangents):
     ) as tape:
         for group in (inputs, state, constants):
             tape.watch(list(group.values()))
-        replay = _Replay(weights, constants, kept, tape)
+        replay = _Replay(weights, transposed, constants, kept, tape)
         new = masked_step(step, replay, inputs, state, mask)
     targets = [new[name] for name in state]
     gradients = [cotangents[name] for name in state]
@@ -275,6 +290,42 @@ def _reached(outputs: Iterable[tf.Tensor], leaves: Mapping) -> set:
     return found
 
 
+def _identity(tensor: tf.Tensor, seen: dict) -> tuple:
+    """Equal for tensors that the same operations compute from the same."""
+    op = tensor.op
+    if id(op) not in seen:
+        attributes = sorted(
+            (name, value.SerializeToString(deterministic=True))
+            for name, value in op.node_def.attr.items()
+        )
+        inputs = tuple(_identity(x, seen) for x in op.inputs)
+        name = op.name if op.type == "Placeholder" else ""
+        key = (op.type, name, tuple(attributes), inputs)
+        seen[id(op)] = seen.setdefault(key, len(seen))
+    return seen[id(op)], tensor.value_index
+
+
+def _without_repeats(out: Mapping, leaves: Mapping) -> tuple[dict, dict]:
+    """`Plan.same` and `Plan.written`.
+
+    The tape is asked more than once, so that one and the same gradient may
+    have been built twice. XLA merges such tensors, but not the arrays that
+    they are written to.
+    """
+    seen, known, same, written = {}, {}, {}, {}
+    for key, leaf in leaves.items():
+        if key[0] != "input_value":
+            known.setdefault(_identity(leaf, seen), key)
+    for key, tensor in out.items():
+        identity = _identity(tensor, seen)
+        if identity in known:
+            same[key] = known[identity]
+        else:
+            known[identity] = key
+            written[key] = _spec(tensor)
+    return same, written
+
+
 def _hold(specs: Mapping[str, tf.TensorSpec]) -> dict[str, tf.Tensor]:
     return {
         name: tf.compat.v1.placeholder(spec.dtype, spec.shape)
@@ -298,7 +349,9 @@ def plan(step, weights, constants, inputs, state, mask) -> Plan:
         mask = _hold({"mask": mask})["mask"]
         emitted = Operations(w, c)
         step(emitted, x, s)
-        pulled, outputs = pull(step, w, c, x, s, mask, {}, _hold(state))
+        pulled, outputs = pull(
+            step, w, transpose(w), c, x, s, mask, {}, _hold(state)
+        )
         leaves = {("output", n): y for n, y in enumerate(outputs)}
         leaves |= {("input_value", name): value for name, value in x.items()}
         leaves |= {("state", name): value for name, value in s.items()}
@@ -307,18 +360,7 @@ def plan(step, weights, constants, inputs, state, mask) -> Plan:
             [*out.values(), *pulled.state.values(), *pulled.constants.values()],
             leaves,
         )
-        known = {
-            id(leaf): key
-            for key, leaf in leaves.items()
-            if key[0] != "input_value"
-        }
-        same, written = {}, {}
-        for key, tensor in out.items():
-            if id(tensor) in known:
-                same[key] = known[id(tensor)]
-            else:
-                known[id(tensor)] = key
-                written[key] = _spec(tensor)
+        same, written = _without_repeats(out, leaves)
         return Plan(
             outputs=[_spec(y) for y in outputs],
             emitted={n: _spec(e) for n, e in emitted.emitted.items()},

@@ -57,9 +57,18 @@ class MultiTaskModel(keras.Model):
         super().__init__(autocast=False, **kwargs)
         self.embedding = embedding
         self.scheme = scheme
-        self.heads = dict(heads)
+        # Attributes, not a dictionary: tf.train.Checkpoint does not look into
+        # the lists and dictionaries of Keras layers.
+        self._kinds = tuple(heads)
+        for kind, head in heads.items():
+            setattr(self, f"{kind}_head", head)
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
         self.head_dropout = Dropout(head_dropout, salt="head")
+
+    @property
+    def heads(self) -> dict[str, keras.layers.Layer]:
+        """The heads by kind of task."""
+        return {kind: getattr(self, f"{kind}_head") for kind in self._kinds}
 
     def build(self, input_shape=None):
         """Makes all weights."""

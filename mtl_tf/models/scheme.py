@@ -61,9 +61,18 @@ class RecurrentScheme(SharingScheme):
     def __init__(self, *, bidirectional: bool = False, **kwargs):
         super().__init__(**kwargs)
         self.bidirectional = bool(bidirectional)
-        self.directions = [self.direction(False, "forward")]
+        # Attributes, not a list: tf.train.Checkpoint does not look into the
+        # lists and dictionaries of Keras layers.
+        self.forward = self.direction(False, "forward")
+        self.backward = None
         if self.bidirectional:
-            self.directions.append(self.direction(True, "backward"))
+            self.backward = self.direction(True, "backward")
+
+    @property
+    def directions(self) -> list[keras.layers.Layer]:
+        """The forward layer and, if there is one, the backward layer."""
+        both = [self.forward, self.backward]
+        return both if self.bidirectional else both[:1]
 
     @property
     def output_units(self) -> int:

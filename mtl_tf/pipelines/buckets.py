@@ -156,8 +156,9 @@ def _cheapest(
 ) -> list[int]:
     """Indices of the candidates with the fewest cells (tokens and padding).
 
-    `cells[j]`: the fewest cells for the examples up to candidate j, with j as
-    the last of at most as many boundaries as rounds went by.
+    `cells[j]`: the fewest cells for the examples up to candidate j with j as
+    the last of exactly as many boundaries as rounds went by. Every candidate
+    has examples, so each further boundary saves cells.
     """
     total = np.cumsum(examples).astype(np.float64)  # exact up to 2^53
     cells = total * candidates
@@ -166,17 +167,9 @@ def _cheapest(
     before = []
     for _ in range(min(count, len(candidates)) - 1):
         through = cells[:, None] + step
-        best = np.argmin(through, axis=0)
-        cost = through[best, np.arange(len(total))]
-        before.append(np.where(cost < cells, best, -1))
-        cells = np.minimum(cost, cells)
-    return _walk_back(before, len(candidates) - 1)
-
-
-def _walk_back(before: list[np.ndarray], last: int) -> list[int]:
-    """The chosen candidates, from the last through its predecessors."""
-    chosen = [last]
-    for round_ in reversed(before):
-        if round_[chosen[-1]] >= 0:
-            chosen.append(int(round_[chosen[-1]]))
+        before.append(np.argmin(through, axis=0))
+        cells = np.min(through, axis=0)
+    chosen = [len(candidates) - 1]
+    for previous in reversed(before):
+        chosen.append(int(previous[chosen[-1]]))
     return chosen[::-1]

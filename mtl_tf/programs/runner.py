@@ -22,6 +22,7 @@ import contextlib
 import dataclasses
 import glob
 import importlib
+import logging as python_logging
 import os
 import re
 import signal
@@ -227,10 +228,9 @@ def _is_verbose(values: flags.FlagValues) -> bool:
 
 
 def _quieten_tensorflow() -> None:
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    devices = glob.glob("/dev/nvidia*") + glob.glob("/dev/dxg")
-    if not devices:  # else CUDA complains that it finds no GPU
-        os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+    # Without a GPU even an error is logged: that CUDA finds none.
+    gpu = glob.glob("/dev/nvidia*") + glob.glob("/dev/dxg")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2" if gpu else "3")
 
 
 def _main(program: Program, values: flags.FlagValues) -> int:
@@ -278,6 +278,9 @@ def _import_tensorflow(quiet: bool) -> None:
     hold = quiet and "tensorflow" not in sys.modules
     with _captured_stderr() if hold else contextlib.nullcontext():
         importlib.import_module("tensorflow")
+    if quiet:
+        # It tells how long every checkpoint took to plan, for one.
+        python_logging.getLogger("tensorflow").setLevel("WARNING")
 
 
 @contextlib.contextmanager

@@ -1,1 +1,1 @@
-"""What a task is, groups of tasks, and their lookup by name."""
+"""What a task is, where its examples come from, and tasks by name."""

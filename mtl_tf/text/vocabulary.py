@@ -57,8 +57,10 @@ class Vocabulary:
         for batch in batches:
             if isinstance(batch, tf.RaggedTensor):
                 batch = batch.flat_values
+            if tf.is_tensor(batch):
+                batch = batch.numpy()
             for token, n in collections.Counter(
-                np.asarray(batch).ravel().tolist()
+                np.asarray(batch, object).ravel().tolist()
             ).items():
                 counts[tf.compat.as_text(token)] += n
         return counts

@@ -2,6 +2,7 @@
 
 import glob
 import os
+from collections.abc import Iterable
 
 import keras
 import tensorflow as tf
@@ -18,6 +19,18 @@ _DAMAGED = (
     RuntimeError,
     ValueError,
 )
+
+
+def _by_path(variables: Iterable[keras.Variable]) -> dict[str, tf.Variable]:
+    """Variables by their paths below the model, for `tf.train.Checkpoint`.
+
+    Given a Keras 3 model, `tf.train.Checkpoint` silently leaves out every
+    layer that the model keeps in a list or a dict.
+    """
+    named = [(v.path.partition("/")[2], v.value) for v in variables]
+    if len(dict(named)) < len(named):
+        raise ValueError("two weights of the model have the same path")
+    return dict(named)
 
 
 class Checkpoints:
@@ -54,9 +67,10 @@ class Checkpoints:
         self.loss_count = tf.Variable(tf.zeros([tasks]), trainable=False)
         self.weights = (*model.variables, *loss_weighting.variables)
         self.checkpoint = tf.train.Checkpoint(
-            model=model,
-            optimizer=optimizer,
-            loss_weighting=loss_weighting,
+            model=_by_path(model.variables),
+            # By position: Keras numbers optimizers by process, not by run.
+            optimizer=[v.value for v in optimizer.variables],
+            loss_weighting=_by_path(loss_weighting.variables),
             step=self.step,
             best_score=self.best_score,
             best_step=self.best_step,
@@ -128,7 +142,7 @@ class BestWeights:
 
     def __init__(self, directory: str, model: keras.Model):
         self.directory = directory
-        self.checkpoint = tf.train.Checkpoint(model=model)
+        self.checkpoint = tf.train.Checkpoint(model=_by_path(model.variables))
 
     def exist(self) -> bool:
         """Whether weights have been saved."""
@@ -158,6 +172,7 @@ class BestWeights:
         try:
             status = self.checkpoint.read(path)
             status.assert_existing_objects_matched()
+            status.assert_consumed()
         except _DAMAGED as error:
             reason = str(error).splitlines()[0]
             raise RunError(f"cannot read the weights {path}: {reason}")

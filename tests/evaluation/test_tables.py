@@ -51,7 +51,8 @@ def test_console_gives_the_mean_of_all_and_clean():
     assert mean.split() == ["mean", "75.0", "50.0"]
     header = lines[1]
     end = header.index("clean accuracy") + len("clean accuracy")
-    assert mean[:end].endswith("50.0")
+    assert len(mean) == end
+    assert mean.endswith("50.0")
 
 
 def test_console_tells_about_the_run():

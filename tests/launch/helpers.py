@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 def environment(**extra):
     """This process's environment without what the runner itself sets."""
-    ours = ("TF_CPP_MIN_LOG_LEVEL", "CUDA_VISIBLE_DEVICES")
+    ours = ("TF_CPP_MIN_LOG_LEVEL", "PYTHONUNBUFFERED")
     data = ("MTL_TF_DATA_DIR", "MTL_TF_MANUAL_DIR")
     kept = {k: v for k, v in os.environ.items() if k not in ours + data}
     return {**kept, "PYTHONPATH": str(ROOT), **extra}

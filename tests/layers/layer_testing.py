@@ -7,8 +7,10 @@ import tensorflow as tf
 
 def _symbolic(x):
     """A Keras input with the batch and time axes of a tensor left open."""
+    last = x.shape.rank - (1 if x.dtype.is_floating else 0)
     shape = [
-        None if axis in (1, 2) else size for axis, size in enumerate(x.shape)
+        None if axis in (1, 2) and axis < last else size
+        for axis, size in enumerate(x.shape)
     ]
     return keras.KerasTensor(shape, dtype=x.dtype.name)
 

@@ -175,6 +175,13 @@ def test_phases_know_tasks_by_name():
     assert set(schedule.tasks(5, 105)[:, 0]) == {0, 1}
 
 
+def test_phases_draw_independently():
+    again = {"tasks": [0, 1, 2], "steps": 50}
+    config = {"name": "phases", "phases": [again, again]}
+    tasks = make_schedule(config, BATCHES, 0).tasks(0, 150).reshape(3, 50)
+    assert len({tuple(phase) for phase in tasks}) == 3
+
+
 def test_options_of_a_config_dict_and_none():
     config = ml_collections.ConfigDict(
         {"name": "blocks", "block": 2, "temperature": None}

@@ -87,8 +87,8 @@ def test_whitespace_encoding_is_fast():
         for _ in dataset:
             pass
         best = min(best, time.perf_counter() - start)
-    # 600 thousand a second on two free cores; a slow machine may be busy.
-    assert 30 * 1024 / best > 60_000
+    # 500 thousand a second on two cores, 14 thousand if done text by text.
+    assert 30 * 1024 / best > 30_000
 
 
 def test_missing_and_damaged_files(tmp_path):

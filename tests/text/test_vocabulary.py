@@ -22,6 +22,11 @@ def test_count_takes_ragged_tensors_and_arrays():
     assert counts == {"a": 3, "b": 1, "é": 1, "c": 2}
 
 
+def test_count_keeps_final_nul_characters():
+    counts = Vocabulary.count([["a\x00", "a"], tf.constant([["a\x00"]])])
+    assert counts == {"a\x00": 2, "a": 1}
+
+
 def test_from_counts_orders_by_frequency_then_code_points():
     counts = {"b": 2, "z": 5, "a": 2, "once": 1, "A": 2}
     assert Vocabulary.from_counts(counts, min_count=2).tokens == [

@@ -1,0 +1,97 @@
+"""A check of one's own task before a long training."""
+
+import dataclasses
+from collections import Counter
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.tasks.task import Task
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitReport:
+    """What a split holds.
+
+    Attributes:
+        rows: examples.
+        labels: how many examples each class has, in the order of the labels.
+        unlabelled: examples whose label id is -1.
+        empty: examples whose text is empty or white space.
+        seen: examples whose text stands in an earlier split of the report,
+            too: scores on them say little.
+    """
+
+    rows: int
+    labels: dict[str, int]
+    unlabelled: int
+    empty: int
+    seen: int
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskReport:
+    """What a task's splits hold, and what its source warned of."""
+
+    name: str
+    splits: dict[str, SplitReport]
+    warnings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [f"task {self.name}"]
+        for name, split in self.splits.items():
+            labels = ", ".join(f"{k} {n}" for k, n in split.labels.items())
+            lines.append(
+                f"  {name}: {split.rows} rows ({labels}), {split.unlabelled} "
+                f"unlabelled, {split.empty} empty texts, {split.seen} texts "
+                "of earlier splits"
+            )
+        return "\n".join([*lines, *(f"  warning: {w}" for w in self.warnings)])
+
+
+def check_task(task: Task) -> TaskReport:
+    """Reads every split of a task to the end.
+
+    Example:
+
+    >>> (task,) = resolve([{"name": "mails", "files": {"train": "mails.csv"}}])
+    >>> print(check_task(task))
+
+    Args:
+        task: any task with data, such as one of `resolve`.
+
+    Returns:
+        What the splits hold.
+
+    Raises:
+        ConfigError: a split is not there.
+        DataError: the data are wrong, or a label id is not one of the labels.
+    """
+    seen: set[bytes] = set()
+    splits = {split: _check(task, split, seen) for split in task.splits}
+    return TaskReport(task.name, splits, tuple(task.source.warnings))
+
+
+def _check(task: Task, split: str, seen: set[bytes]) -> SplitReport:
+    counts: Counter[int] = Counter()
+    texts: list[bytes] = []
+    for number, example in enumerate(task.dataset(split).as_numpy_iterator()):
+        label = int(example["label"])
+        if not -1 <= label < len(task.labels):
+            raise DataError(
+                f"task {task.name}, split {split}, example {number}: label id "
+                f"{label} is not one of the {len(task.labels)} labels"
+            )
+        counts[label] += 1
+        texts.append(example["text"])
+    if not texts:
+        raise DataError(f"task {task.name}, split {split}: no examples")
+    report = SplitReport(
+        rows=len(texts),
+        labels={name: counts[i] for i, name in enumerate(task.labels)},
+        unlabelled=counts[-1],
+        empty=sum(
+            not text.decode("utf-8", "replace").strip() for text in texts
+        ),
+        seen=sum(text in seen for text in texts),
+    )
+    seen.update(texts)
+    return report

@@ -1,0 +1,80 @@
+"""A validation split for sources that have none."""
+
+import functools
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.core.random import generator
+from mtl_tf.tasks.task import Source
+
+KEPT = "train without the held-out part"
+HELD_OUT = "held-out part of train"
+_PART = 10  # one in ten
+
+
+class HoldOutSource(Source):
+    """Holds a tenth of the training split out for validation.
+
+    Which examples those are depends on the task's name and on how many
+    examples there are, on nothing else; both parts stay in source order. Other
+    splits are those of the source.
+
+    Args:
+        source: what to take the splits from.
+        train: its training split.
+        task: name of the task.
+    """
+
+    def __init__(self, source: Source, train: str, task: str):
+        super().__init__()
+        self._source = source
+        self._train = train
+        self._task = task
+        # One list: what the source finds later shows here, too.
+        self.warnings = source.warnings
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """The source's splits and the two parts."""
+        return (*self._source.split_names, KEPT, HELD_OUT)
+
+    def size(self, split: str) -> int:
+        """Returns how many examples `split` has."""
+        if split not in (KEPT, HELD_OUT):
+            return self._source.size(split)
+        return int(np.sum(self._held_out == (split == HELD_OUT)))
+
+    def dataset(self, split: str) -> tf.data.Dataset:
+        """Returns the examples of `split`, in source order."""
+        if split not in (KEPT, HELD_OUT):
+            return self._source.dataset(split)
+        wanted = tf.constant(self._held_out == (split == HELD_OUT))
+        dataset = self._source.dataset(self._train).enumerate()
+        dataset = dataset.filter(lambda index, _: wanted[index])
+        dataset = dataset.map(lambda _, example: example)
+        size = tf.data.experimental.assert_cardinality(self.size(split))
+        return dataset.apply(size)
+
+    @functools.cached_property
+    def _held_out(self) -> np.ndarray:
+        size = self._source.size(self._train)
+        if size < 2:
+            raise DataError(
+                f"task {self._task} has no validation split, and a part of "
+                f"its training split cannot be held out: it has {size} example"
+            )
+        count = max(1, size // _PART)
+        order = generator(0, "hold out", self._task).permutation(size)
+        mask = np.zeros(size, bool)
+        mask[order[:count]] = True
+        logging.info(
+            "task %s has no validation split: %d of its %d training examples "
+            "are held out for validation",
+            self._task,
+            count,
+            size,
+        )
+        return mask

@@ -1,0 +1,159 @@
+"""Tasks and task groups by name, and from config entries."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.tasks.entries import task_of_entry
+from mtl_tf.tasks.groups import GROUPS, Group
+from mtl_tf.tasks.task import Task, TaskGroup
+from mtl_tf.tasks.tfds_source import TfdsSource
+
+Entry = str | Mapping[str, Any]
+
+
+def resolve(
+    entries: Iterable[Entry], data_dir: str = "", manual_dir: str = ""
+) -> list[Task]:
+    """Returns the tasks that a config's entries stand for.
+
+    Our own corpora are prepared when a split is asked for, not here; of a
+    user's own task the training split is read here if its labels are not given.
+
+    Args:
+        entries: each a group ("fdu_mtl": its sixteen tasks), a task of a group
+            ("fdu_mtl/books", in any case), or a mapping; see
+            `mtl_tf.tasks.entries.task_of_entry`.
+        data_dir: where prepared datasets are.
+        manual_dir: where the corpora's official files are.
+
+    Raises:
+        ConfigError: an unknown name (the nearest are offered), a wrong field,
+            no task at all, or two tasks of one name.
+        DataError: data are missing or wrong; the message names the place.
+    """
+    if isinstance(entries, (str, Mapping)):
+        entries = [entries]
+    tasks: dict[str, tuple[Task, str]] = {}
+    for entry in entries:
+        where = entry if isinstance(entry, str) else "an entry of your own"
+        for task in _tasks(entry, data_dir, manual_dir):
+            # Names become folders, and not all disks tell case apart.
+            key = task.name.lower()
+            if key in tasks:
+                raise ConfigError(
+                    f"two tasks are named {task.name!r}: in "
+                    f"{tasks[key][1]} and in {where}; a run needs "
+                    "different names"
+                )
+            tasks[key] = task, where
+    if not tasks:
+        raise ConfigError(f"no tasks are given; groups: {', '.join(GROUPS)}")
+    return [task for task, _ in tasks.values()]
+
+
+def single_entries(entries: Iterable[Entry]) -> list[Entry]:
+    """One entry for each task that `entries` stand for, in their order.
+
+    Args:
+        entries: as for `resolve`.
+
+    Raises:
+        ConfigError: an unknown name.
+    """
+    if isinstance(entries, (str, Mapping)):
+        entries = [entries]
+    singles: list[Entry] = []
+    for entry in entries:
+        if isinstance(entry, str):
+            group, names = _find(entry)
+            singles += [f"{group.name}/{name}" for name in names]
+        else:
+            singles.append(entry)
+    return singles
+
+
+def group_of(
+    entry: Entry, data_dir: str = "", manual_dir: str = ""
+) -> TaskGroup:
+    """Returns the whole group behind an entry.
+
+    Args:
+        entry: as for `resolve`. "fdu_mtl/books" gives all of fdu_mtl; a mapping
+            is a group by itself.
+        data_dir, manual_dir: as for `resolve`.
+    """
+    if isinstance(entry, str):
+        group, _ = _find(entry)
+        tasks = _group_tasks(group, group.datasets, data_dir, manual_dir)
+        return TaskGroup(group.name, tuple(tasks))
+    tasks = _tasks(entry, data_dir, manual_dir)
+    return TaskGroup(tasks[0].name, tuple(tasks))
+
+
+def _tasks(entry: Entry, data_dir: str, manual_dir: str) -> list[Task]:
+    if isinstance(entry, str):
+        group, names = _find(entry)
+        return _group_tasks(group, names, data_dir, manual_dir)
+    if hasattr(entry, "to_dict"):  # a ConfigDict is not a Mapping
+        entry = entry.to_dict()
+    if not isinstance(entry, Mapping):
+        raise ConfigError(
+            f"a task is a name or a mapping of fields, got {entry!r}"
+        )
+    return [task_of_entry(entry, data_dir, manual_dir)]
+
+
+def _find(entry: str) -> tuple[Group, list[str]]:
+    """The group of a name, and which of its tasks are meant."""
+    group_name, slash, task = entry.strip().lower().partition("/")
+    group = GROUPS.get(group_name)
+    if group and not slash:
+        return group, list(group.datasets)
+    if group and task in group.datasets:
+        return group, [task]
+    raise ConfigError(f"unknown task {entry!r}; {_nearest(entry)}")
+
+
+def _nearest(entry: str) -> str:
+    full = {}
+    for group in GROUPS.values():
+        full[group.name] = [group.name]
+        for task in group.datasets:
+            full[f"{group.name}/{task}"] = [f"{group.name}/{task}"]
+            full.setdefault(task, []).append(f"{group.name}/{task}")
+    # Both what was written and the part behind the slash may be near.
+    asked = dict.fromkeys([entry.lower(), entry.lower().rpartition("/")[2]])
+    near = dict.fromkeys(
+        name
+        for one in asked
+        for match in difflib.get_close_matches(one, full, n=3, cutoff=0.6)
+        for name in full[match]
+    )
+    if near:
+        return f"did you mean {' or '.join(repr(n) for n in list(near)[:4])}?"
+    return (
+        f"groups: {', '.join(GROUPS)}. A TFDS dataset or files of your own "
+        'take an entry {"name": ..., "dataset": ...} or '
+        '{"name": ..., "files": ...}'
+    )
+
+
+def _group_tasks(
+    group: Group, names: Iterable[str], data_dir: str, manual_dir: str
+) -> list[Task]:
+    return [
+        Task(
+            name=name,
+            kind="classification",
+            source=TfdsSource(
+                group.datasets[name],
+                data_dir,
+                manual_dir,
+                labels=group.labels,
+            ),
+            labels=group.labels,
+        )
+        for name in names
+    ]

@@ -1,0 +1,236 @@
+r"""Rows of text and label from tsv, csv and jsonl files.
+
+Bytes are split on `\n` only, because reviews hold other characters that
+`str.splitlines` breaks at; a `\r` before it is dropped. A line that is not
+UTF-8 is read as Latin-1. Blank lines at the end of a file are ignored.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.core.names import hint
+
+FORMATS = ("tsv", "csv", "jsonl")
+Column = int | str
+
+# One field of a csv record and the comma or the end behind it.
+_FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
+
+
+class Row(NamedTuple):
+    """One example as it stands in a file; lines count from 1."""
+
+    text: str
+    label: str
+    line: int
+
+
+class Table(NamedTuple):
+    """The rows of a file, and the lines that were not UTF-8."""
+
+    rows: list[Row]
+    undecodable: list[int]
+
+
+class Layout(NamedTuple):
+    """How a file is laid out.
+
+    Attributes:
+        format: "tsv", "csv" (RFC 4180) or "jsonl".
+        text, label: names of columns, or numbers of columns, from 0.
+        header: whether the first row of a tsv or csv file names the columns.
+    """
+
+    format: str
+    text: Column
+    label: Column
+    header: bool
+
+
+def read_table(path: str, layout: Layout) -> Table:
+    """Reads a file.
+
+    Raises:
+        DataError: the file is missing, unreadable or without rows, or a row is
+            wrong; the message names `file:line`.
+    """
+    lines, undecodable = _decode(_content(path))
+    records = _RECORDS[layout.format](path, lines)
+    if layout.format == "jsonl":
+        rows = [_from_object(path, *record, layout) for record in records]
+    else:
+        rows = list(_from_cells(path, records, layout))
+    if not rows:
+        raise DataError(f"{path} is empty: it has no rows of text and label")
+    return Table(rows, undecodable)
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {os.strerror(error.errno)}")
+
+
+def _decode(content: bytes) -> tuple[list[str], list[int]]:
+    """The lines, and the numbers of those that were not UTF-8."""
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    lines, undecodable = [], []
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        try:
+            lines.append(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            lines.append(line.decode("latin-1"))
+            undecodable.append(number)
+    while lines and not lines[-1].strip("\r"):
+        lines.pop()
+    return lines, undecodable
+
+
+def _tsv_records(
+    path: str, lines: Sequence[str]
+) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(lines, start=1):
+        yield number, line.removesuffix("\r").split("\t")
+
+
+def _csv_records(
+    path: str, lines: Sequence[str]
+) -> Iterator[tuple[int, list[str]]]:
+    # By hand: Python's csv module limits the length of a field by a global
+    # setting and takes a bare carriage return for the end of a record.
+    record: list[str] = []
+    is_open = False
+    for number, line in enumerate(lines, start=1):
+        record.append(line)
+        # Quotes inside of quotes are doubled, so a whole record has an even
+        # number of them.
+        is_open ^= line.count('"') % 2 == 1
+        if not is_open:
+            start = number - len(record) + 1
+            yield start, _csv_cells(path, start, "\n".join(record))
+            record = []
+    if is_open:
+        raise DataError(
+            f"{path}:{len(lines) - len(record) + 1}: a quoted field is never "
+            'closed, or a field holds a single ": double it and quote the field'
+        )
+
+
+def _csv_cells(path: str, line: int, record: str) -> list[str]:
+    record = record.removesuffix("\r")
+    cells, position = [], 0
+    while True:
+        match = _FIELD.match(record, position)
+        if not match:
+            raise DataError(
+                f'{path}:{line}: a " stands inside of an unquoted field or '
+                "behind a quoted one: quote the whole field and double the "
+                f"quotes in it, in {_short(record[position:])}"
+            )
+        quoted, plain, end = match.groups()
+        cells.append(plain if quoted is None else quoted.replace('""', '"'))
+        if not end:
+            return cells
+        position = match.end()
+
+
+def _json_records(
+    path: str, lines: Sequence[str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path}:{number}: not valid JSON: {error}")
+        if not isinstance(value, dict):
+            raise DataError(
+                f"{path}:{number}: a line must be a JSON object, found "
+                f"{_short(line)}"
+            )
+        yield number, value
+
+
+_RECORDS = {"tsv": _tsv_records, "csv": _csv_records, "jsonl": _json_records}
+
+
+def _from_cells(
+    path: str, records: Iterator[tuple[int, list[str]]], layout: Layout
+) -> Iterator[Row]:
+    columns = (layout.text, layout.label)
+    if layout.header:
+        first = next(records, None)
+        if first is None:
+            return
+        columns = tuple(_place(path, first[1], column) for column in columns)
+    for line, cells in records:
+        if len(cells) <= max(columns):
+            raise _too_few(path, line, cells, layout, columns)
+        yield Row(cells[columns[0]], cells[columns[1]].strip(), line)
+
+
+def _place(path: str, header: Sequence[str], column: Column) -> int:
+    if isinstance(column, int):
+        return column
+    names = [name.strip() for name in header]
+    if column in names:
+        return names.index(column)
+    shown = ", ".join(_short(name) for name in names[:20])
+    raise DataError(
+        f"{path}:1: no column {column!r} in the header ({shown}); "
+        f"{hint(column, names)} Without a header, give the columns by number"
+    )
+
+
+def _too_few(
+    path: str,
+    line: int,
+    cells: Sequence[str],
+    layout: Layout,
+    columns: Sequence[int],
+) -> DataError:
+    separator = {"tsv": "tab", "csv": "comma"}[layout.format]
+    found = (
+        f"no {separator} in the line"
+        if len(cells) == 1
+        else f"{len(cells)} columns"
+    )
+    return DataError(
+        f"{path}:{line}: {found}, but the text is wanted in column "
+        f"{columns[0]} and the label in column {columns[1]} (counted from 0): "
+        f"{_short(cells[0])}"
+    )
+
+
+def _from_object(
+    path: str, line: int, value: dict[str, Any], layout: Layout
+) -> Row:
+    for key in (layout.text, layout.label):
+        if key not in value:
+            raise DataError(
+                f"{path}:{line}: no key {key!r}; {hint(str(key), value)}"
+            )
+    text, label = value[layout.text], value[layout.label]
+    if not isinstance(text, str):
+        raise DataError(
+            f"{path}:{line}: {layout.text!r} must be a string, found "
+            f"{_short(text)}"
+        )
+    if not isinstance(label, (str, int)):
+        raise DataError(
+            f"{path}:{line}: {layout.label!r} must be a string or an integer, "
+            f"found {_short(label)}"
+        )
+    if isinstance(label, bool):
+        label = json.dumps(label)
+    return Row(text, str(label).strip(), line)
+
+
+def _short(value: Any, length: int = 40) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return repr(text if len(text) <= length else text[:length] + "...")

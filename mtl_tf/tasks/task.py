@@ -1,0 +1,153 @@
+"""What a task is: a name, a kind, labels, metrics, and texts to learn from."""
+
+import abc
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.names import hint
+
+KINDS = ("classification",)
+METRICS = ("accuracy", "macro_f1")
+SPLITS = ("train", "validation", "test")
+
+
+class Source(abc.ABC):
+    """Labelled texts, in splits.
+
+    Attributes:
+        warnings: what was odd in the splits read so far: counted, one
+            sentence each. Rows are kept.
+    """
+
+    def __init__(self):
+        self.warnings: list[str] = []
+
+    @property
+    @abc.abstractmethod
+    def split_names(self) -> tuple[str, ...]:
+        """The splits that are known by a name."""
+
+    @abc.abstractmethod
+    def size(self, split: str) -> int:
+        """Returns how many examples `split` has."""
+
+    @abc.abstractmethod
+    def dataset(self, split: str) -> tf.data.Dataset:
+        """Returns `{"text": string [], "label": int64 []}`, in source order.
+
+        Raises:
+            ConfigError: there is no such split.
+            DataError: the data are wrong; the message names the place.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One task.
+
+    Attributes:
+        name: unique in a run; also the name of its served signature.
+        kind: "classification".
+        source: where its examples come from; None after `from_json`.
+        labels: names of the classes; a label id is a place in them.
+        metrics: names of metrics, the primary one first.
+        loss_weight: factor of its loss.
+        splits: the source's split for "train", "validation", "test" and
+            further names.
+    """
+
+    name: str
+    kind: str
+    source: Source | None = dataclasses.field(repr=False, compare=False)
+    labels: tuple[str, ...]
+    metrics: tuple[str, ...] = METRICS
+    loss_weight: float = 1.0
+    splits: Mapping[str, str] = dataclasses.field(
+        default_factory=lambda: {split: split for split in SPLITS}, hash=False
+    )
+
+    def __post_init__(self):
+        checks.one_of("kind of task", self.kind, KINDS)
+        checks.positive(f"task {self.name}: loss_weight", self.loss_weight)
+
+    def dataset(self, split: str) -> tf.data.Dataset:
+        """Returns the examples of a split, in source order.
+
+        Args:
+            split: "train", "validation", "test", or any other split of the
+                source, such as a slice "test[:10%]" of a TFDS dataset.
+
+        Returns:
+            `{"text": string [], "label": int64 []}`.
+
+        Raises:
+            ConfigError: the task has no such split.
+            DataError: the data are wrong; the message names the place.
+            RunError: the task was read from a file and has no data.
+        """
+        source, split = self._locate(split)
+        return source.dataset(split)
+
+    def size(self, split: str) -> int:
+        """Returns how many examples a split has; raises as `dataset` does."""
+        source, split = self._locate(split)
+        return source.size(split)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns what a trained run has to know of the task."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "labels": list(self.labels),
+            "metrics": list(self.metrics),
+            "loss_weight": self.loss_weight,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "Task":
+        """Returns the task of `to_json`, which has no data.
+
+        Raises:
+            RunError: a field is missing.
+        """
+        try:
+            return cls(
+                name=value["name"],
+                kind=value["kind"],
+                source=None,
+                labels=tuple(value["labels"]),
+                metrics=tuple(value["metrics"]),
+                loss_weight=value["loss_weight"],
+            )
+        except (KeyError, TypeError) as error:
+            raise RunError(f"not the description of a task: {error}: {value!r}")
+
+    def _locate(self, split: str) -> tuple[Source, str]:
+        if self.source is None:
+            raise RunError(f"task {self.name} was read from a run: no data")
+        if split in self.splits:
+            return self.source, self.splits[split]
+        if split in SPLITS:
+            raise ConfigError(
+                f"task {self.name} has no {split} split: name one in its "
+                f"entry; {hint(split, self.splits)}"
+            )
+        return self.source, split
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskGroup:
+    """The tasks of one corpus or paper, which share texts.
+
+    Attributes:
+        name: of the group.
+        tasks: all of its tasks, in the paper's order.
+    """
+
+    name: str
+    tasks: tuple[Task, ...]

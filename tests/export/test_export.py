@@ -1,0 +1,190 @@
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+import mtl_tf
+from export import check, saved_model, warmup
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.training import runs
+from tests.system import corpus
+
+TEXTS = ["the yes tree no stone", "", "no a yes of", "unseen words yes no", "x"]
+
+
+@pytest.fixture(scope="module")
+def run(toy_run):
+    return mtl_tf.load(toy_run)
+
+
+@pytest.fixture(scope="module")
+def version(tmp_path_factory, run):
+    made = saved_model.export(run, str(tmp_path_factory.mktemp("e") / "toy"))
+    # What is served lies elsewhere than where it was made.
+    moved = tmp_path_factory.mktemp("moved") / "1"
+    shutil.move(made, moved)
+    return str(moved)
+
+
+def assert_scores(answers, expected, tolerance=1e-5):
+    assert [a["label"] for a in answers] == [e["label"] for e in expected]
+    for answer, wanted in zip(answers, expected):
+        assert set(answer["scores"]) == set(wanted["scores"])
+        for label, score in wanted["scores"].items():
+            assert abs(answer["scores"][label] - score) <= tolerance
+
+
+@pytest.mark.parametrize("task", ["plain", "mirror"])
+def test_the_c_loader_answers_as_predict_does(run, version, task):
+    assert_scores(check.ask(version, task, TEXTS), run.predict(task, TEXTS))
+
+
+@pytest.mark.parametrize("texts", [[""], ["", ""], [], ["yes " * 100_000]])
+def test_empty_and_enormous_texts(run, version, texts):
+    assert_scores(
+        check.ask(version, "plain", texts), run.predict("plain", texts)
+    )
+
+
+def test_mixed_tasks_in_one_call_and_unknown_ones(run, version):
+    tasks = ["mirror", "plain", "no such task", "mirror", ""]
+    request = {
+        "signature": "serving_default",
+        "inputs": {"text": TEXTS, "task": tasks},
+    }
+    result = check.run_in_c_loader(version, [request])
+    outputs = result["answers"][0]["outputs"]
+    assert result["imported"] == []
+    for row, (text, task) in enumerate(zip(TEXTS, tasks)):
+        if task in ("plain", "mirror"):
+            (expected,) = run.predict(task, [text])
+            assert outputs["label"][row] == expected["label"]
+            np.testing.assert_allclose(
+                outputs["scores"][row],
+                [expected["scores"][c] for c in outputs["classes"][row]],
+                atol=1e-5,
+            )
+        else:
+            assert outputs["label"][row] == ""
+            assert outputs["scores"][row] == [0.0, 0.0]
+            assert outputs["classes"][row] == ["", ""]
+
+
+def test_no_company_changes_a_score(version):
+    alone = [check.ask(version, "plain", [t])[0] for t in TEXTS]
+    assert_scores(check.ask(version, "plain", TEXTS), alone, 1e-6)
+
+
+def test_check_passes_and_notices_a_wrong_answer(version, tmp_path):
+    rows = check.check(version)
+    names = {"plain", "mirror", "serving_default"}
+    assert {row["signature"] for row in rows} == names
+    assert all(row["ok"] for row in rows)
+    copy = tmp_path / "1"
+    shutil.copytree(version, copy)
+    path = copy / "assets.extra" / "warmup_answers.json"
+    calls = json.loads(path.read_text())
+    calls[1]["outputs"]["scores"][0][0] += 2e-5
+    path.write_text(json.dumps(calls))
+    wrong = [r["signature"] for r in check.check(str(copy)) if not r["ok"]]
+    assert wrong == [calls[1]["signature"]]
+
+
+def test_the_graph_has_no_xla_no_python_and_no_path(version, toy_run):
+    with open(os.path.join(version, "saved_model.pb"), "rb") as file:
+        content = file.read()
+    assert b"PyFunc" not in content
+    assert os.path.dirname(toy_run).encode() not in content
+    graph = saved_model_pb2.SavedModel.FromString(content)
+    functions = graph.meta_graphs[0].graph_def.library.function
+    compiled = [
+        f.signature.name
+        for f in functions
+        if f.attr["_XlaMustCompile"].b or f.attr["_tf_compile"].b
+    ]
+    assert compiled == []
+
+
+def test_labels_results_and_warm_up_travel_along(version):
+    extra = os.path.join(version, "assets.extra")
+    assert set(os.listdir(extra)) == {
+        "config.json",
+        "labels.json",
+        "results.json",
+        "tf_serving_warmup_requests",
+        "warmup_answers.json",
+    }
+
+
+def test_warm_up_requests_are_prediction_logs(version):
+    path = os.path.join(version, "assets.extra", "tf_serving_warmup_requests")
+    records = list(tf.data.TFRecordDataset(path).as_numpy_iterator())
+    assert len(records) == 3
+    prediction_log = pytest.importorskip(
+        "tensorflow_serving.apis.prediction_log_pb2"
+    )
+    log = prediction_log.PredictionLog.FromString(records[0])
+    request = log.predict_log.request
+    assert request.model_spec.signature_name == "plain"
+    texts = tf.make_ndarray(request.inputs["text"])
+    assert texts[0].decode().startswith("a good one")
+
+
+def test_warm_up_message_field_numbers():
+    record = warmup.request("plain", {"text": ["ab"]})
+    # PredictionLog.predict_log = 6, .request = 1, then model_spec = 1 with
+    # signature_name = 3, and inputs = 2 with key = 1.
+    assert record[0] == (6 << 3 | 2) and record[2] == (1 << 3 | 2)
+    assert b"\x0a\x07\x1a\x05plain" in record
+    assert b"\x0a\x04text\x12" in record
+
+
+def test_versions_count_up_and_are_never_overwritten(run, tmp_path):
+    first = saved_model.export(run, str(tmp_path))
+    assert os.path.basename(first) == "1"
+    with pytest.raises(RunError, match="exists already"):
+        saved_model.export(run, str(tmp_path), version=1)
+    assert saved_model.next_version(str(tmp_path)) == 2
+    assert os.listdir(tmp_path) == ["1"]
+
+
+def test_fine_tuned_copies_are_exported_with_their_tasks(tmp_path, toy_files):
+    config = corpus.config(
+        toy_files,
+        epochs=1,
+        fine_tune={"epochs": 1, "scope": "all", "learning_rate": 0.01},
+    )
+    runs.train(config, str(tmp_path / "run"))
+    run = mtl_tf.load(str(tmp_path / "run"))
+    version = saved_model.export(run, str(tmp_path / "export"))
+    for task in ("plain", "mirror"):
+        assert_scores(check.ask(version, task, TEXTS), run.predict(task, TEXTS))
+    assert all(row["ok"] for row in check.check(version))
+
+
+def test_what_is_no_export_is_named(tmp_path):
+    with pytest.raises(RunError, match="it has no saved_model.pb"):
+        check.ask(str(tmp_path), "plain", ["a"])
+    (tmp_path / "saved_model.pb").write_bytes(b"not a model")
+    with pytest.raises(RunError, match="C loader cannot run"):
+        check.ask(str(tmp_path), "plain", ["a"])
+
+
+def test_unknown_signature_names_the_known(version):
+    with pytest.raises(RunError, match="no signature 'plane'.*mirror.*plain"):
+        check.ask(version, "plane", ["a"])
+
+
+def test_a_reserved_task_name_is_refused(run, tmp_path):
+    tasks = run.tasks
+    run.tasks = [{**tasks[0], "name": "serving_default"}]
+    try:
+        with pytest.raises(ConfigError, match="reserved"):
+            saved_model.export(run, str(tmp_path / "e"))
+    finally:
+        run.tasks = tasks
+    assert not os.path.exists(tmp_path / "e")

@@ -1,0 +1,252 @@
+"""The layers that do not run over time."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers.base import check_init
+from mtl_tf.layers.classification_head import ClassificationHead
+from mtl_tf.layers.dropout import Dropout
+from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.task_dense import TaskDense
+from tests.layers.layer_testing import run_layer_test
+
+TASK = tf.constant([2, 0])
+
+
+def normal(*shape, seed=0):
+    values = np.random.default_rng(seed).normal(size=shape)
+    return tf.constant(values, tf.float32)
+
+
+def test_task_dense():
+    x = normal(2, 4, 5)
+    layer = run_layer_test(
+        lambda: TaskDense(3, tasks=3, name="dense"),
+        (x, TASK),
+        parameters=3 * (5 * 3 + 3),
+        output_shapes=(2, 4, 3),
+    )
+    kernel, bias = map(np.array, (layer.kernel, layer.bias))
+    for group, task in enumerate(TASK.numpy()):
+        expected = x[group] @ kernel[task] + bias[task]
+        np.testing.assert_allclose(layer(x, TASK)[group], expected, atol=1e-6)
+
+
+def test_task_dense_on_sequences_without_bias():
+    x = normal(2, 4, 6, 5)
+    layer = run_layer_test(
+        lambda: TaskDense(3, tasks=3, use_bias=False, name="dense"),
+        (x, TASK),
+        parameters=3 * 5 * 3,
+        output_shapes=(2, 4, 6, 3),
+    )
+    expected = np.einsum("gbtk,gkn->gbtn", x, tf.gather(layer.kernel, TASK))
+    np.testing.assert_allclose(layer(x, TASK), expected, atol=1e-5)
+
+
+def test_embedding():
+    tokens = tf.constant([[[3, 0, 3], [1, 2, 0]]])
+    layer = run_layer_test(
+        lambda: Embedding(7, 4, name="embedding"),
+        (tokens,),
+        parameters=28,
+        output_shapes=(1, 2, 3, 4),
+        symbolic=None,
+    )
+    np.testing.assert_array_equal(layer.mask(tokens), tokens != 0)
+    vectors = np.arange(28, dtype=np.float32).reshape(7, 4)
+    layer.set_vectors(vectors)
+    np.testing.assert_array_equal(layer(tokens)[0, 0, 0], vectors[3])
+    with pytest.raises(ValueError, match=r"shape \(7, 4\), got \(4, 7\)"):
+        layer.set_vectors(vectors.T)
+
+
+@pytest.mark.parametrize("policy", ["float32", "mixed_bfloat16"])
+def test_embedding_has_sparse_gradients_of_repeated_rows(policy):
+    layer = Embedding(7, 4, dtype=policy)
+    layer.build()
+
+    @tf.function
+    def gradient(tokens):
+        with tf.GradientTape() as tape:
+            x = layer(tokens)
+            assert x.dtype.name == layer.compute_dtype
+            total = tf.reduce_sum(tf.cast(x, tf.float32))
+        found = tape.gradient(total, layer.vectors.value)
+        assert isinstance(found, tf.IndexedSlices)
+        return tf.convert_to_tensor(found)
+
+    dense = gradient(tf.constant([[[3, 0, 3]]]))
+    np.testing.assert_array_equal(dense[:, 0], [1, 0, 0, 2, 0, 0, 0])
+
+
+def head_arguments():
+    return (
+        {"summary": normal(2, 4, 5)},
+        {"task": TASK, "label": tf.constant([[0, 1, 1, 0], [4, 0, 2, 3]])},
+    )
+
+
+def test_classification_head():
+    counts = [5, 3, 2]
+    encoded, batch = head_arguments()
+    head = run_layer_test(
+        lambda: ClassificationHead(counts, name="head"),
+        (encoded, batch),
+        parameters=3 * (5 * 5 + 5),
+        output_shapes={
+            "logits": (2, 4, 5),
+            "scores": (2, 4, 5),
+            "prediction": (2, 4),
+            "loss": (2, 4),
+        },
+    )
+    output = {name: np.array(v) for name, v in head(encoded, batch).items()}
+    kernel, bias = (np.array(w) for w in head.dense.weights)
+    for g, task in enumerate(TASK.numpy()):
+        own = counts[task]
+        logits = encoded["summary"][g] @ kernel[task] + bias[task]
+        scores = np.exp(logits[:, :own])
+        scores /= scores.sum(-1, keepdims=True)
+        np.testing.assert_allclose(
+            output["scores"][g, :, :own], scores, atol=1e-6
+        )
+        assert not np.any(output["scores"][g, :, own:])
+        np.testing.assert_array_equal(
+            output["prediction"][g], scores.argmax(-1)
+        )
+        label = batch["label"][g].numpy()
+        np.testing.assert_allclose(
+            output["loss"][g], -np.log(scores[range(4), label]), atol=1e-5
+        )
+    assert output["loss"].dtype == np.float32
+    assert "loss" not in head(encoded, {"task": TASK})
+
+
+def test_foreign_labels_get_no_gradient():
+    head = ClassificationHead([5, 2])
+    summary = normal(1, 4, 5)
+    batch = {"task": tf.constant([1]), "label": tf.constant([[0, 1, 1, 0]])}
+    head({"summary": summary}, batch)
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(head({"summary": summary}, batch)["loss"])
+    kernel = tape.gradient(total, head.dense.kernel.value)
+    kernel = tf.convert_to_tensor(kernel).numpy()
+    assert np.any(kernel[1, :, :2])
+    assert not np.any(kernel[1, :, 2:]) and not np.any(kernel[0])
+
+
+def test_head_is_float32_under_mixed_policies():
+    encoded, batch = head_arguments()
+    head = ClassificationHead([5, 5, 5], dtype="mixed_bfloat16")
+    output = head(encoded, batch)
+    for name in ("logits", "scores", "loss"):
+        assert output[name].dtype == tf.float32
+
+
+@pytest.mark.parametrize("counts", [[], [2, 0], [2, -1]])
+def test_wrong_label_counts(counts):
+    with pytest.raises(ConfigError, match="label_counts"):
+        ClassificationHead(counts)
+
+
+def test_dropout_is_a_function_of_seed_and_salt():
+    x = tf.ones([1, 100, 50])
+    seed = tf.constant([3, 4])
+    layer = Dropout(0.3, salt="a")
+    one = layer(x, training=True, seed=seed)
+    np.testing.assert_array_equal(
+        one, Dropout(0.3, salt="a")(x, training=True, seed=seed)
+    )
+    traced = tf.function(layer)(x, training=True, seed=seed)
+    np.testing.assert_array_equal(one, traced)
+    # XLA draws other numbers, but again always the same ones.
+    compiled = [
+        tf.function(layer, jit_compile=True)(x, training=True, seed=seed)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*compiled)
+    other = Dropout(0.3, salt="b")(x, training=True, seed=seed)
+    assert np.mean(np.array(one) != np.array(other)) > 0.3
+    later = layer(x, training=True, seed=seed + 1)
+    assert np.mean(np.array(one) != np.array(later)) > 0.3
+    assert abs(np.mean(np.array(one) == 0) - 0.3) < 0.03
+    np.testing.assert_allclose(np.max(one), 1 / 0.7, rtol=1e-6)
+
+
+def test_dropout_does_nothing_unless_training():
+    x = normal(2, 3)
+    run_layer_test(
+        lambda: Dropout(0.5, salt="head"),
+        (x,),
+        parameters=0,
+        output_shapes=(2, 3),
+    )
+    np.testing.assert_array_equal(Dropout(0.5)(x), x)
+    np.testing.assert_array_equal(Dropout(0.0)(x, training=True), x)
+    with pytest.raises(ValueError, match="needs a seed"):
+        Dropout(0.5)(x, training=True)
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan"), "0.5"])
+def test_wrong_dropout_rates(rate):
+    with pytest.raises(ConfigError, match="dropout rate must be"):
+        Dropout(rate)
+
+
+def test_initial_values():
+    def kernel(seed=0, name="dense", **init):
+        layer = TaskDense(30, tasks=3, name=name, init={"seed": seed} | init)
+        layer.build((None, None, 20))
+        return np.array(layer.kernel), np.array(layer.bias)
+
+    drawn, bias = kernel()
+    np.testing.assert_array_equal(drawn, kernel()[0])
+    assert np.any(drawn != kernel(seed=1)[0])
+    assert np.any(drawn != kernel(name="other")[0])
+    assert np.any(drawn[0] != drawn[1])
+    limit = np.sqrt(6 / 50)
+    assert 0.95 * limit < np.abs(drawn).max() <= limit
+    assert not np.any(bias)
+    drawn, bias = kernel(name="uniform_too", **{"range": 0.01})
+    assert np.abs(drawn).max() > 0.1
+    layer = TaskDense(30, 3, init={"name": "uniform", "range": 0.01})
+    layer.build((None, None, 20))
+    for weight in layer.weights:
+        assert 0.009 < np.abs(np.array(weight)).max() <= 0.01
+
+
+@pytest.mark.parametrize(
+    "init, message",
+    [
+        ({"name": "uniforn"}, "did you mean 'uniform'"),
+        ({"rage": 0.1}, "did you mean 'range'"),
+        ({"range": 0.0}, "init.range must be positive, got 0.0"),
+        ({"range": float("nan")}, "init.range must be positive, got nan"),
+        ({"seed": -1}, "init.seed must be zero or a positive integer"),
+    ],
+)
+def test_wrong_init(init, message):
+    with pytest.raises(ConfigError, match=message):
+        check_init(init)
+
+
+@pytest.mark.parametrize("value", [0, -3, float("nan"), "3"])
+def test_wrong_sizes(value):
+    for make in (
+        lambda: TaskDense(value, 2),
+        lambda: TaskDense(2, value),
+        lambda: Embedding(value, 2),
+        lambda: Embedding(2, value),
+    ):
+        with pytest.raises(ConfigError, match="must be a positive integer"):
+            make()
+
+
+def test_layers_are_registered():
+    for layer in (TaskDense, Embedding, ClassificationHead, Dropout):
+        name = f"mtl_tf>{layer.__name__}"
+        assert keras.saving.get_registered_object(name) is layer

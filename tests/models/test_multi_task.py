@@ -1,0 +1,302 @@
+"""Models built from a config: counts, errors, learning, saving."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import recurrence
+from mtl_tf.models.multi_task import build_model, count_parameters
+from mtl_tf.models.registry import make_scheme
+
+
+@pytest.fixture(autouse=True)
+def without_jit():
+    """Compiling takes seconds: only tests that are about it do it."""
+    with recurrence.options(jit=False, shards=1):
+        yield
+
+
+def make_tasks(*label_counts):
+    return [
+        {
+            "name": f"task{n}",
+            "kind": "classification",
+            "labels": [str(label) for label in range(count)],
+        }
+        for n, count in enumerate(label_counts)
+    ]
+
+
+def small(name="meta_lstm", **changes):
+    scheme = {"name": name, "units": 6}
+    if name == "meta_lstm":
+        scheme |= {"meta_units": 4, "meta_vector": 3}
+    scheme |= changes.pop("scheme", {})
+    return {"embedding_dim": 5, "scheme": scheme} | changes
+
+
+def make_batch(groups=2, batch=3, length=7, seed=0):
+    draw = np.random.default_rng(seed)
+    lengths = draw.integers(0, length + 1, (groups, batch, 1))
+    tokens = draw.integers(1, 20, (groups, batch, length))
+    return {
+        "task": tf.range(groups, dtype=tf.int32),
+        "tokens": tf.constant(
+            np.where(np.arange(length) < lengths, tokens, 0), tf.int32
+        ),
+        "label": tf.constant(draw.integers(0, 2, (groups, batch)), tf.int32),
+        "weight": tf.ones([groups, batch]),
+    }
+
+
+@pytest.mark.parametrize(
+    "scheme, tasks, count",
+    [
+        ({"name": "lstm"}, 1, 120_602),
+        ({"name": "lstm", "sharing": "private"}, 16, 16 * 120_602),
+        ({"name": "lstm"}, 16, 120_400 + 16 * 202),
+        ({"name": "meta_lstm"}, 1, 136_362),
+        ({"name": "meta_lstm"}, 16, 1_339_392),
+        ({"name": "meta_lstm", "bidirectional": True}, 1, 2 * 136_160 + 402),
+    ],
+)
+def test_parameter_counts_are_the_papers(scheme, tasks, count):
+    config = {"embedding_dim": 200, "scheme": {"units": 100} | scheme}
+    model = build_model(config, 11, make_tasks(*[2] * tasks))
+    assert count_parameters(model) == count
+    assert count_parameters(model, include_embedding=True) == count + 2200
+
+
+def test_frozen_embeddings_are_not_trained():
+    config = small(embedding_trainable=False)
+    model = build_model(config, 11, make_tasks(2))
+    trained = count_parameters(model)
+    assert count_parameters(model, include_embedding=True) == trained
+    assert "vectors" not in {v.name for v in model.trainable_variables}
+
+
+SCHEMES = [
+    small("lstm"),
+    small("lstm", scheme={"sharing": "private", "bidirectional": True}),
+    small("meta_lstm"),
+    small("meta_lstm", scheme={"bidirectional": True}),
+]
+
+
+@pytest.mark.parametrize("config", SCHEMES)
+def test_outputs(config):
+    model = build_model(config, 20, make_tasks(2, 4))
+    batch = make_batch()
+    output = model(batch, inspect=True)
+    assert output["scores"].shape == (2, 3, 4)
+    np.testing.assert_allclose(
+        tf.reduce_sum(output["scores"], -1), 1.0, atol=1e-6
+    )
+    assert not np.any(output["scores"][0, :, 2:])
+    assert output["loss"].shape == output["prediction"].shape == (2, 3)
+    hidden = output["inspect"]["forward/hidden"]
+    assert hidden.shape == (2, 3, 7, 6)
+    both = config["scheme"].get("bidirectional", False)
+    assert ("backward/hidden" in output["inspect"]) == both
+    assert output["losses"] == {} and model(batch)["inspect"] == {}
+
+
+@pytest.mark.parametrize("config", SCHEMES[1:4:2])
+def test_summary_joins_last_forward_and_first_backward_state(config):
+    scheme = make_scheme(config["scheme"], tasks=2)
+    draw = np.random.default_rng(0)
+    embedded = draw.normal(size=(1, 2, 5, 4)).astype("float32")
+    mask = tf.sequence_mask([[3, 5]], 5)
+    output = scheme(embedded, mask, tf.constant([1]))
+    sequence, summary = output["sequence"], output["summary"]
+    assert sequence.shape == (1, 2, 5, 12) and summary.shape == (1, 2, 12)
+    for row, last in enumerate([2, 4]):
+        np.testing.assert_array_equal(
+            summary[0, row, :6], sequence[0, row, last, :6]
+        )
+        np.testing.assert_array_equal(
+            summary[0, row, 6:], sequence[0, row, 0, 6:]
+        )
+    without = scheme(embedded, mask, tf.constant([1]), sequence=False)
+    assert "sequence" not in without
+    np.testing.assert_array_equal(without["summary"], summary)
+
+
+@pytest.mark.parametrize("config", SCHEMES)
+def test_padding_changes_no_score(config):
+    model = build_model(config, 20, make_tasks(2, 2))
+    batch = make_batch()
+    longer = batch | {
+        "tokens": tf.pad(batch["tokens"], [[0, 0], [0, 0], [0, 9]])
+    }
+    np.testing.assert_allclose(
+        model(longer)["scores"], model(batch)["scores"], atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_texts_without_tokens(jit):
+    model = build_model(small(), 20, make_tasks(2, 2))
+    empty = {
+        "task": tf.constant([1]),
+        "tokens": tf.zeros([1, 3, 0], tf.int32),
+    }
+    padded = empty | {"tokens": tf.zeros([1, 3, 4], tf.int32)}
+
+    @tf.function(
+        input_signature=[
+            {
+                "task": tf.TensorSpec([None], tf.int32),
+                "tokens": tf.TensorSpec([None, None, None], tf.int32),
+            }
+        ]
+    )
+    def traced(batch):
+        with recurrence.options(jit=jit):
+            return model(batch)["scores"]
+
+    expected = model(padded)["scores"]
+    np.testing.assert_allclose(model(empty)["scores"], expected, atol=1e-6)
+    np.testing.assert_allclose(traced(empty), expected, atol=1e-6)
+    np.testing.assert_allclose(traced(padded), expected, atol=1e-6)
+
+
+def test_dropout_in_training_only():
+    config = small(dropout={"embedding": 0.5, "head": 0.5})
+    model = build_model(config, 20, make_tasks(2, 2))
+    batch, seed = make_batch(), tf.constant([1, 2])
+    one = model(batch, training=True, seed=seed)["loss"]
+    np.testing.assert_array_equal(
+        one, model(batch, training=True, seed=seed)["loss"]
+    )
+    assert np.any(one != model(batch, training=True, seed=seed + 1)["loss"])
+    np.testing.assert_array_equal(model(batch)["loss"], model(batch)["loss"])
+    assert np.any(one != model(batch)["loss"])
+
+
+def test_initial_weights_are_a_function_of_the_seed():
+    def weights(seed):
+        model = build_model(small(), 20, make_tasks(2, 2), seed=seed)
+        return model.get_weights()
+
+    for a, b in zip(weights(3), weights(3)):
+        np.testing.assert_array_equal(a, b)
+    assert any(np.any(a != b) for a, b in zip(weights(3), weights(4)))
+
+
+def test_vectors_are_used():
+    vectors = np.random.default_rng(0).normal(size=(20, 5)).astype("float32")
+    model = build_model(small(), 20, make_tasks(2), vectors=vectors)
+    np.testing.assert_array_equal(model.embedding.vectors, vectors)
+
+
+@pytest.mark.parametrize("config", SCHEMES)
+def test_checkpoint_restores_a_fresh_model(config, tmp_path):
+    tasks, batch = make_tasks(2, 3), make_batch()
+    model = build_model(config, 20, tasks, seed=1)
+    path = tf.train.Checkpoint(model=model).save(str(tmp_path / "saved"))
+    fresh = build_model(config, 20, tasks, seed=2)
+    expected = model(batch)["scores"]
+    assert np.any(fresh(batch)["scores"] != expected)
+    status = tf.train.Checkpoint(model=fresh).restore(path)
+    status.assert_existing_objects_matched().assert_consumed()
+    np.testing.assert_array_equal(fresh(batch)["scores"], expected)
+    # The scores and the scheme's name alone would not show a lost weight.
+    saved = dict(tf.train.list_variables(path))
+    assert sum("VARIABLE_VALUE" in name for name in saved) == 1 + len(
+        model.weights
+    )
+
+
+@pytest.mark.parametrize(
+    "config, message",
+    [
+        (small("meta_lsm"), "unknown scheme 'meta_lsm'; did you mean 'meta_l"),
+        (small(scheme={"unit": 3}), "no option 'unit'; did you mean 'units'"),
+        (small("lstm", scheme={"sharing": "privat"}), "did you mean 'private"),
+        (small("lstm", scheme={"units": 0}), "units must be a positive"),
+        (small("lstm", scheme={"units": -3}), "units must be .* got -3"),
+        (small(scheme={"units": float("nan")}), "units must be .* got nan"),
+        (small(scheme={"meta_units": 0}), "meta_units must be a positive"),
+        (small(embeding_dim=3), "no field 'embeding_dim'; did you mean"),
+        (small(embedding_dim=-1), "embedding_dim must be a positive"),
+        (small(dropout={"hed": 0.1}), "did you mean 'head'"),
+        (small(dropout={"head": 1.0}), "dropout rate must be"),
+        (small(init={"name": "unifrom"}), "did you mean 'uniform'"),
+        ({"embedding_dim": 3}, "model.scheme must name"),
+    ],
+)
+def test_wrong_configs(config, message):
+    with pytest.raises(ConfigError, match=message):
+        build_model(config, 20, make_tasks(2))
+
+
+def test_wrong_tasks():
+    with pytest.raises(ConfigError, match="at least one task"):
+        build_model(small(), 20, [])
+    tagging = make_tasks(2)[0] | {"kind": "taging"}
+    with pytest.raises(ConfigError, match="unknown kind of task 'taging'"):
+        build_model(small(), 20, [tagging])
+    with pytest.raises(ConfigError, match="must be of one kind"):
+        build_model(small(), 20, [*make_tasks(2), tagging])
+
+
+def two_task_problem(draw, batch):
+    """Is 5 or 6 the first of them? Task 1 has the labels the other way."""
+    task = int(draw.integers(2))
+    tokens = draw.integers(7, 20, (1, batch, 8))
+    label = draw.integers(0, 2, (1, batch))
+    first = draw.integers(0, 4, (1, batch))
+    second = draw.integers(4, 8, (1, batch))
+    rows = np.arange(batch)
+    tokens[0, rows, first[0]] = 5 + label[0]
+    tokens[0, rows, second[0]] = 6 - label[0]
+    label = 1 - label if task else label
+    return {
+        "task": tf.constant([task]),
+        "tokens": tf.constant(tokens, tf.int32),
+        "label": tf.constant(label, tf.int32),
+    }
+
+
+def test_meta_lstm_learns_what_depends_on_order_and_task():
+    """A fresh seed every time: printed, so that a failure can be repeated."""
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) >> 1
+    print(f"seed {seed}")
+    draw = np.random.default_rng(seed)
+    config = {
+        "embedding_dim": 16,
+        "scheme": {
+            "name": "meta_lstm",
+            "units": 24,
+            "meta_units": 16,
+            "meta_vector": 16,
+        },
+    }
+    model = build_model(config, 20, make_tasks(2, 2), seed=seed)
+    variables = [v.value for v in model.trainable_variables]
+    squares = [tf.Variable(tf.fill(v.shape, 0.1)) for v in variables]
+
+    @tf.function(reduce_retracing=True)
+    def step(batch):
+        with recurrence.options(jit=True, shards=1):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(model(batch, training=True)["loss"])
+        for v, s, g in zip(variables, squares, tape.gradient(loss, variables)):
+            s.assign_add(tf.convert_to_tensor(g) ** 2)
+            v.assign_sub(0.1 * tf.convert_to_tensor(g) / tf.sqrt(s))
+        return loss
+
+    scores = []
+    for n in range(1500):
+        step(two_task_problem(draw, 32))
+        if n % 100 == 99:
+            test = [two_task_problem(draw, 200) for _ in range(4)]
+            scores.append(
+                np.mean([model(b)["prediction"] == b["label"] for b in test])
+            )
+            if scores[-1] > 0.98:
+                break
+    print(scores)
+    assert scores[-1] > 0.98

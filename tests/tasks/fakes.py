@@ -1,0 +1,67 @@
+"""A TFDS builder made here, and a stand-in for the room that prepares them."""
+
+import sys
+import types
+
+import numpy as np
+import tensorflow_datasets as tfds
+
+ROWS = {
+    "train": [(f"train text {i}", i % 3 == 0) for i in range(40)],
+    "test": [("a", 0), ("", 1), ("c", 1), ("d", 0)],
+}
+
+
+class FakeReviews(tfds.core.GeneratorBasedBuilder):
+    """Labels as a ClassLabel, as integers and as strings."""
+
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _info(self):
+        features = tfds.features.FeaturesDict(
+            {
+                "text": tfds.features.Text(),
+                "label": tfds.features.ClassLabel(names=["good", "bad"]),
+                "stars": tfds.features.Scalar(np.int32),
+                "word": tfds.features.Text(),
+                "bytes": tfds.features.Sequence(tfds.features.Text()),
+            }
+        )
+        return self.dataset_info_from_configs(
+            features=features, disable_shuffling=True
+        )
+
+    def _split_generators(self, dl_manager):
+        return {
+            split: self._generate_examples(rows) for split, rows in ROWS.items()
+        }
+
+    def _generate_examples(self, rows):
+        for i, (text, label) in enumerate(rows):
+            yield (
+                i,
+                {
+                    "text": text,
+                    "label": int(label),
+                    "stars": 10 if label else 9,
+                    "word": "yes" if label else "no",
+                    "bytes": [],
+                },
+            )
+
+
+def install(monkeypatch, directory):
+    """Puts a fake `mtl_tf.datasets.building` in place; returns its calls."""
+    builder = FakeReviews(data_dir=str(directory))
+    builder.download_and_prepare()
+    calls = []
+
+    def prepare(name, data_dir="", manual_dir=""):
+        calls.append((name, data_dir, manual_dir))
+        return builder
+
+    module = types.ModuleType("mtl_tf.datasets.building")
+    module.prepare = prepare
+    module.warnings_of = lambda _: ["one odd thing"]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return calls

@@ -1,0 +1,117 @@
+import pytest
+from absl import logging
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.file_source import FileSource
+from mtl_tf.tasks.tables import Layout
+
+LAYOUT = Layout("tsv", text=1, label=0, header=False)
+
+
+@pytest.fixture
+def source_of(tmp_path):
+    def _source_of(labels=None, **contents):
+        files = {}
+        for split, content in contents.items():
+            if isinstance(content, str):
+                content = content.encode()
+            path = tmp_path / f"{split}.tsv"
+            path.write_bytes(content)
+            files[split] = str(path)
+        return FileSource(files, dict.fromkeys(files, LAYOUT), labels)
+
+    return _source_of
+
+
+def examples(source, split):
+    return [
+        (example["text"].decode(), int(example["label"]))
+        for example in source.dataset(split).as_numpy_iterator()
+    ]
+
+
+def test_examples_stand_in_the_order_of_the_file(source_of):
+    source = source_of(train="pos\tc\nneg\ta\npos\tb\n", test="neg\td\npos\te")
+    assert source.labels == ("neg", "pos")
+    assert examples(source, "train") == [("c", 1), ("a", 0), ("b", 1)]
+    assert examples(source, "test") == [("d", 0), ("e", 1)]
+    assert (source.size("train"), source.size("test")) == (3, 2)
+    assert source.split_names == ("train", "test")
+    spec = source.dataset("train").element_spec
+    assert spec["text"].dtype == "string" and spec["text"].shape == []
+    assert spec["label"].dtype == "int64" and spec["label"].shape == []
+    assert source.warnings == []
+
+
+def test_integer_labels_are_sorted_by_value(source_of):
+    source = source_of(train="10\ta\n9\tb\n-1\tc\n")
+    assert source.labels == ("-1", "9", "10")
+
+
+def test_given_labels_keep_their_order(source_of):
+    source = source_of(labels=["pos", "neg"], test="neg\ta\npos\tb\n")
+    assert examples(source, "test") == [("a", 1), ("b", 0)]
+
+
+def test_unknown_label_names_line_and_nearest(source_of, tmp_path):
+    source = source_of(
+        train="positive\ta\nnegative\tb\n", test="negative\tc\npositve\td\n"
+    )
+    with pytest.raises(DataError) as error:
+        source.dataset("test")
+    assert str(error.value) == (
+        f"{tmp_path}/test.tsv:2: unknown label 'positve'; "
+        "did you mean 'positive'?"
+    )
+
+
+def test_labels_without_a_training_file(source_of):
+    with pytest.raises(ConfigError, match="labels must be given"):
+        source_of(test="a\tb\n")
+
+
+def test_unknown_split(source_of):
+    with pytest.raises(ConfigError, match="did you mean 'train'"):
+        source_of(train="a\tb\n").dataset("tran")
+
+
+def test_odd_rows_are_kept_counted_and_logged_once(
+    source_of, tmp_path, monkeypatch
+):
+    logged = []
+    monkeypatch.setattr(logging, "warning", lambda f, *a: logged.append(f % a))
+    source = source_of(
+        train=b"1\tcaf\xe9\n0\t \n1\t\n1\tb\n1\t\xa0\n",
+        test="1\ta\n1\tb\n",
+    )
+    assert len(examples(source, "train")) == 5
+    assert len(examples(source, "test")) == 2
+    examples(source, "train")
+    assert source.warnings == [
+        f"{tmp_path}/train.tsv: 2 rows not UTF-8, read as Latin-1 "
+        "(first: line 1)",
+        f"{tmp_path}/train.tsv: 3 rows with an empty text (first: line 2)",
+        f"{tmp_path}/test.tsv: all 2 rows are of one class, '1'",
+    ]
+    assert logged == source.warnings
+    assert examples(source, "train")[0] == ("café", 1)
+
+
+def test_half_a_surrogate_pair_does_not_stop_us(tmp_path):
+    path = tmp_path / "train.jsonl"
+    path.write_bytes(
+        b'{"text": "a \\ud83d b", "label": 0}\n{"text": "\\ud83d\\ude00", '
+        b'"label": 1}'
+    )
+    layout = Layout("jsonl", "text", "label", header=False)
+    source = FileSource({"train": str(path)}, {"train": layout})
+    assert examples(source, "train") == [("a ? b", 0), ("😀", 1)]
+    (warning,) = source.warnings
+    assert "1 row with half a surrogate pair" in warning
+
+
+def test_a_file_is_read_when_its_split_is_asked_for(source_of, tmp_path):
+    source = source_of(labels=["0", "1"], train="0\ta\n1\tb\n", test="oops")
+    assert source.size("train") == 2
+    with pytest.raises(DataError, match=f"{tmp_path}/test.tsv:1: no tab"):
+        source.size("test")

@@ -1,0 +1,78 @@
+import json
+
+import pytest
+
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.tasks.task import Task, TaskGroup
+from tests.tasks.test_hold_out import Numbers
+
+
+class Named(Numbers):
+    def dataset(self, split):
+        return f"dataset of {split}"
+
+
+def task_of(**fields):
+    fields = {
+        "name": "mails",
+        "kind": "classification",
+        "source": Named(5),
+        "labels": ("ham", "spam"),
+        **fields,
+    }
+    return Task(**fields)
+
+
+def test_splits_are_those_of_the_source_or_renamed():
+    task = task_of(splits={"train": "all[:9]", "test": "final", "extra": "x"})
+    assert task.dataset("train") == "dataset of all[:9]"
+    assert task.dataset("extra") == "dataset of x"
+    assert task.dataset("test[:3]") == "dataset of test[:3]"
+    assert task.size("test") == 5
+    assert task_of().dataset("validation") == "dataset of validation"
+
+
+def test_a_missing_split_is_an_error_when_it_is_asked_for():
+    task = task_of(splits={"train": "train"})
+    for ask in (task.dataset, task.size):
+        with pytest.raises(ConfigError, match="mails has no test split"):
+            ask("test")
+
+
+def test_json_round_trip_without_data():
+    task = task_of(metrics=("macro_f1",), loss_weight=0.5)
+    value = json.loads(json.dumps(task.to_json()))
+    assert value == {
+        "name": "mails",
+        "kind": "classification",
+        "labels": ["ham", "spam"],
+        "metrics": ["macro_f1"],
+        "loss_weight": 0.5,
+    }
+    again = Task.from_json(value)
+    assert again == task_of(metrics=("macro_f1",), loss_weight=0.5)
+    with pytest.raises(RunError, match="mails was read from a run"):
+        again.dataset("test")
+
+
+def test_json_with_missing_fields():
+    with pytest.raises(RunError, match="'kind'"):
+        Task.from_json({"name": "mails"})
+
+
+@pytest.mark.parametrize("weight", [0, -1.0, float("nan"), "1"])
+def test_wrong_loss_weights(weight):
+    with pytest.raises(
+        ConfigError, match="mails: loss_weight must be positive"
+    ):
+        task_of(loss_weight=weight)
+
+
+def test_unknown_kind():
+    with pytest.raises(ConfigError, match="did you mean 'classification'"):
+        task_of(kind="clasification")
+
+
+def test_tasks_and_groups_can_be_keys():
+    task = task_of()
+    assert {task: 1, TaskGroup("g", (task,)): 2}[task] == 1

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError
+
+
+@pytest.fixture(scope="module")
+def run(toy_run):
+    return mtl_tf.load(toy_run)
+
+
+def test_predict_answers_texts(run):
+    texts = ["the yes tree no stone", "no a yes of"]
+    plain = run.predict("plain", texts)
+    mirror = run.predict("mirror", texts)
+    assert [a["label"] for a in plain] == ["1", "0"] or [
+        a["label"] for a in plain
+    ] == ["0", "1"]
+    assert [a["label"] for a in plain] != [a["label"] for a in mirror]
+    for answer in plain:
+        assert set(answer["scores"]) == {"0", "1"}
+        np.testing.assert_allclose(sum(answer["scores"].values()), 1, atol=1e-5)
+
+
+def scores(run, texts, **options):
+    answers = run.predict("plain", texts, **options)
+    return [answer["scores"]["1"] for answer in answers]
+
+
+def test_a_text_is_scored_the_same_in_any_company(run):
+    texts = ["yes no", "", "no tree " * 300, "the yes of a no stone", "x"]
+    alone = [scores(run, [text])[0] for text in texts]
+    together = scores(run, texts, batch_size=5)
+    two = scores(run, texts, batch_size=2)
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+    np.testing.assert_allclose(two, alone, atol=1e-6)
+
+
+def test_compiled_and_plain_predictions_agree(run):
+    texts = [f"{'yes no' if n % 2 else 'no yes'} tree" for n in range(300)]
+    np.testing.assert_allclose(
+        scores(run, texts), scores(run, texts[:2]) * 150, atol=1e-5
+    )
+
+
+def test_odd_texts_get_answers(run):
+    huge = "yes " + "tree " * 100_000 + "no"
+    odd = [huge, "", " \t\n", "\x00\x01", "ünï 🎉 \x85", "\udcff"]
+    assert len(scores(run, odd)) == len(odd)
+    assert np.isfinite(scores(run, odd)).all()
+    assert run.predict("plain", []) == []
+
+
+def test_an_unknown_task_offers_the_nearest(run):
+    with pytest.raises(ConfigError, match="did you mean 'mirror'"):
+        run.predict("miror", ["a"])
+    with pytest.raises(TypeError, match="list of strings"):
+        run.predict("plain", "a text")
+
+
+def test_evaluate_scores_any_split_and_chosen_tasks(run):
+    results = run.evaluate("validation", ["mirror"])
+    assert results["split"] == "validation"
+    assert set(results["tasks"]) == {"mirror"}
+    assert results["tasks"]["mirror"]["examples"] == 100
+    assert "clean" not in results["tasks"]["mirror"]
+    assert results["mean"]["overall"] > 95

@@ -202,14 +202,15 @@ PROGRAM = runner.Program(
     into tracing and compiling is told apart.
 
     All cases take some minutes. Tables go to standard output, progress to
-    standard error. Ratios hold on a busy machine, times do not.
+    standard error. Measure on a quiet machine: load shifts times a lot, and
+    ratios as well.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         ("Everything", "--output=benchmark.json"),
         (
-            "Training steps with one thread an operation",
+            "Training steps on one thread",
             "--cases=meta_mtl --threads=1",
         ),
     ),

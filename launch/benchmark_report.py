@@ -28,7 +28,7 @@ def case(name: str, result: dict[str, Any]) -> str:
     if result["load_average"] > 0.5 * threads["cores"]:
         lines.append(
             f"note: the load was {result['load_average']:.1f} before this "
-            "case: other processes disturb it; ratios hold better than times"
+            "case: other processes disturb times a lot, and ratios as well"
         )
     return "\n".join(lines)
 

@@ -36,6 +36,7 @@ from mtl_tf.pipelines.columns import EncodedSplit
 from mtl_tf.pipelines.orders import JointOrder, TaskOrder, cut_into_batches
 from mtl_tf.pipelines.schedules import Joint, make_schedule
 from mtl_tf.pipelines.store import ExampleStore
+from mtl_tf.pipelines.tuning import fixed
 
 _STEPS_AT_ONCE = 256
 _PREFETCHED = 32
@@ -227,15 +228,12 @@ def training_dataset(
     chunks = tf.data.Dataset.range(start_step, stop, _STEPS_AT_ONCE).map(
         functools.partial(_plan_chunk, plan, replicas, stop)
     )
-    options = tf.data.Options()
-    options.deterministic = True
     # Two calls keep ahead of training without taking its cores.
-    return (
+    return fixed(
         chunks.prefetch(1)
         .unbatch()
         .map(batch, num_parallel_calls=2)
         .prefetch(_PREFETCHED * replicas)
-        .with_options(options)
     )
 
 
@@ -355,4 +353,5 @@ def evaluation_dataset(
         return {**batch, "task": step["task"], "row": step["rows"]}
 
     dataset = tf.data.Dataset.from_tensor_slices(plan)
-    return dataset.map(make, num_parallel_calls=2).prefetch(_PREFETCHED)
+    batches = dataset.map(make, num_parallel_calls=2)
+    return fixed(batches.prefetch(_PREFETCHED))

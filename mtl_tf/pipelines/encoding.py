@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.pipelines.columns import Column, EncodedSplit
+from mtl_tf.pipelines.tuning import fixed
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import Vocabulary
@@ -44,10 +45,10 @@ def encode(
         others = {k: v for k, v in batch.items() if k != "text"}
         return {"tokens": encoder(batch["text"]), **others}
 
-    batches = (
+    batches = fixed(
         dataset.ragged_batch(_TEXTS_AT_ONCE)
-        .map(with_tokens, num_parallel_calls=tf.data.AUTOTUNE)
-        .prefetch(tf.data.AUTOTUNE)
+        .map(with_tokens, num_parallel_calls=2)
+        .prefetch(2)
     )
     parts = {key: [_empty(s)] for key, s in batches.element_spec.items()}
     for batch in batches:
@@ -100,11 +101,11 @@ def _training_tokens(
         return tokens[:, :max_length] if max_length else tokens
 
     for task in tasks:
-        yield from (
+        yield from fixed(
             task.dataset("train")
             .batch(_TEXTS_AT_ONCE)
-            .map(cut, num_parallel_calls=tf.data.AUTOTUNE)
-            .prefetch(tf.data.AUTOTUNE)
+            .map(cut, num_parallel_calls=2)
+            .prefetch(2)
         )
 
 

@@ -15,6 +15,7 @@ from mtl_tf.core import files
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.pipelines import buckets, encoding
 from mtl_tf.pipelines.encoding import EncodedSplit
+from mtl_tf.pipelines.tuning import fixed
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.encoder import TextEncoder
@@ -104,7 +105,8 @@ def _digest(split: EncodedSplit) -> dict[str, Any]:
 def texts(task: Task, split: str) -> list[bytes]:
     """All texts of a split, as bytes."""
     dataset = task.dataset(split).map(lambda example: example["text"])
-    return [t for batch in dataset.batch(1024) for t in batch.numpy()]
+    batches = fixed(dataset.batch(1024))
+    return [t for batch in batches for t in batch.numpy()]
 
 
 class CleanParts:
@@ -124,11 +126,17 @@ class CleanParts:
         data_dir: str | None,
         manual_dir: str | None,
     ):
+        self.group = list(group)
+        self.where = (data_dir, manual_dir)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """The tasks of the group."""
         tasks = {}
-        for entry in group:
-            whole = registry.group_of(entry, data_dir, manual_dir)
+        for entry in self.group:
+            whole = registry.group_of(entry, *self.where)
             tasks.update({task.name: task for task in whole.tasks})
-        self.tasks = list(tasks.values())
+        return list(tasks.values())
 
     @functools.cached_property
     def seen(self) -> SeenTexts:

@@ -120,6 +120,7 @@ class Run:
         tasks: Sequence[str] | None = None,
         data_dir: str | None = None,
         manual_dir: str | None = None,
+        clean: data.CleanParts | None = None,
     ) -> dict[str, Any]:
         """Scores the run on a split of its tasks.
 
@@ -128,6 +129,7 @@ class Run:
             tasks: names of tasks, all by default.
             data_dir: where prepared datasets are.
             manual_dir: where the corpora are.
+            clean: the group's clean parts, if they are at hand already.
 
         Returns:
             See `mtl_tf.evaluation.evaluator.evaluate`.
@@ -141,8 +143,9 @@ class Run:
             )
         }
         group = self.config["evaluation"]["group"] or self.config["tasks"]
-        clean = None
-        if split not in ("train", "validation"):
+        if split in ("train", "validation"):
+            clean = None
+        elif clean is None:
             clean = data.CleanParts(group, data_dir, manual_dir)
         scored = [self._score(resolved[n], split, clean) for n in chosen]
         return evaluator.evaluate(scored, split)

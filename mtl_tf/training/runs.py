@@ -12,8 +12,10 @@ from absl import logging
 from mtl_tf.core import files, random
 from mtl_tf.evaluation import evaluator, facts, tables
 from mtl_tf.models.multi_task import build_model, count_parameters
+from mtl_tf.tasks import registry
 from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import data, stages
+from mtl_tf.training.data import CleanParts
 from mtl_tf.training.run import load
 from mtl_tf.training.run_directory import RunDirectory
 from mtl_tf.training.strategies import make_strategy
@@ -48,10 +50,23 @@ def train(
         Interrupted: a signal came; the state is saved.
     """
     config = json.loads(json.dumps(config))
+    where = (data_dir, manual_dir)
+    # Shared by the runs of one model a task: reading the group takes longer
+    # than scoring one of them.
+    group = config["evaluation"]["group"] or config["tasks"]
+    return _train(config, model_dir, where, strategy, CleanParts(group, *where))
+
+
+def _train(
+    config: dict[str, Any],
+    model_dir: str,
+    where: tuple,
+    strategy: str,
+    clean: CleanParts,
+) -> dict[str, Any]:
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
-        longer = run.claim(config)
-        if longer:
+        if run.claim(config):
             _reopen(run)
         if run.has("results.json"):
             logging.info(
@@ -59,11 +74,9 @@ def train(
                 "another --model_dir."
             )
             return run.read("results.json")
-        where = (data_dir, manual_dir)
-        if config["train_separately"]:
-            results = _train_separately(config, run, where, strategy)
-        else:
-            results = _train_jointly(config, run, where, strategy)
+        each = config["train_separately"]
+        do = _train_separately if each else _train_jointly
+        results = do(config, run, where, strategy, clean)
         files.write_text(
             run.file("results.md"), tables.markdown(results, config["name"])
         )
@@ -80,11 +93,13 @@ def _reopen(run: RunDirectory) -> None:
 
 
 def _train_separately(
-    config: dict[str, Any], run: RunDirectory, where: tuple, strategy: str
+    config: dict[str, Any],
+    run: RunDirectory,
+    where: tuple,
+    strategy: str,
+    clean: CleanParts,
 ) -> dict[str, Any]:
     """Trains a model for every task, each in a run directory of its own."""
-    from mtl_tf.tasks import registry
-
     collected, parameters, seconds = {}, 0, 0.0
     tasks = registry.resolve(config["tasks"], *where)
     entries = registry.single_entries(config["tasks"])
@@ -125,7 +140,11 @@ def _joined(parts: list[dict], about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _train_jointly(
-    config: dict[str, Any], run: RunDirectory, where: tuple, strategy: str
+    config: dict[str, Any],
+    run: RunDirectory,
+    where: tuple,
+    strategy: str,
+    clean: CleanParts,
 ) -> dict[str, Any]:
     """Trains one model on all tasks."""
     loaded = data.load(config, run, *where)
@@ -139,7 +158,7 @@ def _train_jointly(
         seconds += float(state.seconds.numpy())
     trained = load(run.path)
     parts = [
-        trained.evaluate(split, None, *where)
+        trained.evaluate(split, None, *where, clean=clean)
         for split in config["evaluation"]["splits"]
     ]
     about = {

@@ -14,6 +14,7 @@ from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
+from mtl_tf.pipelines.tuning import fixed
 from mtl_tf.training.checkpoints import BestWeights, Checkpoints
 from mtl_tf.training.data import RunData
 from mtl_tf.training.inference import Predictor
@@ -156,7 +157,7 @@ class StageRunner:
 
         def make(start: int, replicas: int) -> tf.data.Dataset:
             dataset = training_dataset(batches, start, replicas, total)
-            return dataset.map(numbered).prefetch(4)
+            return fixed(dataset.map(numbered).prefetch(4))
 
         return make
 

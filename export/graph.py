@@ -1,5 +1,6 @@
 """The served functions of a run: raw strings in, labels and scores out."""
 
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -38,15 +39,28 @@ class ServedClassifier:
         for row, part in enumerate(labels):
             table[row, : len(part)] = part
         self.classes = tf.constant(table.tolist(), tf.string)
+        # Traced once, whatever the number of signatures that call them.
+        self._tokens = tf.function(
+            self._encode, input_signature=[tf.TensorSpec([None], tf.string)]
+        )
+        self._forward = {
+            id(model): tf.function(
+                functools.partial(self._score, model),
+                input_signature=[
+                    tf.TensorSpec([], tf.int32),
+                    tf.TensorSpec([None, None], tf.int32),
+                ],
+            )
+            for model in self.models
+        }
 
     def for_task(self, task: int) -> Callable[[tf.Tensor], Outputs]:
         """The function of one task's signature: `text` [batch] to outputs."""
 
         @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "text")])
         def serve(text: tf.Tensor) -> Outputs:
-            number, scores = self._run(
-                self.models[task], tf.constant(task), self._tokens(text)
-            )
+            forward = self._forward[id(self.models[task])]
+            number, scores = forward(tf.constant(task), self._tokens(text))
             count = self.counts[task]
             classes = self.classes[task, :count]
             return {
@@ -90,13 +104,13 @@ class ServedClassifier:
 
         return serve
 
-    def _tokens(self, text: tf.Tensor) -> tf.Tensor:
+    def _encode(self, text: tf.Tensor) -> tf.Tensor:
         ids = self.encoder(text)
         # A recurrence over no step at all fails where no text has a word.
         longest = tf.maximum(ids.bounding_shape(out_type=tf.int32)[1], 1)
         return ids.to_tensor(shape=tf.stack([tf.shape(text)[0], longest]))
 
-    def _run(
+    def _score(
         self, model: MultiTaskModel, task: tf.Tensor, tokens: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Class numbers int32 [batch] and scores [batch, width] of a task."""
@@ -114,20 +128,20 @@ class ServedClassifier:
         rows = tf.shape(tokens)[0]
         number = tf.zeros([rows], tf.int32)
         scores = tf.zeros([rows, self.width])
-        for model, tasks in self._tasks_by_model():
+        for forward, tasks in self._tasks_by_model():
             for task in tf.constant(tasks):
                 mine = tf.where(tf.equal(task_number, task))
                 if tf.size(mine) > 0:
                     chosen = tf.gather_nd(tokens, mine)
-                    part, part_scores = self._run(model, task, chosen)
+                    part, part_scores = forward(task, chosen)
                     number = tf.tensor_scatter_nd_update(number, mine, part)
                     scores = tf.tensor_scatter_nd_update(
                         scores, mine, part_scores
                     )
         return number, scores
 
-    def _tasks_by_model(self) -> list[tuple[MultiTaskModel, list[int]]]:
-        groups: dict[int, tuple[MultiTaskModel, list[int]]] = {}
+    def _tasks_by_model(self) -> list[tuple[Callable, list[int]]]:
+        groups: dict[int, list[int]] = {}
         for task, model in enumerate(self.models):
-            groups.setdefault(id(model), (model, []))[1].append(task)
-        return list(groups.values())
+            groups.setdefault(id(model), []).append(task)
+        return [(self._forward[key], tasks) for key, tasks in groups.items()]

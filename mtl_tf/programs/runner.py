@@ -22,7 +22,6 @@ import contextlib
 import dataclasses
 import glob
 import importlib
-import logging as python_logging
 import os
 import re
 import signal
@@ -278,9 +277,6 @@ def _import_tensorflow(quiet: bool) -> None:
     hold = quiet and "tensorflow" not in sys.modules
     with _captured_stderr() if hold else contextlib.nullcontext():
         importlib.import_module("tensorflow")
-    if quiet:
-        # It tells how long every checkpoint took to plan, for one.
-        python_logging.getLogger("tensorflow").setLevel("WARNING")
 
 
 @contextlib.contextmanager

@@ -1,8 +1,9 @@
 """What a run saves: its latest states and its best weights."""
 
+import contextlib
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import keras
 import tensorflow as tf
@@ -19,6 +20,17 @@ _DAMAGED = (
     RuntimeError,
     ValueError,
 )
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps TensorFlow's notes on how it writes off the log."""
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity(min(verbosity, logging.WARNING))
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
 
 
 def _by_path(variables: Iterable[keras.Variable]) -> dict[str, tf.Variable]:
@@ -125,7 +137,8 @@ class Checkpoints:
                     f"{int(self.step.numpy())}; the last good checkpoint is "
                     f"{self.manager.latest_checkpoint}"
                 )
-        self.manager.save(checkpoint_number=int(self.step.numpy()))
+        with _quiet():
+            self.manager.save(checkpoint_number=int(self.step.numpy()))
 
 
 @tf.function(reduce_retracing=True)
@@ -152,7 +165,8 @@ class BestWeights:
         """Saves the model's weights and removes older ones."""
         files.make_directory(self.directory)
         name = f"weights-{step}"
-        self.checkpoint.write(os.path.join(self.directory, name))
+        with _quiet():
+            self.checkpoint.write(os.path.join(self.directory, name))
         files.write_json(
             os.path.join(self.directory, "best.json"),
             {"weights": name, "step": step, "score": score},

@@ -72,6 +72,9 @@ class Trainer:
                 a dataset with that many consecutive pieces per step.
         """
         replicas = self.strategy.num_replicas_in_sync
+        if replicas == 1:
+            # A distributed iterator only adds threads and copies.
+            return iter(make_dataset(1))
         distributed = self.strategy.distribute_datasets_from_function(
             lambda context: make_dataset(replicas)
         )

@@ -1,5 +1,6 @@
 """Training a run from its config to its results, in one call."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import keras
+import numpy as np
 from absl import logging
 
 from mtl_tf.core import files, random
@@ -176,24 +178,43 @@ def _train_jointly(
 def _make_model(
     config: dict[str, Any], run: RunDirectory, loaded: data.RunData
 ) -> keras.Model:
-    vectors = None
-    vocabulary = loaded.encoder.vocabulary
+    # A run that continues has its word vectors in its checkpoint.
     fresh = not run.has(os.path.join("checkpoints", "checkpoint"))
-    if config["text"]["vectors"] and fresh:
-        vectors, report = load_vectors(
-            config["text"]["vectors"],
-            vocabulary,
-            config["model"]["embedding_dim"],
-            random.fold(config["seed"], "vectors"),
-        )
-        logging.info("%s", report)
+    wanted = fresh and config["text"]["vectors"]
     return build_model(
         config["model"],
-        len(vocabulary),
+        len(loaded.encoder.vocabulary),
         [task.to_json() for task in loaded.tasks],
-        vectors,
+        _pretrained(config, run, loaded) if wanted else None,
         seed=random.fold(config["seed"], "init"),
     )
+
+
+def _pretrained(
+    config: dict[str, Any], run: RunDirectory, loaded: data.RunData
+) -> np.ndarray:
+    """The pretrained word vectors; writes and logs what they cover."""
+    vocabulary = loaded.encoder.vocabulary
+    vectors, report = load_vectors(
+        config["text"]["vectors"],
+        vocabulary,
+        config["model"]["embedding_dim"],
+        random.fold(config["seed"], "vectors"),
+    )
+    covered = []
+    for split in loaded.train:
+        ids = split.columns["tokens"].values
+        counts = np.bincount(ids, minlength=len(vocabulary))
+        used = {
+            vocabulary.tokens[n]: int(counts[n]) for n in counts.nonzero()[0]
+        }
+        covered.append(report.coverage(split.name, used))
+        logging.info("vectors cover %s", covered[-1])
+    run.write(
+        "vectors.json",
+        {**report.to_json(), "tasks": [dataclasses.asdict(c) for c in covered]},
+    )
+    return vectors
 
 
 def _facts(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -280,3 +280,32 @@ def test_damaged_best_weights_are_named(tmp_path, toy_run):
                 file.truncate(100)
     with pytest.raises(RunError, match="cannot read the weights"):
         mtl_tf.load(str(tmp_path / "a"))
+
+
+def test_pretrained_vectors_are_loaded_and_their_coverage_told(
+    tmp_path, toy_files
+):
+    rng = np.random.default_rng(0)
+    words = ["yes", "no", "the", "unused"]
+    with open(tmp_path / "vectors.txt", "w") as file:
+        for word in words:
+            numbers = " ".join(f"{x:.4f}" for x in rng.normal(size=16))
+            file.write(f"{word} {numbers}\n")
+    config = corpus.config(toy_files, steps=1)
+    config["text"]["vectors"] = str(tmp_path / "vectors.txt")
+    config["model"]["embedding_trainable"] = False
+    train(config, tmp_path / "run")
+    run = mtl_tf.load(str(tmp_path / "run"))
+    row = run.encoder.vocabulary.tokens.index("no")
+    rng = np.random.default_rng(0)
+    expected = [rng.normal(size=16) for _ in words][1]
+    got = run.model.embedding.vectors.numpy()[row]
+    np.testing.assert_allclose(got, expected, atol=1e-4)
+    with open(tmp_path / "run" / "vectors.json") as file:
+        report = json.load(file)
+    assert report["found"] == 3
+    assert [t["name"] for t in report["tasks"]] == ["plain", "mirror"]
+    assert report["tasks"][0]["types_found"] == 3
+    config["model"]["embedding_dim"] = 15
+    with pytest.raises(DataError, match=r"vectors\.txt:1"):
+        train(config, tmp_path / "wrong")

@@ -1,7 +1,9 @@
 """The files of a run directory, all JSON and text."""
 
+import contextlib
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -62,37 +64,46 @@ class RunDirectory:
             Whether a longer training was asked for than the one before.
 
         Raises:
-            RunError: it holds a run with another config, or other files.
+            RunError: it holds a run with another config.
         """
         files.make_directory(self.path)
         config = _plain(config)
-        if not self.has("config.json"):
-            self.write("config.json", config)
-            return False
-        old, new = flatten(self.read("config.json")), flatten(config)
-        changed = {
-            name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
-            for name in sorted({**old, **new})
-            if old.get(name) != new.get(name)
-        }
+        changed = self._changes(config) if self.has("config.json") else {}
         refused = {
             name: pair
             for name, pair in changed.items()
             if name not in _LENGTHS or not _longer(*pair)
         }
-        if refused:
-            lines = "\n".join(
-                f"  {name}: {before!r} there, {after!r} asked for"
-                for name, (before, after) in refused.items()
-            )
+        if refused and self._has_trained():
             raise RunError(
-                f"{self.path} holds a run with another config:\n{lines}\n"
-                "name another --model_dir, or repeat its config (only a "
-                "longer training may be asked for)"
+                f"{self.path} holds a run with another config:\n"
+                f"{_listed(refused)}\nname another --model_dir, or repeat its "
+                "config (only a longer training may be asked for)"
             )
-        if changed:
+        if refused:
+            self._forget()
+        if changed or not self.has("config.json"):
             self.write("config.json", config)
-        return bool(changed)
+        return bool(changed) and not refused
+
+    def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        old, new = flatten(self.read("config.json")), flatten(config)
+        return {
+            name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
+            for name in sorted({**old, **new})
+            if old.get(name) != new.get(name)
+        }
+
+    def _has_trained(self) -> bool:
+        checkpoint = os.path.join("checkpoints", "checkpoint")
+        return self.has(checkpoint) or self.has("tasks")
+
+    def _forget(self) -> None:
+        """Removes what a run prepared that never came to its first step."""
+        shutil.rmtree(self.file("vocabulary"), ignore_errors=True)
+        for name in ("labels.json", "data.json", "vectors.json"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.file(name))
 
     def check_or_write(self, name: str, value: Any, what: str) -> None:
         """Writes a JSON file once and refuses another value later.
@@ -139,6 +150,13 @@ class RunDirectory:
             if entry.get("stage") != stage or entry["step"] <= step
         ]
         files.write_text(self.file("metrics.jsonl"), "".join(kept))
+
+
+def _listed(changes: Mapping[str, tuple[Any, Any]]) -> str:
+    return "\n".join(
+        f"  {name}: {before!r} there, {after!r} asked for"
+        for name, (before, after) in changes.items()
+    )
 
 
 def _longer(before: Any, after: Any) -> bool:

@@ -98,7 +98,9 @@ class MultiTaskModel(keras.Model):
             kind: of the batch's tasks; needed where there are several kinds.
         """
         head = self._head(kind)
-        tokens, task = _at_least_one_step(batch["tokens"]), batch["task"]
+        tokens = _at_least_one_step(batch["tokens"])
+        # A distributed iterator forgets the number of groups of one of them.
+        task = tf.ensure_shape(batch["task"], tokens.shape[:1])
         embedded = self.embedding_dropout(
             self.embedding(tokens), training=training, seed=seed
         )

@@ -74,10 +74,6 @@ class Progress:
         """Forgets the rate so far: what follows is not a step."""
         self.marks = [(time.monotonic(), self.marks[-1][1])]
 
-    def resume(self) -> None:
-        """Starts to count the time of steps again."""
-        self.pause()
-
     def close(self) -> None:
         """Ends the live line."""
         if self.live and self.width:

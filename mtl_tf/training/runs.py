@@ -115,7 +115,8 @@ def _train_separately(
             "evaluation": {**config["evaluation"], "group": group},
         }
         keras.backend.clear_session()
-        results = train(single, run.file("tasks", task.name), *where, strategy)
+        folder = run.file("tasks", task.name)
+        results = _train(single, folder, where, strategy, clean)
         for part in (results, *results["other_splits"].values()):
             collected.setdefault(part["split"], {}).update(part["tasks"])
         parameters += results["run"]["parameters"]

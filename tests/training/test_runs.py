@@ -11,6 +11,7 @@ import tensorflow as tf
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.training import runs
 from tests.system import corpus
 
@@ -210,11 +211,19 @@ def test_a_malformed_line_is_named(tmp_path):
 
 
 def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
-    tmp_path, toy_run, toy_files
+    tmp_path, toy_run, toy_files, monkeypatch
 ):
     config = corpus.config(toy_files)
     config["train_separately"] = True
+    made, read = SeenTexts.__init__, []
+    monkeypatch.setattr(
+        SeenTexts,
+        "__init__",
+        lambda self, *texts: (read.append(len(texts)), made(self, *texts))[1],
+    )
     results = train(config, tmp_path / "a")
+    # Four splits of the group, read once for both runs.
+    assert read.count(4) == 1
     with open(os.path.join(toy_run, "results.json")) as file:
         joint = json.load(file)
     for name in ("plain", "mirror"):

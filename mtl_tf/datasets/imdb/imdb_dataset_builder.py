@@ -11,7 +11,7 @@ from mtl_tf.datasets.imdb import layout
 from mtl_tf.datasets.lines import LabelledText, count
 from mtl_tf.datasets.sources import fingerprint
 
-_LINE_BREAKS = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
+_LINE_BREAKS = re.compile(r"(?:\s*<br\s*/?>)+\s*", re.IGNORECASE)
 
 # Files of each released folder.
 _REVIEWS = dict.fromkeys(layout.FOLDERS, 12_500) | {layout.UNLABELLED: 50_000}

@@ -116,7 +116,8 @@ def _of_folder(folder: str, path: str) -> Iterator[_File]:
 
 def _of_archive(path: str) -> Iterator[_File]:
     try:
-        with tarfile.open(path, "r|gz") as archive:
+        # Not the streaming "r|gz", which takes half a file for a whole one.
+        with tarfile.open(path, "r:gz") as archive:
             for member in archive:
                 match = _MEMBER.fullmatch(member.name)
                 if not match or not member.isfile() or match[2][0] == ".":

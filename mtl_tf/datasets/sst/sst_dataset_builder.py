@@ -1,6 +1,7 @@
 """SST: sentences and phrases in five or two classes, from either release."""
 
 import os
+import pathlib
 
 import tensorflow_datasets as tfds
 
@@ -59,8 +60,7 @@ class Builder(tfds.core.GeneratorBasedBuilder):
             wanted += f" nor {', '.join(_CSV.values())}"
 
         def present(release: list[str]) -> int:
-            paths = [os.path.join(directory, name) for name in release]
-            return sum(map(os.path.isfile, paths))
+            return sum(pathlib.Path(directory, x).is_file() for x in release)
 
         # The most complete; of equal ones the first.
         chosen = max(releases, key=present)

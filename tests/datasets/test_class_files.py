@@ -16,7 +16,7 @@ from tests.datasets.corpora import rows
 SUBJ = {"plot.tok.gt9.5000": "plot", "quote.tok.gt9.5000": "quote"}
 MR = {"rt-polarity.neg": "bad", "rt-polarity.pos": "good"}
 COUNTS = (30, 25)
-PINNED = ['plot 9 .', 'plot 27 .', 'plot 29 .', 'quote 12 .', 'quote 17 .']
+PINNED = ["plot 9 .", "plot 27 .", "plot 29 .", "quote 12 .", "quote 17 ."]
 
 
 def write(directory, words, **replaced: bytes):

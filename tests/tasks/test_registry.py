@@ -67,7 +67,8 @@ def test_groups_are_those_of_the_datasets_room():
         pytest.skip("the datasets room is not here")
     from mtl_tf.tasks.groups import GROUPS
 
-    for name, configs in building.OWN.items():
+    for name in ("fdu_mtl", "sample_reviews"):
+        configs = building.OWN[name]
         datasets = [f"{name}/{config}" for config in configs]
         assert list(GROUPS[name].datasets.values()) == datasets
 

@@ -33,7 +33,14 @@ ROOMS = {
 
 # Programs: folder of the checkout -> names. `python -m launch.train`.
 PROGRAMS = {
-    "launch": ["prepare_data", "train", "evaluate", "predict", "benchmark"],
+    "launch": [
+        "prepare_data",
+        "train_vectors",
+        "train",
+        "evaluate",
+        "predict",
+        "benchmark",
+    ],
     "export": ["saved_model", "check"],
 }
 

@@ -21,6 +21,7 @@ ROOTS = {
 
 PROGRAMS = {
     "mtl-prepare-data": "mtl_tf.launch.prepare_data",
+    "mtl-train-vectors": "mtl_tf.launch.train_vectors",
     "mtl-train": "mtl_tf.launch.train",
     "mtl-evaluate": "mtl_tf.launch.evaluate",
     "mtl-predict": "mtl_tf.launch.predict",
@@ -55,6 +56,7 @@ EXTRAS = {
     "figures": ["matplotlib>=3.8"],
     "gpu": ["tensorflow[and-cuda]>=2.21"],
     "serving": ["grpcio>=1.60", "tensorflow-serving-api>=2.21"],
+    "vectors": ["gensim>=4.4"],
 }
 
 

@@ -91,6 +91,7 @@ def test_wheel_starts_every_program(wheel):
     parser.read_string(wheel.read(name).decode())
     assert dict(parser["console_scripts"]) == {
         "mtl-prepare-data": "mtl_tf.launch.prepare_data:run",
+        "mtl-train-vectors": "mtl_tf.launch.train_vectors:run",
         "mtl-train": "mtl_tf.launch.train:run",
         "mtl-evaluate": "mtl_tf.launch.evaluate:run",
         "mtl-predict": "mtl_tf.launch.predict:run",
@@ -108,7 +109,7 @@ def test_wheel_says_what_it_needs(wheel):
     assert {"tensorflow", "keras-nlp", "tensorflow-datasets"} <= needed
     assert re.search(r"^Requires-Dist: tensorflow-text.*!=2\.21\.0", text, re.M)
     extras = set(re.findall(r"^Provides-Extra: (\w+)", text, re.MULTILINE))
-    assert extras == {"dev", "figures", "gpu", "serving"}
+    assert extras == {"dev", "figures", "gpu", "serving", "vectors"}
     unbounded = re.findall(r"^Requires-Dist: [\w.-]+(?:$| ;|;)", text, re.M)
     assert unbounded == []
 

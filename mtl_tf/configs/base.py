@@ -46,6 +46,9 @@ def default_config() -> config_dict.ConfigDict:
             the other parameters; `.schedule` is the learning rate's
             (constant, linear, cosine, inverse_sqrt), after `.warmup_steps`;
             `.options` are the named optimizer's own, such as `beta_1`.
+        *   `cross_validation.folds`: 0 takes the corpora's own splits; k
+            divides the examples in k folds, tests fold `.fold` (from 0) and
+            trains on the others (mtl_tf/tasks/folds.py).
     """
     return config_dict.ConfigDict(
         {
@@ -62,6 +65,7 @@ def default_config() -> config_dict.ConfigDict:
                 "batch_size": 64,
                 "group": (),
             },
+            "cross_validation": {"folds": 0, "fold": 0},
         }
     )
 

@@ -122,6 +122,8 @@ CHECKS: dict[str, Check] = {
     "evaluation.splits": _names,
     "evaluation.batch_size": checks.positive_integer,
     "evaluation.group": _group,
+    "cross_validation.folds": checks.not_negative_integer,
+    "cross_validation.fold": checks.not_negative_integer,
 }
 # Sub-configs whose fields depend on the named choice: the room that makes
 # the choice checks that it has such an option.
@@ -155,6 +157,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
             CHECKS[path](path, value)
         else:
             _option(path, value)
+    checks.folds("cross_validation", **config["cross_validation"])
     return dict(config)
 
 

@@ -51,6 +51,24 @@ def fraction(name: str, value: float) -> float:
     return value
 
 
+def folds(name: str, folds: int, fold: int) -> tuple[int, int]:
+    """Returns the number of folds, 0 for none, and which one is tested.
+
+    Raises:
+        ConfigError: `name`.folds is 1 or negative, or `name`.fold is not
+            below it.
+    """
+    not_negative_integer(f"{name}.folds", folds)
+    not_negative_integer(f"{name}.fold", fold)
+    if folds == 1:
+        raise ConfigError(f"{name}.folds must be 0 (off) or at least 2, got 1")
+    if fold >= max(folds, 1):
+        raise ConfigError(
+            f"{name}.fold must be less than {name}.folds ({folds}), got {fold}"
+        )
+    return folds, fold
+
+
 def one_of(name: str, value: str, options: Sequence[str]) -> str:
     """Returns `value`; raises `ConfigError` unless it is among `options`."""
     from mtl_tf.core.names import look_up

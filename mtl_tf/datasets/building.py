@@ -31,16 +31,24 @@ from mtl_tf.datasets.fdu_mtl import TASKS
 from mtl_tf.datasets.quiet import quiet
 from mtl_tf.datasets.sample_reviews import DOMAINS
 from mtl_tf.datasets.sources import Fingerprint, check_fingerprint, fingerprint
+from mtl_tf.datasets.sst import CONFIGS as SST
 
 if TYPE_CHECKING:
     import tensorflow_datasets as tfds
 
-# Our own corpora and their configurations. A corpus `x` lives in the module
-# x/x_dataset_builder.py, as `tfds build` wants it.
+# Our own corpora and their configurations; () where there is but one. A corpus
+# `x` lives in the module x/x_dataset_builder.py, as `tfds build` wants it.
 OWN: Mapping[str, tuple[str, ...]] = {
     "fdu_mtl": TASKS,
     "sample_reviews": DOMAINS,
+    "sst": SST,
+    "subj": (),
+    "mr": (),
+    "imdb": (),
 }
+# What a corpus's name alone stands for, if not all of its configurations:
+# phrases cannot be had from every release of SST.
+_USUAL: Mapping[str, tuple[str, ...]] = {"sst": ("sst1", "sst2")}
 
 _SET_ASIDE = "outdated."
 
@@ -98,23 +106,30 @@ def prepare(
     )
     corpus, _, config = name.partition("/")
     if corpus in OWN:
-        if not config:
-            raise ConfigError(
-                f"{name} has several configurations; name one of them: "
-                + ", ".join(f"{name}/{option}" for option in OWN[name])
-            )
-        look_up(
-            config, dict.fromkeys(OWN[corpus]), f"configuration of {corpus}"
-        )
+        _check_config(corpus, config)
         return _Own(corpus, config, data_dir, manual_dir).prepare()
     return _prepare_catalogue(name, data_dir, manual_dir)
 
 
+def _check_config(corpus: str, config: str) -> None:
+    options = OWN[corpus]
+    if config and not options:
+        raise ConfigError(
+            f"{corpus} has no configurations: name it without {config!r}"
+        )
+    if options and not config:
+        raise ConfigError(
+            f"{corpus} has several configurations; name one of them: "
+            + ", ".join(f"{corpus}/{option}" for option in options)
+        )
+    if config:
+        look_up(config, dict.fromkeys(options), f"configuration of {corpus}")
+
+
 def expand(name: str) -> list[str]:
     """The names behind one name: "fdu_mtl" stands for its sixteen tasks."""
-    if name in OWN:
-        return [f"{name}/{config}" for config in OWN[name]]
-    return [name]
+    configs = _USUAL.get(name, OWN.get(name, ()))
+    return [f"{name}/{config}" for config in configs] or [name]
 
 
 def warnings_of(builder: "tfds.core.DatasetBuilder") -> list[str]:
@@ -129,8 +144,8 @@ class _Own:
         self, corpus: str, config: str, data_dir: str, manual_dir: str
     ):
         self._class = _builder_class(corpus)
-        self._config = config
-        self._name = f"{corpus}/{config}"
+        self._config = config or None
+        self._name = f"{corpus}/{config}".removesuffix("/")
         self._data_dir = data_dir
         self._manual_dir = manual_dir
         self._parent = os.path.join(data_dir, corpus, config)
@@ -157,7 +172,7 @@ class _Own:
         if self._class.MANUAL_DOWNLOAD_INSTRUCTIONS and not self._manual_dir:
             return None
         return fingerprint(
-            self._class.source_files(self._config, self._manual_dir)
+            self._class.source_files(self._config or "", self._manual_dir)
         )
 
     def _reusable(

@@ -42,9 +42,14 @@ class LineFile:
     def __len__(self) -> int:
         return len(self._lines)
 
+    @property
+    def lines(self) -> list[str]:
+        """The decoded lines as they are, empty ones too."""
+        return self._lines
+
     def texts(self) -> list[str]:
         """The lines themselves, of a file without labels."""
-        self._report_empty(self._lines)
+        self.report_empty(self._lines)
         return self._lines
 
     def labelled(self, labels: Mapping[str, int]) -> list[LabelledText]:
@@ -60,7 +65,7 @@ class LineFile:
             self._row(number, line, labels)
             for number, line in enumerate(self._lines, 1)
         ]
-        self._report_empty([text for text, _ in rows])
+        self.report_empty([text for text, _ in rows])
         return rows
 
     def report_one_class(
@@ -87,6 +92,15 @@ class LineFile:
                 f"{len(self):,} lines; the released file has {expected:,}"
             )
 
+    def report_empty(self, texts: Sequence[str]) -> None:
+        """Warns of texts of this file that are empty; they are kept."""
+        empty = [n for n, text in enumerate(texts, 1) if not text.strip()]
+        if empty:
+            self.warn(
+                f"{count(len(empty), 'empty text')}, kept (first: line "
+                f"{empty[0]})"
+            )
+
     def warn(self, message: str) -> None:
         """Adds a warning about this file."""
         self.warnings.append(f"{self.name}: {message}")
@@ -106,8 +120,8 @@ class LineFile:
                 replaced += sum(byte > 127 for byte in line)
         if undecodable:
             self.warn(
-                f"{_count(len(undecodable), 'line')} not UTF-8, read as "
-                f"Latin-1 ({_count(replaced, 'character')}; first: line "
+                f"{count(len(undecodable), 'line')} not UTF-8, read as "
+                f"Latin-1 ({count(replaced, 'character')}; first: line "
                 f"{undecodable[0]})"
             )
         return lines
@@ -119,28 +133,22 @@ class LineFile:
         wanted = " or ".join(repr(name) for name in labels)
         if not tab:
             raise DataError(
-                f"{self.path}:{number}: no tab in the line {_short(line)}; it "
+                f"{self.path}:{number}: no tab in the line {short(line)}; it "
                 f"must be a label ({wanted}), a tab and the text"
             )
         if label not in labels:
             raise DataError(
-                f"{self.path}:{number}: unknown label {_short(label)}; it must "
+                f"{self.path}:{number}: unknown label {short(label)}; it must "
                 f"be {wanted}"
             )
         return text, labels[label]
 
-    def _report_empty(self, texts: Sequence[str]) -> None:
-        empty = [n for n, text in enumerate(texts, 1) if not text.strip()]
-        if empty:
-            self.warn(
-                f"{_count(len(empty), 'empty text')}, kept (first: line "
-                f"{empty[0]})"
-            )
 
-
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """Number and noun, which gets its `s`, for messages."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _short(text: str, length: int = 40) -> str:
+def short(text: str, length: int = 40) -> str:
+    """The text in quotes, cut at `length`, for messages."""
     return repr(text if len(text) <= length else text[:length] + "...")

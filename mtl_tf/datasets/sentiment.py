@@ -1,4 +1,4 @@
-"""What the builders of two-class review corpora have in common."""
+"""What the builders of our own text classification corpora have in common."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -14,17 +14,23 @@ LABELS = ("negative", "positive")
 UNLABELLED = -1
 
 
-def dataset_info(builder: tfds.core.DatasetBuilder) -> tfds.core.DatasetInfo:
+def dataset_info(
+    builder: tfds.core.DatasetBuilder, labels: Sequence[str] = LABELS
+) -> tfds.core.DatasetInfo:
     """Features `text` and `label`, in source order, with our metadata.
 
     The metadata travel inside the build: TFDS writes them before it renames the
     finished folder into place, so that a build and its record never disagree.
+
+    Args:
+        builder: whose information it is.
+        labels: names of the classes.
     """
     return builder.dataset_info_from_configs(
         features=tfds.features.FeaturesDict(
             {
                 "text": tfds.features.Text(),
-                "label": tfds.features.ClassLabel(names=LABELS),
+                "label": tfds.features.ClassLabel(names=labels),
             }
         ),
         supervised_keys=("text", "label"),

@@ -19,6 +19,7 @@ from typing import Any
 from absl import flags
 from ml_collections import config_dict, config_flags
 
+from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import hint
 
@@ -74,12 +75,12 @@ def without_overrides(argv: Sequence[str]) -> list[str]:
 
 
 def define(
-    specified: str, argv: Sequence[str], values: flags.FlagValues
+    specified: str | None, argv: Sequence[str], values: flags.FlagValues
 ) -> list[str]:
     """Loads a config and defines the flag `config` and its overrides.
 
     Args:
-        specified: the value of `--config`.
+        specified: the value of `--config`; None takes the default config.
         argv: the command line without `--config`, starting with the
             program's name.
         values: where the flags are defined; the overrides take effect when
@@ -92,7 +93,7 @@ def define(
         ConfigError: the config's file has a mistake or an override names no
             field.
     """
-    config = load(specified)
+    config = base.default_config() if specified is None else load(specified)
     argv = [*argv[:1], *_checked_overrides(argv[1:], config)]
     with _override_errors():
         config_flags.DEFINE_config_dict(

@@ -57,6 +57,8 @@ class Program:
         required: names of flags that must be given.
         takes_config: whether the program has `--config` and its overrides;
             `main` finds the locked `ConfigDict` as `flags.config`.
+        config_optional: whether the default config is taken without
+            `--config`.
         package: the package of the module in a checkout.
         script: the console script's name; `mtl-<name>` by default.
         tensorflow: whether TensorFlow is loaded (quietly) before `main`.
@@ -69,6 +71,7 @@ class Program:
     examples: Sequence[tuple[str, str]] = ()
     required: Sequence[str] = ()
     takes_config: bool = False
+    config_optional: bool = False
     package: str = "launch"
     script: str = ""
     tensorflow: bool = True
@@ -159,7 +162,7 @@ def _parse_config(
 ) -> list[str]:
     """Loads the config; returns the command line without `--config`."""
     specified, rest = config_argument.split(argv)
-    if specified is None:
+    if specified is None and not program.config_optional:
         # A mistyped --config is the likeliest reason: look for it first.
         _parse_flags(program, config_argument.without_overrides(rest), values)
         names = ", ".join(sorted(config_argument.shipped()))

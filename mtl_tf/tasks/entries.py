@@ -9,6 +9,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks.file_source import FileSource
+from mtl_tf.tasks.groups import pool_of
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
 from mtl_tf.tasks.tables import FORMATS, Column, Layout
 from mtl_tf.tasks.task import KINDS, METRICS, SPLITS, Source, Task
@@ -78,7 +79,8 @@ def _task(
         source, splits = _tfds_source(entry, data_dir, manual_dir)
     labels = source.labels
     source, splits = with_validation(name, source, splits)
-    return Task(name, kind, source, labels, metrics, weight, splits)
+    pool = pool_of(entry.get("dataset", ""))
+    return Task(name, kind, source, labels, metrics, weight, splits, pool)
 
 
 def with_validation(

@@ -3,26 +3,51 @@
 import dataclasses
 from collections.abc import Mapping
 
+from mtl_tf.tasks.task import NO_FOLDS, WHOLE_CORPUS, WITHOUT_TEST
+
+_TWO = ("negative", "positive")
+_FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
+
+
+@dataclasses.dataclass(frozen=True)
+class Member:
+    """One task of a group.
+
+    Attributes:
+        dataset: TFDS name of its dataset.
+        labels: names of its classes.
+        splits: which of our splits the dataset has; without "validation", a
+            part of "train" is held out.
+        pool: see `mtl_tf.tasks.task.Task`.
+    """
+
+    dataset: str
+    labels: tuple[str, ...] = _TWO
+    splits: tuple[str, ...] = ("train", "validation", "test")
+    pool: tuple[str, ...] = WITHOUT_TEST
+
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """A corpus of several tasks.
+    """Tasks of a corpus, or that a paper trains together.
 
     Attributes:
         name: of the group.
-        datasets: TFDS name of each task, by task name, in the paper's order.
-        labels: names of the classes, the same for all tasks.
+        members: by task name, in the paper's order.
     """
 
     name: str
-    datasets: Mapping[str, str]
-    labels: tuple[str, ...]
+    members: Mapping[str, Member]
+
+    @property
+    def datasets(self) -> dict[str, str]:
+        """TFDS name of each task, by task name."""
+        return {name: one.dataset for name, one in self.members.items()}
 
 
 def _reviews(name: str, configs: tuple[str, ...]) -> Group:
     # Task names are lower case throughout: the corpus's "MR" is task "mr".
-    datasets = {config.lower(): f"{name}/{config}" for config in configs}
-    return Group(name, datasets, ("negative", "positive"))
+    return Group(name, {c.lower(): Member(f"{name}/{c}") for c in configs})
 
 
 _FDU_MTL = (
@@ -30,11 +55,53 @@ _FDU_MTL = (
     *("camera_photo", "health_personal_care", "music", "toys_games", "video"),
     *("baby", "magazines", "software", "sports_outdoors", "imdb", "MR"),
 )
+_SST = {
+    "sst1": Member("sst/sst1", _FIVE),
+    "sst2": Member("sst/sst2"),
+}
+# A phrase of a tested sentence must not be trained on.
+_SST_PHRASES = {
+    "sst1": Member("sst/sst1_phrases", _FIVE, pool=NO_FOLDS),
+    "sst2": Member("sst/sst2_phrases", pool=NO_FOLDS),
+}
+_PARTS = ("train", "test")
+_SUBJ = {
+    "subj": Member(
+        "subj", ("objective", "subjective"), _PARTS, pool=WHOLE_CORPUS
+    )
+}
+_MR = {"mr": Member("mr", splits=_PARTS, pool=WHOLE_CORPUS)}
+_IMDB = {"imdb": Member("imdb", splits=_PARTS)}
+# "Books" and so on of Liu et al. 2016, tables 2 and 4.
+_PRODUCTS = {
+    "books": Member("fdu_mtl/books"),
+    "dvd": Member("fdu_mtl/dvd"),
+    "electronics": Member("fdu_mtl/electronics"),
+    "kitchen": Member("fdu_mtl/kitchen_housewares"),
+}
 
 GROUPS: Mapping[str, Group] = {
     group.name: group
     for group in (
         _reviews("fdu_mtl", _FDU_MTL),
         _reviews("sample_reviews", ("books", "films", "gadgets", "kitchen")),
+        Group("movie_reviews", {**_SST, **_SUBJ, **_IMDB}),
+        # The same tasks; those of SST train on phrases, too.
+        Group("movie_reviews_phrases", {**_SST_PHRASES, **_SUBJ, **_IMDB}),
+        Group("product_reviews", _PRODUCTS),
+        Group("sst", _SST),
+        Group("sst_phrases", _SST_PHRASES),
+        Group("subj", _SUBJ),
+        Group("mr", _MR),
+        Group("imdb", _IMDB),
     )
 }
+
+
+def pool_of(dataset: str) -> tuple[str, ...]:
+    """What cross-validation divides of a dataset, by its TFDS name."""
+    for group in GROUPS.values():
+        for member in group.members.values():
+            if member.dataset == dataset.strip():
+                return member.pool
+    return WITHOUT_TEST

@@ -51,12 +51,8 @@ class HoldOutSource(Source):
         """Returns the examples of `split`, in source order."""
         if split not in (KEPT, HELD_OUT):
             return self._source.dataset(split)
-        wanted = tf.constant(self._held_out == (split == HELD_OUT))
-        dataset = self._source.dataset(self._train).enumerate()
-        dataset = dataset.filter(lambda index, _: wanted[index])
-        dataset = dataset.map(lambda _, example: example)
-        size = tf.data.experimental.assert_cardinality(self.size(split))
-        return dataset.apply(size)
+        wanted = self._held_out == (split == HELD_OUT)
+        return select(self._source.dataset(self._train), wanted)
 
     @functools.cached_property
     def _held_out(self) -> np.ndarray:
@@ -78,3 +74,12 @@ class HoldOutSource(Source):
             size,
         )
         return mask
+
+
+def select(dataset: tf.data.Dataset, wanted: np.ndarray) -> tf.data.Dataset:
+    """The elements of `dataset` where bool [n] `wanted` holds, in order."""
+    size = int(np.sum(wanted))
+    mask = tf.constant(wanted)
+    dataset = dataset.enumerate().filter(lambda index, _: mask[index])
+    dataset = dataset.map(lambda _, example: example)
+    return dataset.apply(tf.data.experimental.assert_cardinality(size))

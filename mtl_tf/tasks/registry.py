@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.tasks.entries import task_of_entry
-from mtl_tf.tasks.groups import GROUPS, Group
+from mtl_tf.tasks.entries import task_of_entry, with_validation
+from mtl_tf.tasks.folds import in_fold
+from mtl_tf.tasks.groups import GROUPS, Group, Member
 from mtl_tf.tasks.task import Task, TaskGroup
 from mtl_tf.tasks.tfds_source import TfdsSource
 
@@ -14,7 +15,10 @@ Entry = str | Mapping[str, Any]
 
 
 def resolve(
-    entries: Iterable[Entry], data_dir: str = "", manual_dir: str = ""
+    entries: Iterable[Entry],
+    data_dir: str = "",
+    manual_dir: str = "",
+    cross_validation: Mapping[str, int] | None = None,
 ) -> list[Task]:
     """Returns the tasks that a config's entries stand for.
 
@@ -27,10 +31,14 @@ def resolve(
             `mtl_tf.tasks.entries.task_of_entry`.
         data_dir: where prepared datasets are.
         manual_dir: where the corpora's official files are.
+        cross_validation: the config's field: "folds" and "fold". With folds,
+            every task is trained on its other folds and tested on that one;
+            see `mtl_tf.tasks.folds`.
 
     Raises:
         ConfigError: an unknown name (the nearest are offered), a wrong field,
-            no task at all, or two tasks of one name.
+            no task at all, two tasks of one name, or a task that cannot be
+            cross-validated.
         DataError: data are missing or wrong; the message names the place.
     """
     if isinstance(entries, (str, Mapping)):
@@ -50,7 +58,7 @@ def resolve(
             tasks[key] = task, where
     if not tasks:
         raise ConfigError(f"no tasks are given; groups: {', '.join(GROUPS)}")
-    return [task for task, _ in tasks.values()]
+    return [in_fold(task, cross_validation) for task, _ in tasks.values()]
 
 
 def single_entries(entries: Iterable[Entry]) -> list[Entry]:
@@ -75,21 +83,26 @@ def single_entries(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def group_of(
-    entry: Entry, data_dir: str = "", manual_dir: str = ""
+    entry: Entry,
+    data_dir: str = "",
+    manual_dir: str = "",
+    cross_validation: Mapping[str, int] | None = None,
 ) -> TaskGroup:
     """Returns the whole group behind an entry.
 
     Args:
         entry: as for `resolve`. "fdu_mtl/books" gives all of fdu_mtl; a mapping
             is a group by itself.
-        data_dir, manual_dir: as for `resolve`.
+        data_dir, manual_dir, cross_validation: as for `resolve`.
     """
     if isinstance(entry, str):
         group, _ = _find(entry)
-        tasks = _group_tasks(group, group.datasets, data_dir, manual_dir)
-        return TaskGroup(group.name, tuple(tasks))
-    tasks = _tasks(entry, data_dir, manual_dir)
-    return TaskGroup(tasks[0].name, tuple(tasks))
+        tasks = _group_tasks(group, group.members, data_dir, manual_dir)
+        name = group.name
+    else:
+        tasks = _tasks(entry, data_dir, manual_dir)
+        name = tasks[0].name
+    return TaskGroup(name, tuple(in_fold(t, cross_validation) for t in tasks))
 
 
 def _tasks(entry: Entry, data_dir: str, manual_dir: str) -> list[Task]:
@@ -110,8 +123,8 @@ def _find(entry: str) -> tuple[Group, list[str]]:
     group_name, slash, task = entry.strip().lower().partition("/")
     group = GROUPS.get(group_name)
     if group and not slash:
-        return group, list(group.datasets)
-    if group and task in group.datasets:
+        return group, list(group.members)
+    if group and task in group.members:
         return group, [task]
     raise ConfigError(f"unknown task {entry!r}; {_nearest(entry)}")
 
@@ -120,7 +133,7 @@ def _nearest(entry: str) -> str:
     full = {}
     for group in GROUPS.values():
         full[group.name] = [group.name]
-        for task in group.datasets:
+        for task in group.members:
             full[f"{group.name}/{task}"] = [f"{group.name}/{task}"]
             full.setdefault(task, []).append(f"{group.name}/{task}")
     # Both what was written and the part behind the slash may be near.
@@ -144,16 +157,24 @@ def _group_tasks(
     group: Group, names: Iterable[str], data_dir: str, manual_dir: str
 ) -> list[Task]:
     return [
-        Task(
-            name=name,
-            kind="classification",
-            source=TfdsSource(
-                group.datasets[name],
-                data_dir,
-                manual_dir,
-                labels=group.labels,
-            ),
-            labels=group.labels,
-        )
+        _member_task(name, group.members[name], data_dir, manual_dir)
         for name in names
     ]
+
+
+def _member_task(
+    name: str, member: Member, data_dir: str, manual_dir: str
+) -> Task:
+    source, splits = with_validation(
+        name,
+        TfdsSource(member.dataset, data_dir, manual_dir, labels=member.labels),
+        {split: split for split in member.splits},
+    )
+    return Task(
+        name=name,
+        kind="classification",
+        source=source,
+        labels=member.labels,
+        splits=splits,
+        pool=member.pool,
+    )

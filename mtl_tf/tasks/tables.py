@@ -7,18 +7,15 @@ UTF-8 is read as Latin-1. Blank lines at the end of a file are ignored.
 
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
+from mtl_tf.datasets.csv_records import csv_records
 
 FORMATS = ("tsv", "csv", "jsonl")
 Column = int | str
-
-# One field of a csv record and the comma or the end behind it.
-_FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
 
 
 class Row(NamedTuple):
@@ -99,47 +96,6 @@ def _tsv_records(
         yield number, line.removesuffix("\r").split("\t")
 
 
-def _csv_records(
-    path: str, lines: Sequence[str]
-) -> Iterator[tuple[int, list[str]]]:
-    # By hand: Python's csv module limits the length of a field by a global
-    # setting and takes a bare carriage return for the end of a record.
-    record: list[str] = []
-    is_open = False
-    for number, line in enumerate(lines, start=1):
-        record.append(line)
-        # Quotes inside of quotes are doubled, so a whole record has an even
-        # number of them.
-        is_open ^= line.count('"') % 2 == 1
-        if not is_open:
-            start = number - len(record) + 1
-            yield start, _csv_cells(path, start, "\n".join(record))
-            record = []
-    if is_open:
-        raise DataError(
-            f"{path}:{len(lines) - len(record) + 1}: a quoted field is never "
-            'closed, or a field holds a single ": double it and quote the field'
-        )
-
-
-def _csv_cells(path: str, line: int, record: str) -> list[str]:
-    record = record.removesuffix("\r")
-    cells, position = [], 0
-    while True:
-        match = _FIELD.match(record, position)
-        if not match:
-            raise DataError(
-                f'{path}:{line}: a " stands inside of an unquoted field or '
-                "behind a quoted one: quote the whole field and double the "
-                f"quotes in it, in {_short(record[position:])}"
-            )
-        quoted, plain, end = match.groups()
-        cells.append(plain if quoted is None else quoted.replace('""', '"'))
-        if not end:
-            return cells
-        position = match.end()
-
-
 def _json_records(
     path: str, lines: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -156,7 +112,7 @@ def _json_records(
         yield number, value
 
 
-_RECORDS = {"tsv": _tsv_records, "csv": _csv_records, "jsonl": _json_records}
+_RECORDS = {"tsv": _tsv_records, "csv": csv_records, "jsonl": _json_records}
 
 
 def _from_cells(

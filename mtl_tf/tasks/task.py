@@ -15,6 +15,12 @@ KINDS = ("classification",)
 METRICS = ("accuracy", "macro_f1")
 SPLITS = ("train", "validation", "test")
 
+# What cross-validation divides in folds: all but the official test split; all,
+# where no split is official; or nothing, where examples hang together.
+WITHOUT_TEST = ("train", "validation")
+WHOLE_CORPUS = SPLITS
+NO_FOLDS = ()
+
 
 class Source(abc.ABC):
     """Labelled texts, in splits.
@@ -59,6 +65,8 @@ class Task:
         loss_weight: factor of its loss.
         splits: the source's split for "train", "validation", "test" and
             further names.
+        pool: splits that cross-validation divides in folds; see
+            `mtl_tf.tasks.folds`.
     """
 
     name: str
@@ -70,6 +78,7 @@ class Task:
     splits: Mapping[str, str] = dataclasses.field(
         default_factory=lambda: {split: split for split in SPLITS}, hash=False
     )
+    pool: tuple[str, ...] = WITHOUT_TEST
 
     def __post_init__(self):
         checks.one_of("kind of task", self.kind, KINDS)

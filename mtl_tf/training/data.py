@@ -56,7 +56,9 @@ def load(
         MtlError: wrong tasks or data, or data that changed since the run
             began.
     """
-    tasks = registry.resolve(config["tasks"], data_dir, manual_dir)
+    tasks = registry.resolve(
+        config["tasks"], data_dir, manual_dir, config.get("cross_validation")
+    )
     vocabulary = run.file("vocabulary")
     if not os.path.isdir(vocabulary):
         logging.info("Building the vocabulary of %d tasks.", len(tasks))
@@ -118,6 +120,7 @@ class CleanParts:
             the group.
         data_dir: see `mtl_tf.tasks.registry.resolve`.
         manual_dir: the same.
+        cross_validation: the same.
     """
 
     def __init__(
@@ -125,9 +128,10 @@ class CleanParts:
         group: Sequence[Any],
         data_dir: str | None,
         manual_dir: str | None,
+        cross_validation: Mapping[str, int] | None = None,
     ):
         self.group = list(group)
-        self.where = (data_dir, manual_dir)
+        self.where = (data_dir, manual_dir, cross_validation)
 
     @property
     def tasks(self) -> list[Task]:

@@ -136,17 +136,17 @@ class Run:
         """
         names = [task["name"] for task in self.tasks]
         chosen = [names[self.task_index(n)] for n in tasks or names]
+        # Runs of before there were folds have no such field.
+        where = (data_dir, manual_dir, self.config.get("cross_validation"))
         resolved = {
             task.name: task
-            for task in registry.resolve(
-                self.config["tasks"], data_dir, manual_dir
-            )
+            for task in registry.resolve(self.config["tasks"], *where)
         }
         group = self.config["evaluation"]["group"] or self.config["tasks"]
         if split in ("train", "validation"):
             clean = None
         elif clean is None:
-            clean = data.CleanParts(group, data_dir, manual_dir)
+            clean = data.CleanParts(group, *where)
         scored = [self._score(resolved[n], split, clean) for n in chosen]
         return evaluator.evaluate(scored, split)
 

@@ -56,7 +56,8 @@ def train(
     # Shared by the runs of one model a task: reading the group takes longer
     # than scoring one of them.
     group = config["evaluation"]["group"] or config["tasks"]
-    return _train(config, model_dir, where, strategy, CleanParts(group, *where))
+    clean = CleanParts(group, *where, config.get("cross_validation"))
+    return _train(config, model_dir, where, strategy, clean)
 
 
 def _train(

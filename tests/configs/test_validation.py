@@ -168,3 +168,9 @@ def test_own_tasks_are_accepted():
 )
 def test_wrong_tasks(tasks, message):
     assert error("tasks", tasks).startswith(message)
+
+
+def test_folds_and_the_tested_one_go_together():
+    assert "must be less than" in error("cross_validation.fold", 1)
+    assert "at least 2, got 1" in error("cross_validation.folds", 1)
+    validation.validate(config_with("cross_validation.folds", 10))

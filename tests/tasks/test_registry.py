@@ -61,15 +61,67 @@ def test_datasets_are_prepared_with_the_folders_and_the_corpus_spelling(
 
 
 def test_groups_are_those_of_the_datasets_room():
-    try:
-        building = importlib.import_module("mtl_tf.datasets.building")
-    except ImportError:
-        pytest.skip("the datasets room is not here")
+    building = importlib.import_module("mtl_tf.datasets.building")
     from mtl_tf.tasks.groups import GROUPS
 
-    for name, configs in building.OWN.items():
-        datasets = [f"{name}/{config}" for config in configs]
+    for name in ("fdu_mtl", "sample_reviews"):
+        datasets = [f"{name}/{config}" for config in building.OWN[name]]
         assert list(GROUPS[name].datasets.values()) == datasets
+    of_groups = {d for g in GROUPS.values() for d in g.datasets.values()}
+    assert of_groups == {
+        f"{name}/{config}".removesuffix("/")
+        for name, configs in building.OWN.items()
+        for config in configs or ("",)
+    }
+
+
+@pytest.mark.parametrize(
+    ("group", "datasets"),
+    [
+        ("movie_reviews", ["sst/sst1", "sst/sst2", "subj", "imdb"]),
+        (
+            "movie_reviews_phrases",
+            ["sst/sst1_phrases", "sst/sst2_phrases", "subj", "imdb"],
+        ),
+        (
+            "product_reviews",
+            [
+                "fdu_mtl/books",
+                "fdu_mtl/dvd",
+                "fdu_mtl/electronics",
+                "fdu_mtl/kitchen_housewares",
+            ],
+        ),
+    ],
+)
+def test_groups_of_the_shared_memory_paper(prepared, group, datasets):
+    from mtl_tf.tasks.groups import GROUPS
+
+    tasks = {
+        "movie_reviews": ["sst1", "sst2", "subj", "imdb"],
+        "product_reviews": ["books", "dvd", "electronics", "kitchen"],
+    }[group.removesuffix("_phrases")]
+    assert names(resolve([group])) == tasks
+    assert list(GROUPS[group].datasets.values()) == datasets
+    for task in tasks:
+        assert names(resolve([f"{group}/{task}"])) == [task]
+        assert names(group_of(f"{group}/{task}").tasks) == tasks
+    assert prepared == []
+
+
+def test_labels_and_splits_of_the_movie_reviews(prepared):
+    sst1, sst2, subj, imdb = resolve(["movie_reviews"])
+    assert len(sst1.labels) == 5 and sst1.labels[2] == "neutral"
+    assert subj.labels == ("objective", "subjective")
+    assert sst2.labels == imdb.labels == ("negative", "positive")
+    for task in (sst1, sst2):
+        assert task.splits["validation"] == "validation"
+    for task in (subj, imdb):
+        assert task.splits["validation"] != "validation"
+        assert task.splits["test"] == "test"
+    assert names(resolve(["sst", "subj", "mr", "imdb"])) == [
+        *("sst1", "sst2", "subj", "mr", "imdb")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +133,9 @@ def test_groups_are_those_of_the_datasets_room():
         ("electronic", "'fdu_mtl/electronics'"),
         ("books", "'fdu_mtl/books' or 'sample_reviews/books'"),
         ("fdu_mtl/films", "'sample_reviews/films'"),
+        ("movie_review", "'movie_reviews'"),
+        ("product_reviews/kitchn", "'product_reviews/kitchen'"),
+        ("sst3", "'sst' or 'movie_reviews/sst2'"),
         ("zzzzzzzzzz", "groups: fdu_mtl, sample_reviews"),
         ("", "groups: fdu_mtl, sample_reviews"),
     ],

@@ -1,0 +1,1 @@
+"""IMDB: whole movie reviews in two classes (Maas et al. 2011)."""

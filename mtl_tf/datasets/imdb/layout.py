@@ -1,0 +1,142 @@
+"""The official layout `aclImdb/{train,test}/{neg,pos,unsup}/ID_RATING.txt`.
+
+It is read from the archive or from the unpacked folder, with the same result.
+"""
+
+import os
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.sources import corpus_directory
+
+ROOT = "aclImdb"
+ARCHIVE = "aclImdb_v1.tar.gz"
+FOLDERS = ("train/neg", "train/pos", "test/neg", "test/pos")
+UNLABELLED = "train/unsup"
+
+_MEMBER = re.compile(r"(?:.*/)?((?:train|test)/(?:neg|pos|unsup))/([^/]+)")
+_NAME = re.compile(r"(\d+)_(\d+)\.txt")
+_RATINGS = {"neg": range(1, 5), "pos": range(7, 11), "unsup": range(0, 11)}
+
+
+class Review(NamedTuple):
+    """A file: the number in its name, and what is in it."""
+
+    number: int
+    content: bytes
+
+
+def find(manual_dir: str) -> dict[str, str]:
+    """What there is of the corpus: its four or five folders, or the archive.
+
+    Args:
+        manual_dir: the folder that holds `imdb/`, or one that holds the
+            archive or `aclImdb/`, or `aclImdb/` itself.
+
+    Returns:
+        Paths by name in the corpus. The archive may have an addition to its
+        official name, as in `aclImdb_v1_labelled.tar.gz`. A folder is
+        preferred.
+
+    Raises:
+        DataError: neither is there, or a folder is missing.
+    """
+    directory = corpus_directory(manual_dir, "imdb")
+    for root in (os.path.join(directory, ROOT), directory):
+        if os.path.isdir(os.path.join(root, "train")):
+            return _folders(root)
+    archives = sorted(
+        name
+        for name in os.listdir(directory)
+        if name.startswith(ROOT) and name.endswith((".tar.gz", ".tgz"))
+    )
+    if not archives:
+        raise DataError(
+            f"neither {ARCHIVE} nor {ROOT}/ is in {directory}; the folder "
+            "given by --manual_dir (or MTL_TF_MANUAL_DIR) must hold one of them"
+        )
+    name = ARCHIVE if ARCHIVE in archives else archives[0]
+    return {name: os.path.join(directory, name)}
+
+
+def read(paths: dict[str, str]) -> dict[str, list[Review]]:
+    """The reviews of each folder, by their numbers.
+
+    Args:
+        paths: what `find` returned.
+
+    Raises:
+        DataError: a file has another name than ID_RATING.txt, or a rating that
+            its folder cannot have; a folder is empty; the archive is damaged.
+    """
+    reviews: dict[str, list[Review]] = {folder: [] for folder in FOLDERS}
+    for name, path in paths.items():
+        found = _of_folder(name, path) if name in _KNOWN else _of_archive(path)
+        for folder, file_name, where, content in found:
+            number = _number(folder, file_name, where)
+            review = Review(number, content)
+            reviews.setdefault(folder, []).append(review)
+    for folder, found in reviews.items():
+        if not found:
+            raise DataError(f"{next(iter(paths.values()))}: no {folder}/*.txt")
+        found.sort(key=lambda review: review.number)
+    return reviews
+
+
+_KNOWN = (*FOLDERS, UNLABELLED)
+_File = tuple[str, str, str, bytes]  # folder, name, place, content
+
+
+def _folders(root: str) -> dict[str, str]:
+    paths = {name: os.path.join(root, *name.split("/")) for name in _KNOWN}
+    if not os.path.isdir(paths[UNLABELLED]):
+        del paths[UNLABELLED]
+    for path in paths.values():
+        if not os.path.isdir(path):
+            raise DataError(
+                f"the folder {path} is missing: unpack {ARCHIVE} again"
+            )
+    return paths
+
+
+def _of_folder(folder: str, path: str) -> Iterator[_File]:
+    try:
+        for name in os.listdir(path):
+            if not name.startswith("."):
+                place = os.path.join(path, name)
+                with open(place, "rb") as file:
+                    yield folder, name, place, file.read()
+    except OSError as error:
+        raise DataError(f"cannot read {error.filename}: {error.strerror}")
+
+
+def _of_archive(path: str) -> Iterator[_File]:
+    try:
+        # Not the streaming "r|gz", which takes half a file for a whole one.
+        with tarfile.open(path, "r:gz") as archive:
+            for member in archive:
+                match = _MEMBER.fullmatch(member.name)
+                if not match or not member.isfile() or match[2][0] == ".":
+                    continue
+                content = archive.extractfile(member).read()
+                yield match[1], match[2], f"{path}: {member.name}", content
+    except (OSError, tarfile.TarError, EOFError, zlib.error) as error:
+        raise DataError(f"cannot read the archive {path}: {error}")
+
+
+def _number(folder: str, name: str, where: str) -> int:
+    match = _NAME.fullmatch(name)
+    if not match:
+        raise DataError(f"{where}: the name must be ID_RATING.txt")
+    number, rating = map(int, match.groups())
+    allowed = _RATINGS[folder.rpartition("/")[2]]
+    if rating not in allowed:
+        raise DataError(
+            f"{where}: rating {rating} in {folder}, where ratings go from "
+            f"{allowed[0]} to {allowed[-1]}"
+        )
+    return number

@@ -1,0 +1,1 @@
+"""MR: positive and negative sentences of reviews (Pang and Lee 2005)."""

@@ -1,0 +1,172 @@
+"""SST: sentences and phrases in five or two classes, from either release."""
+
+import os
+import pathlib
+
+import tensorflow_datasets as tfds
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.csv_records import csv_records
+from mtl_tf.datasets.lines import LabelledText, LineFile, short
+from mtl_tf.datasets.sources import corpus_directory, identify
+from mtl_tf.datasets.sst import CONFIGS
+from mtl_tf.datasets.sst.trees import read_trees
+
+FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
+_NEUTRAL = 2
+
+# Sentences of the released files.
+_SENTENCES = {"train": 8544, "validation": 1101, "test": 2210}
+_TREES = {"train": "train.txt", "validation": "dev.txt", "test": "test.txt"}
+_CSV = {
+    "train": "train_fine_sent.csv",
+    "validation": "dev_fine_sent.csv",
+    "test": "test_fine_sent.csv",
+}
+_HEADER = ["label", "sentence"]
+
+
+class Builder(tfds.core.GeneratorBasedBuilder):
+    """Builds SST in one of its forms: train, validation and test."""
+
+    VERSION = tfds.core.Version("1.0.0")
+    BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    Put either the trees (train.txt, dev.txt and test.txt, or the folder trees/
+    that holds them) or the csv files train_fine_sent.csv, dev_fine_sent.csv and
+    test_fine_sent.csv of SST into manual_dir/sst/ or into manual_dir itself.
+    See the README beside this builder.
+    """
+
+    @classmethod
+    def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
+        """Paths of the release that is there, by path inside of the folder.
+
+        Where both releases are complete the trees are taken: their texts are
+        tokenised. Phrases need the trees.
+
+        Raises:
+            DataError: there is no such folder, or no release in it.
+        """
+        directory = corpus_directory(manual_dir, "sst")
+        releases = [
+            [os.path.join("trees", name) for name in _TREES.values()],
+            list(_TREES.values()),
+        ]
+        wanted = ", ".join(_TREES.values())
+        if not _has_phrases(config):
+            releases.append(list(_CSV.values()))
+            wanted += f" nor {', '.join(_CSV.values())}"
+
+        def present(release: list[str]) -> int:
+            return sum(pathlib.Path(directory, x).is_file() for x in release)
+
+        # The most complete; of equal ones the first.
+        chosen = max(releases, key=present)
+        if not present(chosen):
+            raise DataError(
+                f"sst/{config}: {directory} has not {wanted}: the folder given "
+                "by --manual_dir (or MTL_TF_MANUAL_DIR) must hold the corpus's "
+                "official files under their official names (phrases need the "
+                "trees)"
+            )
+        return {name: os.path.join(directory, name) for name in chosen}
+
+    def _info(self) -> tfds.core.DatasetInfo:
+        labels = sentiment.LABELS if self._is_binary() else FIVE
+        return sentiment.dataset_info(self, labels)
+
+    def _split_generators(self, dl_manager: tfds.download.DownloadManager):
+        config = self.builder_config.name
+        paths = self.source_files(config, os.fspath(dl_manager.manual_dir))
+        files = [LineFile(path) for path in paths.values()]
+        trees = dict(zip(_SENTENCES, map(_read, files, _SENTENCES.values())))
+        splits = {name: _sentences(part) for name, part in trees.items()}
+        if _has_phrases(config):
+            splits["train"] = _distinct_phrases(trees["train"])
+        if self._is_binary():
+            splits = {name: _binary(rows) for name, rows in splits.items()}
+        for file, rows in zip(files, splits.values()):
+            if not rows:
+                raise DataError(f"{file.path}: all its texts are neutral")
+            file.report_one_class(rows, self.info.features["label"].names)
+        sentiment.record(
+            self,
+            {name: identify(f.content) for name, f in zip(paths, files)},
+            [warning for file in files for warning in file.warnings],
+        )
+        return {
+            name: self._generate_examples(rows) for name, rows in splits.items()
+        }
+
+    def _generate_examples(self, rows: list[LabelledText]):
+        return sentiment.examples(rows)
+
+    def _is_binary(self) -> bool:
+        return self.builder_config.name.startswith("sst2")
+
+
+def _has_phrases(config: str) -> bool:
+    return config.endswith("phrases")
+
+
+def _read(file: LineFile, sentences: int) -> list[list[LabelledText]]:
+    """The phrases of each sentence, itself first; of csv files only itself."""
+    if file.name.endswith(".csv"):
+        file.report_count(sentences + 1)  # and the header
+        return [[row] for row in _read_csv(file)]
+    file.report_count(sentences)
+    return [list(map(tuple, tree)) for tree in read_trees(file)]
+
+
+def _read_csv(file: LineFile) -> list[LabelledText]:
+    lines = list(file.lines)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    lines[0] = lines[0].removeprefix("\ufeff")
+    rows = []
+    for number, cells in csv_records(file.path, lines):
+        if number == 1:
+            if cells != _HEADER:
+                raise DataError(
+                    f"{file.path}:1: the header must be {','.join(_HEADER)}, "
+                    f"found {short(lines[0])}"
+                )
+            continue
+        rows.append(_row(f"{file.path}:{number}", cells))
+    if not rows:
+        raise DataError(f"{file.path}: there are no rows under the header")
+    file.report_empty([*_HEADER[:1], *(text for text, _ in rows)])
+    return rows
+
+
+def _row(where: str, cells: list[str]) -> LabelledText:
+    if len(cells) != len(_HEADER):
+        raise DataError(
+            f"{where}: {len(cells)} fields, but a label and a sentence are "
+            f"wanted: {short(','.join(cells))}"
+        )
+    label, text = cells
+    if label not in ("0", "1", "2", "3", "4"):
+        raise DataError(
+            f"{where}: unknown label {short(label)}; it must be 0 to 4"
+        )
+    return text, int(label)
+
+
+def _sentences(trees: list[list[LabelledText]]) -> list[LabelledText]:
+    return [tree[0] for tree in trees]
+
+
+def _distinct_phrases(trees: list[list[LabelledText]]) -> list[LabelledText]:
+    """Each phrase once, where it stands first: many are in several trees."""
+    return list(dict.fromkeys(phrase for tree in trees for phrase in tree))
+
+
+def _binary(rows: list[LabelledText]) -> list[LabelledText]:
+    return [
+        (text, int(label > _NEUTRAL))
+        for text, label in rows
+        if label != _NEUTRAL
+    ]

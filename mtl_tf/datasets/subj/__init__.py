@@ -1,0 +1,1 @@
+"""SUBJ: objective and subjective sentences (Pang and Lee 2004)."""

@@ -1,0 +1,125 @@
+"""The texts of tasks from which word vectors may be learnt.
+
+Training texts and unlabelled texts: no validation and no test text. Unlabelled
+texts that are those of a validation or a test split, but for spaces, marks and
+case, are left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.tasks.task import Task
+from mtl_tf.text import escaping, treebank
+from mtl_tf.text.learning import TokenStore
+from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer
+
+SPACINGS = ("auto", "treebank", "none")
+UNLABELLED = "unlabelled"
+_TEXTS_AT_ONCE = 1024
+_MARKS = re.compile(r"[\W_]+")
+# The format of vector files is made of spaces and lines.
+_SPACE = re.compile(r"[ \t\n\v\f\r]")
+
+
+def collect(
+    tasks: Iterable[Task],
+    text_config: Mapping[str, Any],
+    unlabelled_spacing: str = "auto",
+) -> TokenStore:
+    """Reads and tokenises the texts of tasks.
+
+    Args:
+        tasks: whose training splits, and whose sources' `unlabelled` splits
+            where there are any, are read.
+        text_config: of it the tokenizer, so that words are those of a run. No
+            text is cut.
+        unlabelled_spacing: what is done to unlabelled texts first: "treebank"
+            spaces them as the Penn Treebank does, "none" does nothing, "auto"
+            spaces those of a task whose training texts are tokenised and
+            whose unlabelled ones are not.
+
+    Returns:
+        The words of every text, without the spaces that tokens carry.
+    """
+    checks.one_of("unlabelled_spacing", unlabelled_spacing, SPACINGS)
+    tasks = list(tasks)
+    tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
+    held_back = _held_back(tasks)
+    store = TokenStore()
+    for number, task in enumerate(tasks, 1):
+        training = _texts(task, "train")
+        unlabelled, dropped = _unlabelled(task, held_back)
+        spaced = _wants_spaces(unlabelled_spacing, training, unlabelled)
+        if spaced:
+            unlabelled = [treebank.space(text) for text in unlabelled]
+        for words in _words(tokenizer, training + unlabelled):
+            store.add(words)
+        logging.info(
+            "[%d/%d] %s: %s training and %s unlabelled texts%s; %s that stand "
+            "in validation or test splits left out",
+            number,
+            len(tasks),
+            task.name,
+            f"{len(training):,}",
+            f"{len(unlabelled):,}",
+            " (spaced as in the treebank)" * spaced,
+            f"{dropped:,}",
+        )
+    if not store.tokens:
+        raise ConfigError("the tasks have no text to learn vectors from")
+    return store
+
+
+def _texts(task: Task, split: str) -> list[str]:
+    dataset = task.dataset(split).map(lambda example: example["text"])
+    return [
+        text.decode("utf-8", "replace")
+        for batch in fixed(dataset.batch(_TEXTS_AT_ONCE))
+        for text in batch.numpy()
+    ]
+
+
+def _unlabelled(task: Task, held_back: set[int]) -> tuple[list[str], int]:
+    """The unlabelled texts to use, and how many are not to be used."""
+    if UNLABELLED not in task.source.split_names:
+        return [], 0
+    texts = _texts(task, UNLABELLED)
+    kept = [text for text in texts if _key(text) not in held_back]
+    return kept, len(texts) - len(kept)
+
+
+def _held_back(tasks: Iterable[Task]) -> set[int]:
+    return {
+        _key(text)
+        for task in tasks
+        for split in ("validation", "test")
+        if split in task.splits
+        for text in _texts(task, split)
+    }
+
+
+def _key(text: str) -> int:
+    return hash(_MARKS.sub("", text).lower())
+
+
+def _wants_spaces(
+    spacing: str, training: list[str], unlabelled: list[str]
+) -> bool:
+    if spacing != "auto":
+        return spacing == "treebank" and bool(unlabelled)
+    return treebank.is_raw(unlabelled) and not treebank.is_raw(training)
+
+
+def _words(tokenizer: Tokenizer, texts: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        batch = tf.constant(texts[start : start + _TEXTS_AT_ONCE])
+        for tokens in tokenizer(batch).to_list():
+            words = (escaping.surface(token.decode()) for token in tokens)
+            yield [word for word in words if word and not _SPACE.search(word)]

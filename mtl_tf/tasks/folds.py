@@ -1,0 +1,172 @@
+"""Cross-validation: a task of which one fold is tested and the rest trained.
+
+What a corpus has no official use for is divided: the training and validation
+splits, and the test split, too, where it was only drawn (SUBJ, MR). Fold i of
+every task of a run is tested at the same time, so that a joint model has seen
+no tested example of any of them; a tenth of the other folds is held out for
+validation, as for every task without a validation split.
+
+A fold is a function of the seed and of the texts and labels, nothing else. In
+each class the examples are ordered by a hash of their text and cut into equal
+parts. So folds are stratified, equal texts are in the same fold, and a text of
+two tasks (SST-1 and SST-2) is mostly in the same fold of both. Where it is not,
+the tested example is not in the clean part.
+"""
+
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource, select
+from mtl_tf.tasks.task import Source, Task
+
+OTHERS = "all folds but the tested one"
+TESTED = "the tested fold"
+_AT_ONCE = 1024
+
+
+def in_fold(
+    task: Task, cross_validation: Mapping[str, int] | None, seed: int = 0
+) -> Task:
+    """The task as one fold of a cross-validation has it.
+
+    Args:
+        task: with its splits as they are.
+        cross_validation: `{"folds": k, "fold": i}` with 0 <= i < k; folds 0,
+            or None, is no cross-validation and gives the task back.
+        seed: of the folds. Runs with different seeds of their own are compared
+            on the same folds, so it is not theirs.
+
+    Returns:
+        The task with train, validation and test from the folds. Other splits
+        of its source are still there by name.
+
+    Raises:
+        ConfigError: wrong numbers, or a task that cannot be divided.
+    """
+    if not cross_validation:
+        return task
+    folds, fold = checks.folds("cross_validation", **cross_validation)
+    if not folds:
+        return task
+    pool = [split for split in task.pool if split in task.splits]
+    if not pool:
+        raise ConfigError(
+            f"task {task.name} cannot be cross-validated: its training "
+            "examples are parts of one another; set cross_validation.folds to "
+            "0 or take the sentence-level task"
+        )
+    source = FoldSource(task, pool, folds, fold, seed)
+    return dataclasses.replace(
+        task,
+        source=HoldOutSource(source, OTHERS, task.name),
+        splits={"train": KEPT, "validation": HELD_OUT, "test": TESTED},
+    )
+
+
+class FoldSource(Source):
+    """Divides splits of a task in folds.
+
+    Args:
+        task: whose source is divided; other splits are the source's own.
+        pool: names of the task's splits that are divided, joined in order.
+        folds: number of folds.
+        fold: the one that is tested, from 0.
+        seed: of the division.
+    """
+
+    def __init__(
+        self, task: Task, pool: Sequence[str], folds: int, fold: int, seed: int
+    ):
+        super().__init__()
+        self._task = task
+        self._pool = tuple(pool)
+        self._folds = folds
+        self._fold = fold
+        self._seed = seed
+        # One list: what the source finds later shows here, too.
+        self.warnings = task.source.warnings
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """The source's splits and the two parts."""
+        return (*self._task.source.split_names, OTHERS, TESTED)
+
+    def size(self, split: str) -> int:
+        """Returns how many examples `split` has."""
+        if split not in (OTHERS, TESTED):
+            return self._task.source.size(split)
+        return int(np.sum(self._tested == (split == TESTED)))
+
+    def dataset(self, split: str) -> tf.data.Dataset:
+        """Returns the examples of `split`, in source order."""
+        if split not in (OTHERS, TESTED):
+            return self._task.source.dataset(split)
+        return select(self._whole(), self._tested == (split == TESTED))
+
+    def _whole(self) -> tf.data.Dataset:
+        first, *others = (self._task.dataset(split) for split in self._pool)
+        return functools.reduce(lambda a, b: a.concatenate(b), others, first)
+
+    @functools.cached_property
+    def _tested(self) -> np.ndarray:
+        texts, labels = [], []
+        for batch in self._whole().batch(_AT_ONCE):
+            texts += batch["text"].numpy().tolist()
+            labels += batch["label"].numpy().tolist()
+        if len(texts) < self._folds:
+            raise DataError(
+                f"task {self._task.name} cannot be divided in {self._folds} "
+                f"folds: it has {len(texts)} examples"
+            )
+        numbers = fold_numbers(texts, labels, self._folds, self._seed)
+        tested = numbers == self._fold
+        logging.info(
+            "task %s: fold %d of %d has %d of %d examples, from %s",
+            self._task.name,
+            self._fold,
+            self._folds,
+            np.sum(tested),
+            len(tested),
+            " and ".join(self._pool),
+        )
+        return tested
+
+
+def fold_numbers(
+    texts: Sequence[bytes], labels: Sequence[int], folds: int, seed: int
+) -> np.ndarray:
+    """The fold of every example.
+
+    Args:
+        texts: of the examples.
+        labels: their class numbers, -1 for none.
+        folds: how many folds.
+        seed: another seed gives another division.
+
+    Returns:
+        int64 [n], 0 to folds - 1. Of every class the folds have the same
+        number of examples, up to one.
+    """
+    keys = np.array([_key(text, seed) for text in texts], np.uint64)
+    labels = np.asarray(labels)
+    numbers = np.zeros(len(keys), np.int64)
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        ordered = members[np.argsort(keys[members], kind="stable")]
+        numbers[ordered] = np.arange(len(members)) * folds // len(members)
+    return numbers
+
+
+def _key(text: bytes, seed: int) -> int:
+    # White space and case do not make another text of it.
+    plain = b" ".join(text.lower().split())
+    digest = hashlib.blake2b(plain, digest_size=8, key=str(seed).encode())
+    return int.from_bytes(digest.digest(), "little")

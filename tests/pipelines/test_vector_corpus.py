@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.pipelines import vector_corpus
+from mtl_tf.tasks.task import Source, Task
+
+TOKENIZER = {"tokenizer": {"name": "whitespace", "lowercase": True}}
+SPLITS = {
+    "train": ["It 's good .", "so , so ."],
+    "validation": ["A held-out text ."],
+    "test": ["the tested text , here"],
+    "unlabelled": [
+        "It's raw, too.",
+        "A HELD-OUT text.",
+        "The tested text here",
+    ],
+}
+
+
+class Texts(Source):
+    def __init__(self, **splits):
+        super().__init__()
+        self._splits = splits
+        self.read = []
+
+    @property
+    def split_names(self):
+        return tuple(self._splits)
+
+    def size(self, split):
+        return len(self._splits[split])
+
+    def dataset(self, split):
+        self.read.append(split)
+        texts = self._splits[split]
+        labels = np.zeros(len(texts), np.int64)
+        return tf.data.Dataset.from_tensor_slices(
+            {"text": texts, "label": labels}
+        )
+
+
+def task(name="books", splits=("train", "validation", "test"), **changed):
+    source = Texts(**{**SPLITS, **changed})
+    return Task(
+        name,
+        "classification",
+        source,
+        ("a", "b"),
+        splits=dict(zip(*[splits] * 2)),
+    )
+
+
+def collected(*tasks, spacing="auto", config=TOKENIZER):
+    store = vector_corpus.collect(tasks, config, spacing)
+    return [" ".join(words) for words in store]
+
+
+def test_training_and_unlabelled_texts_but_no_tested_ones():
+    assert collected(task()) == [
+        "it 's good .",
+        "so , so .",
+        "it 's raw , too .",
+    ]
+
+
+def test_a_text_that_another_task_tests_is_left_out():
+    other = task("dvd", test=["It's RAW -- too!"])
+    assert "it 's raw , too ." not in collected(task(), other)
+
+
+def test_spacing():
+    assert collected(task(), spacing="none")[-1] == "it's raw, too."
+    tokenised = task(unlabelled=["it's , so ."])
+    assert collected(tokenised)[-1] == "it's , so ."
+    assert collected(tokenised, spacing="treebank")[-1] == "it 's , so ."
+    raw = task(train=["It's good, so."])
+    assert collected(raw)[-1] == "it's raw, too."
+
+
+def test_tasks_without_some_splits():
+    source = Texts(train=["a b"])
+    bare = Task(
+        "mails", "classification", source, ("a", "b"), splits={"train": "train"}
+    )
+    assert collected(bare) == ["a b"]
+    assert source.read == ["train"]
+
+
+def test_words_without_their_carried_spaces():
+    config = {"tokenizer": {"name": "reversible", "lowercase": False}}
+    texts = collected(
+        task(train=["Don't  go\\now"], unlabelled=["x"]), config=config
+    )
+    # The double space would be a word that no file can hold.
+    assert texts[0].split() == ["Don", "'", "t", "go", "\\", "now"]
+
+
+def test_bytes_that_are_not_utf8():
+    assert (
+        collected(task(train=[b"caf\xe9 ."], unlabelled=["x"]))[0]
+        == "caf\ufffd ."
+    )
+
+
+def test_nothing_to_learn_from():
+    with pytest.raises(ConfigError, match="no text to learn vectors from"):
+        collected(task(train=[""], unlabelled=[" "]))
+    with pytest.raises(ConfigError, match="did you mean 'treebank'"):
+        collected(task(), spacing="treebanks")

@@ -1,0 +1,183 @@
+import dataclasses
+from collections import Counter
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.folds import OTHERS, TESTED, fold_numbers, in_fold
+from mtl_tf.tasks.registry import group_of, resolve
+from mtl_tf.tasks.task import NO_FOLDS, WHOLE_CORPUS, Source, Task
+
+SIZES = {"train": 80, "validation": 10, "test": 10, "more": 3}
+
+
+class Numbers(Source):
+    """Texts that name their split; a third of the labels is 0."""
+
+    @property
+    def split_names(self):
+        return tuple(SIZES)
+
+    def size(self, split):
+        return SIZES[split]
+
+    def dataset(self, split):
+        size = SIZES[split]
+        return tf.data.Dataset.from_tensor_slices(
+            {
+                "text": [f"{split} {i}" for i in range(size)],
+                "label": (np.arange(size) % 3 > 0).astype(np.int64),
+            }
+        )
+
+
+def task(**fields):
+    return Task("mails", "classification", Numbers(), ("a", "b"), **fields)
+
+
+def texts(task, split):
+    return [
+        example["text"].decode()
+        for example in task.dataset(split).as_numpy_iterator()
+    ]
+
+
+def splits(task):
+    return {s: texts(task, s) for s in ("train", "validation", "test")}
+
+
+def every(*names):
+    return {f"{split} {i}" for split in names for i in range(SIZES[split])}
+
+
+@pytest.mark.parametrize(
+    ("pool", "expected"),
+    [
+        (None, every("train", "validation")),
+        (WHOLE_CORPUS, every("train", "validation", "test")),
+    ],
+)
+def test_the_folds_are_disjoint_and_whole(pool, expected):
+    base = task(**({"pool": pool} if pool else {}))
+    tested = []
+    for fold in range(5):
+        parts = splits(in_fold(base, {"folds": 5, "fold": fold}))
+        together = [text for part in parts.values() for text in part]
+        assert len(together) == len(set(together)) and set(together) == expected
+        assert len(parts["test"]) == pytest.approx(len(expected) / 5, abs=1)
+        assert len(parts["validation"]) == pytest.approx(
+            len(expected) * 0.08, abs=1
+        )
+        tested += parts["test"]
+    assert sorted(tested) == sorted(expected)
+
+
+def test_sizes_order_and_other_splits():
+    part = in_fold(task(), {"folds": 5, "fold": 1})
+    for split, found in splits(part).items():
+        assert part.size(split) == len(found)
+        assert int(part.dataset(split).cardinality()) == len(found)
+    order = [f"train {i}" for i in range(80)]
+    order += [f"validation {i}" for i in range(10)]
+    for found in splits(part).values():
+        assert found == sorted(found, key=order.index)
+    assert part.size("more") == 3 and len(texts(part, "more")) == 3
+    assert {OTHERS, TESTED, "more"} <= set(part.source.split_names)
+    assert (part.name, part.labels) == ("mails", ("a", "b"))
+
+
+def test_no_folds_gives_the_task_back():
+    base = task()
+    assert in_fold(base, None) is base
+    assert in_fold(base, {"folds": 0, "fold": 0}) is base
+
+
+def test_a_fold_is_a_function_of_the_seed():
+    where = {"folds": 4, "fold": 2}
+    one = splits(in_fold(task(), where))
+    assert one == splits(in_fold(task(), where))
+    assert one["test"] != splits(in_fold(task(), where, seed=1))["test"]
+    # Pinned: another division would change the results of old runs.
+    assert one["test"][:4] == PINNED
+
+
+PINNED = ["train 3", "train 7", "train 9", "train 10"]
+
+
+def test_folds_are_stratified():
+    labels = [0] * 70 + [1] * 25 + [-1] * 5
+    names = [f"t{i}".encode() for i in range(100)]
+    numbers = fold_numbers(names, labels, 5, seed=0)
+    for fold in range(5):
+        found = Counter(np.array(labels)[numbers == fold].tolist())
+        assert found == {0: 14, 1: 5, -1: 1}
+    assert len(set(numbers[:14].tolist())) > 2  # not in the order of the file
+    uneven = fold_numbers(names[:13], [0] * 13, 5, seed=0)
+    assert sorted(Counter(uneven.tolist()).values()) == [2, 2, 3, 3, 3]
+
+
+def test_equal_texts_are_in_the_same_fold():
+    names = [f"text {i // 2}".encode() for i in range(40)]
+    names[1] = b" Text  0 "
+    numbers = fold_numbers(names, [0] * 40, 2, seed=0)
+    assert (numbers[::2] == numbers[1::2]).all()
+
+
+def test_tasks_that_share_texts_mostly_share_folds():
+    names = np.array([f"text {i}".encode() for i in range(5000)])
+    five = np.random.default_rng(0).integers(0, 5, 5000)
+    kept = five != 2
+    of_five = fold_numbers(names.tolist(), five, 10, seed=0)
+    of_two = fold_numbers(names[kept].tolist(), five[kept] > 2, 10, seed=0)
+    assert np.mean(of_five[kept] == of_two) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("folds", "fold", "message"),
+    [
+        (1, 0, "cross_validation.folds must be 0 .off. or at least 2, got 1"),
+        (-2, 0, "cross_validation.folds must be zero or a positive"),
+        (5, 5, r"fold must be less than cross_validation.folds \(5\), got 5"),
+        (0, 1, r"must be less than cross_validation.folds \(0\), got 1"),
+        (5, -1, "cross_validation.fold must be zero or a positive"),
+        (True, 0, "got True"),
+    ],
+)
+def test_wrong_numbers(folds, fold, message):
+    with pytest.raises(ConfigError, match=message):
+        in_fold(task(), {"folds": folds, "fold": fold})
+
+
+def test_tasks_that_cannot_be_divided():
+    where = {"folds": 2, "fold": 0}
+    with pytest.raises(ConfigError, match="mails cannot be cross-validated"):
+        in_fold(task(pool=NO_FOLDS), where)
+    with pytest.raises(ConfigError, match="sst1 cannot be cross-validated"):
+        resolve(["sst_phrases/sst1"], cross_validation=where)
+    small = in_fold(task(), {"folds": 91, "fold": 0})
+    with pytest.raises(DataError, match="in 91 folds: it has 90 examples"):
+        small.size("train")
+
+
+def test_tasks_of_a_config_and_their_group(prepared):
+    where = {"folds": 4, "fold": 1}
+    entry = {"name": "reviews", "dataset": "fake_reviews"}
+    (one,) = resolve([entry], cross_validation=where)
+    assert [one.size(s) for s in ("train", "validation", "test")] == [28, 3, 9]
+    (same,) = group_of(entry, cross_validation=where).tasks
+    assert texts(same, "test") == texts(one, "test")
+    whole = [
+        dataclasses.replace(t, source=None)
+        for t in resolve(["subj", "mr", "imdb"], cross_validation=where)
+    ]
+    assert [t.name for t in whole] == ["subj", "mr", "imdb"]
+
+
+def test_what_is_divided_of_our_corpora(prepared):
+    tasks = {t.name: t for t in resolve(["movie_reviews", "mr"])}
+    assert tasks["subj"].pool == tasks["mr"].pool == WHOLE_CORPUS
+    assert tasks["sst1"].pool == tasks["imdb"].pool == ("train", "validation")
+    (own,) = resolve([{"name": "own", "dataset": "subj"}])
+    assert own.pool == WHOLE_CORPUS

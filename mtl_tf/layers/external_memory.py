@@ -156,7 +156,7 @@ class ExternalMemory(StackedLayer):
         """
         memory, key = state[self.role], state[f"{self.role}_key"]
         if self.align == "cosine":
-            return ops.softmax(ops.keep(cosine(memory, key)))
+            return ops.softmax(cosine(memory, key))
         segments = ops.matmul(memory, f"{self.role}_align_segment")
         key = ops.matmul(key, f"{self.role}_align_key")[:, :, None]
         hidden = ops.tanh(segments + key)

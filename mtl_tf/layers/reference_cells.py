@@ -197,6 +197,8 @@ class MELSTMCell(keras.layers.Layer):
 
 def _cosine(memory, key):
     """Of `[batch, K, M]` and `[batch, M]`; 0 where the key is zero."""
-    memory = tf.math.l2_normalize(memory, -1)
-    key = tf.math.l2_normalize(key, -1)
-    return tf.einsum("bkm,bm->bk", memory, key)
+    square = tf.reduce_sum(key * key, -1, keepdims=True)
+    # l2_normalize has gradients in the millions where a key is zero.
+    real = square > 1e-12
+    key = tf.where(real, key * tf.math.rsqrt(tf.where(real, square, 1.0)), 0.0)
+    return tf.einsum("bkm,bm->bk", tf.math.l2_normalize(memory, -1), key)

@@ -5,13 +5,19 @@ from collections.abc import Mapping
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.layers.classification_head import ClassificationHead
+from mtl_tf.models.arc_i import ArcIScheme
+from mtl_tf.models.arc_ii import ArcIIScheme
 from mtl_tf.models.lstm import LSTMScheme
+from mtl_tf.models.me_lstm import MELSTMScheme
 from mtl_tf.models.meta_lstm import MetaLSTMScheme
 from mtl_tf.models.scheme import SharingScheme
 
 # A new scheme is one file beside this one and one line here.
 SCHEMES = {
+    "arc_i": ArcIScheme,
+    "arc_ii": ArcIIScheme,
     "lstm": LSTMScheme,
+    "me_lstm": MELSTMScheme,
     "meta_lstm": MetaLSTMScheme,
 }
 

@@ -7,12 +7,18 @@ from mtl_tf.core.names import hint, look_up
 from mtl_tf.layers.classification_head import ClassificationHead
 from mtl_tf.models.lstm import LSTMScheme
 from mtl_tf.models.meta_lstm import MetaLSTMScheme
+from mtl_tf.models.mt_cnn import MTCNNScheme
+from mtl_tf.models.mt_dnn import MTDNNScheme
+from mtl_tf.models.nbow import NBOWScheme
 from mtl_tf.models.scheme import SharingScheme
 
 # A new scheme is one file beside this one and one line here.
 SCHEMES = {
     "lstm": LSTMScheme,
     "meta_lstm": MetaLSTMScheme,
+    "mt_cnn": MTCNNScheme,
+    "mt_dnn": MTDNNScheme,
+    "nbow": NBOWScheme,
 }
 
 HEADS = {

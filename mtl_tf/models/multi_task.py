@@ -161,8 +161,8 @@ def build_model(
     Args:
         model_config: "scheme" (its "name" and options), "embedding_dim",
             and optionally "embedding_private_dim" (how many of them come from
-            a table of the task's own), "embedding_trainable", "dropout" ({"embedding",
-            "head"}) and "init" (see `layers.base.check_init`).
+            a table of the task's own), "embedding_trainable", "dropout"
+            ({"embedding", "head"}) and "init" (see `layers.base.check_init`).
         vocabulary_size: number of tokens, with padding and unknown.
         tasks: "name", "kind" and "labels" of each, in the order of their
             numbers in a batch.

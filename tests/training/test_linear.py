@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.pipelines.columns import Column, EncodedSplit
 from mtl_tf.tasks.task import Task
 from mtl_tf.training import linear, ngrams
+from tests.system import corpus
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
@@ -59,13 +59,8 @@ def entries(tmp_path_factory):
     }
 
 
-def make_config(*entries, **text):
-    config = base.default_config()
-    config.name = "toy"
-    config.tasks = tuple(entries)
-    for name, value in text.items():
-        config.text[name] = value
-    return config.to_dict()
+def make_config(*entries):
+    return corpus.config(entries)
 
 
 def accuracies(results):
@@ -133,7 +128,7 @@ def test_a_finished_run_is_not_repeated_nor_overwritten(
     with pytest.raises(RunError, match="baseline.features: 'shared_private'"):
         linear.train(config, where, features="private")
     with pytest.raises(RunError, match="holds a run with another config"):
-        linear.train({**config, "seed": 3}, where)
+        linear.train({**config, "seed": 4}, where)
 
 
 def test_a_model_cannot_take_the_baselines_folder(entries, tmp_path):

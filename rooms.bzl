@@ -40,6 +40,7 @@ PROGRAMS = {
         "evaluate",
         "predict",
         "benchmark",
+        "baseline",
     ],
     "export": ["saved_model", "check"],
 }

@@ -25,6 +25,7 @@ PROGRAMS = {
     "mtl-train": "mtl_tf.launch.train",
     "mtl-evaluate": "mtl_tf.launch.evaluate",
     "mtl-predict": "mtl_tf.launch.predict",
+    "mtl-baseline": "mtl_tf.launch.baseline",
     "mtl-benchmark": "mtl_tf.launch.benchmark",
     "mtl-export": "mtl_tf.export.saved_model",
     "mtl-check": "mtl_tf.export.check",
@@ -46,6 +47,7 @@ REQUIREMENTS = [
 ]
 
 EXTRAS = {
+    "baselines": ["scikit-learn>=1.4"],
     "dev": [
         "dill>=0.3.8",  # tfds.testing needs it, undeclared
         "hypothesis>=6.100",

@@ -95,6 +95,7 @@ def test_wheel_starts_every_program(wheel):
         "mtl-train": "mtl_tf.launch.train:run",
         "mtl-evaluate": "mtl_tf.launch.evaluate:run",
         "mtl-predict": "mtl_tf.launch.predict:run",
+        "mtl-baseline": "mtl_tf.launch.baseline:run",
         "mtl-benchmark": "mtl_tf.launch.benchmark:run",
         "mtl-export": "mtl_tf.export.saved_model:run",
         "mtl-check": "mtl_tf.export.check:run",
@@ -109,7 +110,14 @@ def test_wheel_says_what_it_needs(wheel):
     assert {"tensorflow", "keras-nlp", "tensorflow-datasets"} <= needed
     assert re.search(r"^Requires-Dist: tensorflow-text.*!=2\.21\.0", text, re.M)
     extras = set(re.findall(r"^Provides-Extra: (\w+)", text, re.MULTILINE))
-    assert extras == {"dev", "figures", "gpu", "serving", "vectors"}
+    assert extras == {
+        "baselines",
+        "dev",
+        "figures",
+        "gpu",
+        "serving",
+        "vectors",
+    }
     unbounded = re.findall(r"^Requires-Dist: [\w.-]+(?:$| ;|;)", text, re.M)
     assert unbounded == []
 

@@ -25,6 +25,9 @@ def default_config() -> config_dict.ConfigDict:
         *   `tasks`: names of groups (`fdu_mtl`) or tasks (`fdu_mtl/books`),
             and dicts for your own files (docs/add_a_task.md).
         *   `train_separately`: one model per task, each on its own.
+        *   `model.embedding_private_dim`: how many of `embedding_dim` come
+            from a table of the task's own; pretrained vectors have the size
+            of the rest.
         *   `text.max_length`: tokens kept of a text; 0 keeps all.
             `text.max_size`: words in the vocabulary; 0 keeps all.
             `text.vectors`: file of pretrained vectors; "" for none.
@@ -106,6 +109,7 @@ def _pipeline() -> dict:
 def _model() -> dict:
     return {
         "embedding_dim": 200,
+        "embedding_private_dim": 0,
         "embedding_trainable": True,
         "dropout": {"embedding": 0.0, "head": 0.0},
         "init": {},

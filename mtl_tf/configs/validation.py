@@ -91,6 +91,7 @@ CHECKS: dict[str, Check] = {
     "pipeline.buckets": checks.positive_integer,
     "pipeline.schedule.name": _name,
     "model.embedding_dim": checks.positive_integer,
+    "model.embedding_private_dim": checks.not_negative_integer,
     "model.embedding_trainable": _boolean,
     "model.dropout.embedding": checks.fraction,
     "model.dropout.head": checks.fraction,
@@ -158,7 +159,23 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
         else:
             _option(path, value)
     checks.folds("cross_validation", **config["cross_validation"])
+    _embedding(config["model"])
     return dict(config)
+
+
+def _embedding(model: Mapping[str, Any]) -> None:
+    whole, private = model["embedding_dim"], model["embedding_private_dim"]
+    if private >= whole:
+        raise ConfigError(
+            "model.embedding_private_dim must be below model.embedding_dim "
+            f"({whole}), since some of it is shared, got {private}"
+        )
+    if private and not model["embedding_trainable"]:
+        raise ConfigError(
+            "model.embedding_private_dim must be 0 where "
+            f"model.embedding_trainable is False, got {private}: the tasks' "
+            "own vectors are drawn at random and would never learn"
+        )
 
 
 def _fields(path: str, config: Any, default: Mapping[str, Any]) -> None:

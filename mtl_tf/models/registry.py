@@ -10,6 +10,9 @@ from mtl_tf.models.arc_ii import ArcIIScheme
 from mtl_tf.models.lstm import LSTMScheme
 from mtl_tf.models.me_lstm import MELSTMScheme
 from mtl_tf.models.meta_lstm import MetaLSTMScheme
+from mtl_tf.models.mt_cnn import MTCNNScheme
+from mtl_tf.models.mt_dnn import MTDNNScheme
+from mtl_tf.models.nbow import NBOWScheme
 from mtl_tf.models.scheme import SharingScheme
 
 # A new scheme is one file beside this one and one line here.
@@ -19,6 +22,9 @@ SCHEMES = {
     "lstm": LSTMScheme,
     "me_lstm": MELSTMScheme,
     "meta_lstm": MetaLSTMScheme,
+    "mt_cnn": MTCNNScheme,
+    "mt_dnn": MTDNNScheme,
+    "nbow": NBOWScheme,
 }
 
 HEADS = {

@@ -154,6 +154,25 @@ class CleanParts:
             )
         )
 
+    def about(self, task: Task, split: str) -> dict[str, Any]:
+        """What `evaluator.TaskPredictions` has to know of a split.
+
+        Args:
+            task: the task.
+            split: the split that is scored.
+
+        Returns:
+            `clean` and `validation_in_training`; nothing for a split that
+            training or selection has seen.
+        """
+        if split in ("train", "validation"):
+            return {}
+        training = SeenTexts(texts(task, "train"))
+        return {
+            "clean": self.seen.clean(texts(task, split)),
+            "validation_in_training": training.count(texts(task, "validation")),
+        }
+
 
 def encode_texts(encoder: TextEncoder, strings: Sequence[str]) -> EncodedSplit:
     """Encodes strings without labels."""

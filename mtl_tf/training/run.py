@@ -143,35 +143,25 @@ class Run:
             for task in registry.resolve(self.config["tasks"], *where)
         }
         group = self.config["evaluation"]["group"] or self.config["tasks"]
-        if split in ("train", "validation"):
-            clean = None
-        elif clean is None:
+        if clean is None:
             clean = data.CleanParts(group, *where)
         scored = [self._score(resolved[n], split, clean) for n in chosen]
         return evaluator.evaluate(scored, split)
 
     def _score(
-        self, task: Task, split: str, clean: data.CleanParts | None
+        self, task: Task, split: str, clean: data.CleanParts
     ) -> evaluator.TaskPredictions:
         self.weights_for(task.name)
         encoded = encoding.encode(
             task.dataset(split), self.encoder, name=task.name
         )
-        extra = {}
-        if clean:
-            texts = data.texts(task, split)
-            extra["clean"] = clean.seen.clean(texts)
-            training = data.SeenTexts(data.texts(task, "train"))
-            extra["validation_in_training"] = training.count(
-                data.texts(task, "validation")
-            )
         return score(
             self.predictor,
             encoded,
             self.tasks[self.task_index(task.name)],
             self.task_index(task.name),
             self.config["evaluation"]["batch_size"],
-            **extra,
+            **clean.about(task, split),
         )
 
 

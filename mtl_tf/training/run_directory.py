@@ -96,7 +96,8 @@ class RunDirectory:
 
     def _has_trained(self) -> bool:
         checkpoint = os.path.join("checkpoints", "checkpoint")
-        return self.has(checkpoint) or self.has("tasks")
+        made = (checkpoint, "tasks", "results.json")
+        return any(map(self.has, made))
 
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""

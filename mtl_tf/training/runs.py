@@ -200,7 +200,7 @@ def _pretrained(
     vectors, report = load_vectors(
         config["text"]["vectors"],
         vocabulary,
-        config["model"]["embedding_dim"],
+        _shared_dimension(config["model"]),
         random.fold(config["seed"], "vectors"),
     )
     covered = []
@@ -217,6 +217,11 @@ def _pretrained(
         {**report.to_json(), "tasks": [dataclasses.asdict(c) for c in covered]},
     )
     return vectors
+
+
+def _shared_dimension(model: Mapping[str, Any]) -> int:
+    """The size of the vectors that all tasks share, pretrained or not."""
+    return model["embedding_dim"] - model["embedding_private_dim"]
 
 
 def _facts(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,14 +5,21 @@ from collections.abc import Mapping
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.layers.classification_head import ClassificationHead
+from mtl_tf.models.adversarial import AdversarialScheme
+from mtl_tf.models.hyper_lstm import HyperLSTMScheme
 from mtl_tf.models.lstm import LSTMScheme
 from mtl_tf.models.meta_lstm import MetaLSTMScheme
 from mtl_tf.models.scheme import SharingScheme
+from mtl_tf.models.shared_private import ParallelScheme, SerialScheme
 
 # A new scheme is one file beside this one and one line here.
 SCHEMES = {
+    "asp": AdversarialScheme,
+    "hyper_lstm": HyperLSTMScheme,
     "lstm": LSTMScheme,
     "meta_lstm": MetaLSTMScheme,
+    "psp": ParallelScheme,
+    "ssp": SerialScheme,
 }
 
 HEADS = {

@@ -31,7 +31,7 @@ class TaskDiscriminator(StackedLayer):
     Example:
         ```python
         layer = TaskDiscriminator(tasks=16)
-        loss = layer(shared, task, 0.05)["loss"]
+        loss = layer(shared, task, weight=0.05)["loss"]
         ```
     """
 

@@ -121,7 +121,9 @@ class AdversarialScheme(ParallelScheme):
         )
         if inspect:
             output["inspect"] |= {"shared": shared, "private": private}
-        guess = self.discriminator(shared, task, self._reversal(step, training))
+        guess = self.discriminator(
+            shared, task, weight=self._reversal(step, training)
+        )
         output["losses"] = {"adversarial": guess["loss"]}
         if self.orthogonality_weight:
             penalty = orthogonality_penalty(shared, private, weight)

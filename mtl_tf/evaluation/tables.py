@@ -48,6 +48,7 @@ def console(results: dict[str, Any]) -> str:
     lines += [_aligned(header, widths), rule]
     lines += [_aligned(row, widths) for row in rows]
     lines += [rule, *(_aligned(row, widths) for row in means)]
+    lines += [f"{what}: {value}" for what, value in _diagnostics(results)]
     lines += [f"{what}: {value}" for what, value in _facts(results)]
     return "\n".join(lines)
 
@@ -69,6 +70,7 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
         f"Split `{results['split']}`. {_MEANING}",
         _grid(header, rows + bold),
     ]
+    parts += [f"{what}: {value}" for what, value in _diagnostics(results)]
     facts = [[what, value] for what, value in _facts(results)]
     if facts:
         parts += ["## Run", _grid(["", ""], facts, numeric=False)]
@@ -129,7 +131,8 @@ def _mean_rows(
 ) -> Iterator[list[str]]:
     """A row for the overall mean; one per kind where there are several."""
     clean = mean.get("clean", {})
-    kinds = [key for key in mean if key not in ("overall", "clean")]
+    others = ("overall", "clean", "diagnostics")
+    kinds = [key for key in mean if key not in others]
     shown = kinds if len(kinds) > 1 else []
     for key in [*shown, "overall"]:
         title = "mean" if key == "overall" else f"mean, {key}"
@@ -138,6 +141,11 @@ def _mean_rows(
         if clean:
             row[4 + len(names)] = _score(clean.get(key))
         yield row
+
+
+def _diagnostics(results: dict) -> Iterator[tuple[str, str]]:
+    for name, value in results["mean"].get("diagnostics", {}).items():
+        yield f"mean {name.replace('_', ' ')}", _score(value)
 
 
 def _facts(results: dict) -> Iterator[tuple[str, str]]:

@@ -35,8 +35,8 @@ class MultiTaskModel(keras.Model):
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
         padding), maybe "label"; other entries are ignored.
-    Output shape: the head's outputs, "losses" {name: scalar} and "inspect"
-        {name: tensor}.
+    Output shape: the head's outputs, and "losses", "inspect" and
+        "diagnostics" as `SharingScheme` describes them.
     Masking: padding tokens, also whole rows of them, change nothing.
 
     Example:
@@ -105,6 +105,7 @@ class MultiTaskModel(keras.Model):
         embedded = self.embedding_dropout(
             self.embedding(tokens, task), training=training, seed=seed
         )
+        asked = {name: batch.get(name) for name in self.scheme.batch_entries}
         encoded = self.scheme(
             embedded,
             self.embedding.mask(tokens),
@@ -113,6 +114,7 @@ class MultiTaskModel(keras.Model):
             seed=seed,
             inspect=inspect,
             sequence=head.reads == "sequence",
+            **asked,
         )
         read = self.head_dropout(
             encoded[head.reads], training=training, seed=seed
@@ -121,6 +123,7 @@ class MultiTaskModel(keras.Model):
         return output | {
             "losses": encoded["losses"],
             "inspect": encoded["inspect"],
+            "diagnostics": encoded.get("diagnostics", {}),
         }
 
     def private_variables(self) -> list[keras.Variable]:

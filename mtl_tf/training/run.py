@@ -15,7 +15,7 @@ from mtl_tf.tasks.task import Task
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.training import data
 from mtl_tf.training.checkpoints import BestWeights
-from mtl_tf.training.inference import Predictor
+from mtl_tf.training.inference import DIAGNOSTICS, Predictor
 from mtl_tf.training.run_directory import RunDirectory
 
 
@@ -185,6 +185,11 @@ def score(
         labels=labels,
         predictions=labels if empty else outputs["prediction"],
         losses=None if empty else outputs["loss"],
+        diagnostics={
+            name.removeprefix(DIAGNOSTICS): values
+            for name, values in outputs.items()
+            if name.startswith(DIAGNOSTICS)
+        },
         **extra,
     )
 

@@ -255,11 +255,17 @@ class StageRunner:
             name: {
                 key: value
                 for key, value in scores.items()
-                if isinstance(value, (int, float)) and key != "examples"
+                if isinstance(value, (int, float))
+                and key != "examples"
+                or key == "diagnostics"
             }
             for name, scores in results["tasks"].items()
         }
-        return {"mean": results["mean"]["overall"], "tasks": tasks}
+        means = results["mean"]
+        found = {"mean": means["overall"], "tasks": tasks}
+        if "diagnostics" in means:
+            found["diagnostics"] = means["diagnostics"]
+        return found
 
     def _record(
         self,
@@ -276,12 +282,17 @@ class StageRunner:
         names = [self.data.tasks[n].name for n in stage.tasks]
         primary = [self.data.tasks[n].metrics[0] for n in stage.tasks]
         logging.info(
-            "%s step %d validation mean %.2f: %s",
+            "%s step %d validation mean %.2f: %s%s",
             stage.name,
             entry["step"],
             scores["mean"],
             " ".join(
                 f"{name} {scores['tasks'][name][metric]:.1f}"
                 for name, metric in zip(names, primary)
+            ),
+            "".join(
+                f"; {name} {value:.1f}"
+                for name, value in scores.get("diagnostics", {}).items()
+                if value is not None
             ),
         )

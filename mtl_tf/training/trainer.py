@@ -34,8 +34,8 @@ class Trainer:
     that the sum of the replicas' gradients is the gradient of the whole batch.
 
     Args:
-        model: maps a batch to a dict with `loss` [G, B] and `losses`, named
-            scalars to add.
+        model: maps a batch to a dict with `loss` [G, B] and `losses`; see
+            `auxiliary_loss`.
         optimizer: configured for `variables`.
         loss_weighting: maps tasks [G] and losses [G] to weighted losses [G].
         variables: what is trained.
@@ -130,8 +130,7 @@ class Trainer:
             outputs = self.model(batch, training=True, seed=seed)
             loss = group_losses(outputs, batch)
             total = tf.reduce_sum(self._weighted(batch["task"], loss, shared))
-            for extra in outputs["losses"].values():
-                total += shared * extra
+            total += auxiliary_loss(outputs, batch, shared)
         values = [variable.value for variable in self.variables]
         gradients = tape.gradient(total, values)
         pairs = [
@@ -168,3 +167,28 @@ def group_losses(
     """
     weighted = tf.reduce_sum(outputs["loss"] * batch["weight"], axis=1)
     return weighted / tf.maximum(batch["normalizer"], 1.0)
+
+
+def auxiliary_loss(
+    outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor], shared: float
+) -> tf.Tensor:
+    """The sum of what the model adds to the loss on this replica.
+
+    Args:
+        outputs: `losses` by name. One of shape [G, B] is a loss of each
+            example: filler rows do not count, and each group's mean is over
+            its examples in the global batch, as in `group_losses`. A scalar
+            is taken for the whole replica, and replicas are averaged.
+        batch: see `group_losses`.
+        shared: one over the number of replicas.
+
+    Returns:
+        A scalar, 0 if there are none.
+    """
+    total = tf.constant(0.0)
+    for loss in outputs["losses"].values():
+        if loss.shape.rank == 2:
+            total += tf.reduce_sum(group_losses({"loss": loss}, batch))
+        else:
+            total += shared * loss
+    return total

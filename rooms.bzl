@@ -33,7 +33,7 @@ ROOMS = {
 
 # Programs: folder of the checkout -> names. `python -m launch.train`.
 PROGRAMS = {
-    "launch": ["prepare_data", "train", "evaluate", "predict", "benchmark"],
+    "launch": ["prepare_data", "train", "evaluate", "predict", "benchmark", "transfer", "sweep"],
     "export": ["saved_model", "check"],
 }
 

@@ -25,6 +25,8 @@ PROGRAMS = {
     "mtl-evaluate": "mtl_tf.launch.evaluate",
     "mtl-predict": "mtl_tf.launch.predict",
     "mtl-benchmark": "mtl_tf.launch.benchmark",
+    "mtl-transfer": "mtl_tf.launch.transfer",
+    "mtl-sweep": "mtl_tf.launch.sweep",
     "mtl-export": "mtl_tf.export.saved_model",
     "mtl-check": "mtl_tf.export.check",
 }

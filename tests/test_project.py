@@ -95,6 +95,8 @@ def test_wheel_starts_every_program(wheel):
         "mtl-evaluate": "mtl_tf.launch.evaluate:run",
         "mtl-predict": "mtl_tf.launch.predict:run",
         "mtl-benchmark": "mtl_tf.launch.benchmark:run",
+        "mtl-transfer": "mtl_tf.launch.transfer:run",
+        "mtl-sweep": "mtl_tf.launch.sweep:run",
         "mtl-export": "mtl_tf.export.saved_model:run",
         "mtl-check": "mtl_tf.export.check:run",
     }

@@ -10,11 +10,13 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.training import freezing
 from mtl_tf.training.checkpoints import BestWeights, Checkpoints
 from mtl_tf.training.data import RunData
 from mtl_tf.training.inference import Predictor
@@ -190,10 +192,7 @@ class StageRunner:
                 options.total_steps,
             ),
         )
-        variables = self.model.trainable_variables
-        if stage.private_only:
-            private = {id(v) for v in self.model.private_variables()}
-            variables = [v for v in variables if id(v) in private]
+        variables = self._variables(stage)
         extra = weighting.trainable_variables
         embedding = {id(v) for v in self.model.embedding_variables()}
         is_embedding = [id(v) in embedding for v in variables]
@@ -228,6 +227,23 @@ class StageRunner:
             self.config["seed"],
         )
         return checkpoints, trainer
+
+    def _variables(self, stage: Stage) -> list[keras.Variable]:
+        """What the stage trains."""
+        patterns = self.config["training"]["freeze"]
+        frozen = {id(v) for v in freezing.frozen(self.model, patterns)}
+        variables = [
+            v for v in self.model.trainable_variables if id(v) not in frozen
+        ]
+        if stage.private_only:
+            private = {id(v) for v in self.model.private_variables()}
+            variables = [v for v in variables if id(v) in private]
+        if not variables:
+            raise ConfigError(
+                f"training.freeze {list(patterns)} leaves the stage "
+                f"{stage.name} nothing to train"
+            )
+        return variables
 
     def _begin_from_joint(self, stage: Stage, checkpoints: Checkpoints) -> None:
         """Starts fine-tuning at the best joint weights, as its first best."""

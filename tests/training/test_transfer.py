@@ -56,7 +56,8 @@ def test_each_task_is_left_out_once(turns):
         assert results["tasks"][name] == expected
     assert list(results["tasks"]) == ["plain", "mirror"]
     assert read(directory, "results.json") == results
-    assert "| mirror |" in open(os.path.join(directory, "results.md")).read()
+    with open(os.path.join(directory, "results.md")) as file:
+        assert "| mirror |" in file.read()
     times = [
         run["wall_time"]
         for turn in results["run"]["turns"].values()

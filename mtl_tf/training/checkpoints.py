@@ -12,7 +12,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import RunError
+from mtl_tf.core.errors import Diverged, RunError
 
 # What TensorFlow raises for a file that is cut off or does not fit.
 _DAMAGED = (
@@ -129,12 +129,12 @@ class Checkpoints:
         """Saves the state, unless a weight is not finite.
 
         Raises:
-            RunError: a weight is NaN or infinite; the last states stay.
+            Diverged: a weight is NaN or infinite; the last states stay.
         """
         for variable in self.weights:
             value = tf.convert_to_tensor(variable)
             if value.dtype.is_floating and not _is_finite(value):
-                raise RunError(
+                raise Diverged(
                     f"the weight {variable.path} is not finite after step "
                     f"{int(self.step.numpy())}; the last good checkpoint is "
                     f"{self.manager.latest_checkpoint}"

@@ -56,9 +56,16 @@ def train(
     """
     config = json.loads(json.dumps(config))
     where = (data_dir, manual_dir)
-    group = config["evaluation"]["group"] or config["tasks"]
-    clean = clean or CleanParts(group, *where)
+    clean = clean or clean_parts(config, *where)
     return _train(config, model_dir, where, strategy, clean)
+
+
+def clean_parts(
+    config: Mapping[str, Any], data_dir: str | None, manual_dir: str | None
+) -> CleanParts:
+    """The clean parts of the test texts of a config's group of tasks."""
+    group = config["evaluation"]["group"] or config["tasks"]
+    return CleanParts(group, data_dir, manual_dir)
 
 
 def _train(
@@ -126,6 +133,10 @@ def _train_separately(
         {
             **run_facts(config),
             "parameters": sum(run["parameters"] for run in about),
+            "parameters_without_embedding": sum(
+                run["parameters_without_embedding"] for run in about
+            ),
+            "models": len(tasks),
             "validation_mean": sum(scores) / len(scores),
             "wall_time": sum(run["wall_time"] for run in about),
         },

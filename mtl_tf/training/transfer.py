@@ -61,8 +61,9 @@ def transfer(
         The contents of `results.json`, as `runs.train` returns them: the
         scores of the new tasks of all turns that are finished in `model_dir`.
         `run` has, beside the facts of every run, sums over the turns of the
-        new models' `parameters` and of all `wall_time`, and `turns`: the
-        facts of each turn's two runs by the new task's name.
+        new models' `parameters` (their number is `models`) and of all
+        `wall_time`, and `turns`: the facts of each turn's two runs by the new
+        task's name.
 
     Raises:
         MtlError: a mistake in the config, the data or the directory.
@@ -79,8 +80,7 @@ def transfer(
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         run.check_or_write("transfer.json", {"config": config}, "the config")
-        group = config["evaluation"]["group"] or config["tasks"]
-        clean = CleanParts(group, *where)
+        clean = runs.clean_parts(config, *where)
         turns = _Turns(config, run, names, where, strategy, clean)
         for number, name in enumerate(chosen):
             logging.info(
@@ -156,6 +156,10 @@ class _Turns:
         about = {
             **runs.run_facts(self.config),
             "parameters": sum(t["target"]["parameters"] for t in pairs),
+            "parameters_without_embedding": sum(
+                t["target"]["parameters_without_embedding"] for t in pairs
+            ),
+            "models": len(turns),
             "wall_time": sum(
                 part["wall_time"] for turn in pairs for part in turn.values()
             ),

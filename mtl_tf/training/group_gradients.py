@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from mtl_tf.core import random
 from mtl_tf.training.gradient_surgery import pcgrad_weights, projection_order
-from mtl_tf.training.losses import group_losses, weighted
+from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
 
 # Between the dropout seeds of two groups; replicas are numbered from 0.
 _SEED_STEP = 7919
@@ -120,14 +120,17 @@ class GroupedGradients:
             k: tf.TensorSpec(v.shape[1:], v.dtype) for k, v in pieces.items()
         }
         traced = self._one.get_concrete_function(
-            specs, tf.TensorSpec([2], tf.int32), share
+            specs, batch["step"], tf.TensorSpec([2], tf.int32), share
         )
         signature = tf.nest.map_structure(
             lambda t: tf.TensorSpec(t.shape, t.dtype), traced.structured_outputs
         )
         outputs = tf.map_fn(
             lambda item: self._one(
-                item[0], seed + tf.stack([item[1] * _SEED_STEP, 0]), share
+                item[0],
+                batch["step"],
+                seed + tf.stack([item[1] * _SEED_STEP, 0]),
+                share,
             ),
             (pieces, numbers),
             fn_output_signature=signature,
@@ -137,10 +140,15 @@ class GroupedGradients:
         return Stacked(*by_number), outputs["loss"], "extra" in outputs
 
     def _gradients_of_one(
-        self, piece: dict[str, tf.Tensor], seed: tf.Tensor, share: float
+        self,
+        piece: dict[str, tf.Tensor],
+        step: tf.Tensor,
+        seed: tf.Tensor,
+        share: float,
     ) -> dict[str, Any]:
         """The loss of one group, given without its axis, and its gradients."""
         batch = {name: value[None] for name, value in piece.items()}
+        batch["step"] = step
         with tf.GradientTape() as tape:
             outputs = self.model(batch, training=True, seed=seed)
             loss = group_losses(outputs, batch)
@@ -171,8 +179,8 @@ class GroupedGradients:
     ) -> list:
         """The gradients of the losses that the scheme adds, of all groups."""
         with tf.GradientTape() as tape:
-            losses = self.model(batch, training=True, seed=seed)["losses"]
-            total = share * tf.add_n(list(losses.values()))
+            outputs = self.model(batch, training=True, seed=seed)
+            total = auxiliary_loss(outputs, batch, share)
         values = [variable.value for variable in self.variables]
         return tape.gradient(total, values)
 

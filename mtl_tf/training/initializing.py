@@ -111,7 +111,11 @@ def _take(
     shape = tuple(variable.shape)
     if value is None:
         return "", "the other run has no weight of this path"
+    new = variable.numpy()
     if is_private(variable):
+        # A stack may be a long table of the tasks' tables.
+        value = _by_task(value, len(source.tasks))
+        new = _by_task(new, len(tasks))
         if PARTS["embedding"](variable) and list(words) != list(source.words):
             return "", "the vocabularies differ"
         pairs, noun = _pairs(source.tasks, tasks), "tasks"
@@ -122,15 +126,25 @@ def _take(
     else:
         variable.assign(value)
         return "all", ""
-    if value.shape[1:] != shape[1:]:
-        return "", f"a slice has the shape {shape[1:]}, there {value.shape[1:]}"
+    if value.shape[1:] != new.shape[1:]:
+        return (
+            "",
+            f"a slice has the shape {new.shape[1:]}, there {value.shape[1:]}",
+        )
     if not pairs:
         return "", f"no {noun} of the same name"
     there, here = map(list, zip(*pairs))
-    new = variable.numpy()
     new[here] = value[there]
-    variable.assign(new)
-    return f"{len(pairs)} of {shape[0]} {noun}", ""
+    variable.assign(new.reshape(shape))
+    return f"{len(pairs)} of {len(new)} {noun}", ""
+
+
+def _by_task(stack: np.ndarray, tasks: int) -> np.ndarray:
+    """A stack of all tasks, one below the other or not, as [tasks, ...]."""
+    rows, rest = divmod(stack.shape[0], tasks)
+    if rest or rows == 1:
+        return stack
+    return stack.reshape([tasks, rows, *stack.shape[1:]])
 
 
 def _pairs(theirs: Sequence[str], ours: Sequence[str]) -> list[tuple[int, int]]:

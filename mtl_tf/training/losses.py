@@ -44,3 +44,28 @@ def weighted(
     # Affine in the loss: its constant part is shared by the replicas.
     constant = loss_weighting(task, tf.zeros_like(loss))
     return loss_weighting(task, loss) - (1.0 - share) * constant
+
+
+def auxiliary_loss(
+    outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor], shared: float
+) -> tf.Tensor:
+    """The sum of what the model adds to the loss on this replica.
+
+    Args:
+        outputs: `losses` by name. One of shape [G, B] is a loss of each
+            example: filler rows do not count, and each group's mean is over
+            its examples in the global batch, as in `group_losses`. A scalar
+            is taken for the whole replica, and replicas are averaged.
+        batch: see `group_losses`.
+        shared: one over the number of replicas.
+
+    Returns:
+        A scalar, 0 if there are none.
+    """
+    total = tf.constant(0.0)
+    for loss in outputs["losses"].values():
+        if loss.shape.rank == 2:
+            total += tf.reduce_sum(group_losses({"loss": loss}, batch))
+        else:
+            total += shared * loss
+    return total

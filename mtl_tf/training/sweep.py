@@ -114,7 +114,8 @@ class _Worker:
             outcomes[number] = self._train(self.cells[number])
             report = self._write(name, outcomes)
         if not any(o and o["status"] == "finished" for o in outcomes):
-            raise RunError(f"every cell failed; the first: {outcomes[0]}")
+            first = outcomes[0]["error"]
+            raise RunError(f"every cell failed; the first: {first}")
         return report
 
     def _known(self, cell: Cell) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from mtl_tf.core import random
 from mtl_tf.training.group_gradients import GroupedGradients
-from mtl_tf.training.losses import group_losses, weighted
+from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
 
 
 class Report(NamedTuple):
@@ -36,8 +36,8 @@ class Trainer:
     that the sum of the replicas' gradients is the gradient of the whole batch.
 
     Args:
-        model: maps a batch to a dict with `loss` [G, B] and `losses`, named
-            scalars to add.
+        model: maps a batch to a dict with `loss` [G, B] and `losses`; see
+            `auxiliary_loss`.
         optimizer: configured for `variables`.
         loss_weighting: maps tasks [G] and losses [G] to weighted losses [G].
         variables: what is trained.
@@ -153,7 +153,6 @@ class Trainer:
             total = tf.reduce_sum(
                 weighted(self.loss_weighting, batch["task"], loss, shared)
             )
-            for extra in outputs["losses"].values():
-                total += shared * extra
+            total += auxiliary_loss(outputs, batch, shared)
         values = [variable.value for variable in self.variables]
         return tape.gradient(total, values), loss

@@ -95,6 +95,7 @@ class Conflicting(keras.Model):
         losses = {}
         if self.extra:
             losses["size"] = self.extra * tf.reduce_sum(self.table.value**2)
+            losses["zero"] = 0.0 * loss * tf.cast(batch["step"], tf.float32)
         return {"loss": loss, "losses": losses}
 
 

@@ -83,6 +83,36 @@ def test_weights_of_other_shapes_stay_and_it_is_told():
         np.testing.assert_array_equal(before[path], values(target)[path])
 
 
+class Stack:
+    """A weight that `initializing` takes for a stack of tasks."""
+
+    is_private = True
+    path = "model/embedding/private_vectors"
+
+    def __init__(self, value):
+        self.value = value
+        self.shape = value.shape
+
+    def numpy(self):
+        return self.value.copy()
+
+    def assign(self, value):
+        self.value = value
+
+
+def test_a_long_table_of_the_tasks_tables_is_taken_by_task():
+    there = np.arange(12.0).reshape(6, 2)
+    weights = {"embedding/private_vectors": there}
+    source = initializing.Source("x", weights, ["a", "b"], list("uvw"), 1)
+    stack = Stack(np.zeros([9, 2]))
+    taken = initializing._take(stack, source, ["c", "b", "a"], list("uvw"))
+    assert taken == ("2 of 3 tasks", "")
+    expected = np.concatenate([np.zeros([3, 2]), there[3:], there[:3]])
+    np.testing.assert_array_equal(stack.value, expected)
+    taken = initializing._take(stack, source, ["c", "b", "a"], list("wuv"))
+    assert taken == ("", "the vocabularies differ")
+
+
 def test_a_run_that_continues_does_not_start_again(
     tmp_path, toy_run, toy_files
 ):

@@ -41,6 +41,8 @@ PROGRAMS = {
         "predict",
         "benchmark",
         "baseline",
+        "transfer",
+        "sweep",
     ],
     "export": ["saved_model", "check"],
 }

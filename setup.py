@@ -27,6 +27,8 @@ PROGRAMS = {
     "mtl-predict": "mtl_tf.launch.predict",
     "mtl-baseline": "mtl_tf.launch.baseline",
     "mtl-benchmark": "mtl_tf.launch.benchmark",
+    "mtl-transfer": "mtl_tf.launch.transfer",
+    "mtl-sweep": "mtl_tf.launch.sweep",
     "mtl-export": "mtl_tf.export.saved_model",
     "mtl-check": "mtl_tf.export.check",
 }

@@ -97,6 +97,8 @@ def test_wheel_starts_every_program(wheel):
         "mtl-predict": "mtl_tf.launch.predict:run",
         "mtl-baseline": "mtl_tf.launch.baseline:run",
         "mtl-benchmark": "mtl_tf.launch.benchmark:run",
+        "mtl-transfer": "mtl_tf.launch.transfer:run",
+        "mtl-sweep": "mtl_tf.launch.sweep:run",
         "mtl-export": "mtl_tf.export.saved_model:run",
         "mtl-check": "mtl_tf.export.check:run",
     }

@@ -31,6 +31,8 @@ def default_config() -> config_dict.ConfigDict:
         *   `text.max_length`: tokens kept of a text; 0 keeps all.
             `text.max_size`: words in the vocabulary; 0 keeps all.
             `text.vectors`: file of pretrained vectors; "" for none.
+            `text.vocabulary_tasks`: entries as of `tasks`, whose training
+            texts the vocabulary is built on; () for the tasks themselves.
         *   `training.steps`: where to stop, in place of `epochs`, if not 0.
             `training.evaluate_every`: steps between evaluations; 0 for once
             an epoch. `training.patience`: evaluations without a better score
@@ -45,6 +47,16 @@ def default_config() -> config_dict.ConfigDict:
             training; `scope` is `private` (only the tasks' own parameters:
             one model remains) or `all` (a copy of the model for each task);
             `learning_rate`: 0 for that of the joint training.
+            `training.initialize_from`: a run directory whose best weights a
+            new run starts from; "" for none. Weights are matched by path,
+            word vectors by word and stacked ones by the tasks' names.
+            `training.freeze`: what is not trained: `shared`, `private`,
+            `embedding`, `scheme`, `heads`, or patterns of weights' paths such
+            as `scheme/*/meta_*`.
+            `training.loss_weighting`: static, uncertainty, or gradnorm with
+            the options of `training.gradnorm`.
+            `training.gradient_surgery`: none or pcgrad. It and gradnorm need
+            the schedule `joint`.
             `training.optimizer.embedding_learning_rate`: 0 for the same as
             the other parameters; `.schedule` is the learning rate's
             (constant, linear, cosine, inverse_sqrt), after `.warmup_steps`;
@@ -52,6 +64,10 @@ def default_config() -> config_dict.ConfigDict:
         *   `cross_validation.folds`: 0 takes the corpora's own splits; k
             divides the examples in k folds, tests fold `.fold` (from 0) and
             trains on the others (mtl_tf/tasks/folds.py).
+        *   `sweep`: what `launch.sweep` tries: `grid`, such as
+            "training.l2=0,1e-5;training.optimizer.learning_rate=0.1,0.01",
+            `folds` of cross-validation (0: none) and the number of `seeds`.
+            Training itself ignores it.
     """
     return config_dict.ConfigDict(
         {
@@ -69,6 +85,7 @@ def default_config() -> config_dict.ConfigDict:
                 "group": (),
             },
             "cross_validation": {"folds": 0, "fold": 0},
+            "sweep": {"grid": "", "folds": 0, "seeds": 1},
         }
     )
 
@@ -99,6 +116,7 @@ def _text() -> dict:
         "min_count": 1,
         "max_size": 0,
         "vectors": "",
+        "vocabulary_tasks": (),
     }
 
 
@@ -159,6 +177,10 @@ def _training() -> dict:
         "l2_embeddings": False,
         "clip_norm": 0.0,
         "loss_weighting": "static",
+        "gradnorm": {"alpha": 1.5, "learning_rate": 0.025},
+        "gradient_surgery": "none",
+        "initialize_from": "",
+        "freeze": (),
         "evaluate_every": 0,
         "patience": 0,
         "fine_tune": {"epochs": 0, "scope": "private", "learning_rate": 0.0},

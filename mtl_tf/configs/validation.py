@@ -87,6 +87,7 @@ CHECKS: dict[str, Check] = {
     "text.min_count": checks.positive_integer,
     "text.max_size": checks.not_negative_integer,
     "text.vectors": _text,
+    "text.vocabulary_tasks": _group,
     "pipeline.batch_size": checks.positive_integer,
     "pipeline.buckets": checks.positive_integer,
     "pipeline.schedule.name": _name,
@@ -112,6 +113,11 @@ CHECKS: dict[str, Check] = {
     "training.l2_embeddings": _boolean,
     "training.clip_norm": checks.not_negative,
     "training.loss_weighting": _name,
+    "training.gradnorm.alpha": checks.not_negative,
+    "training.gradnorm.learning_rate": checks.positive,
+    "training.gradient_surgery": _name,
+    "training.initialize_from": _text,
+    "training.freeze": _names,
     "training.evaluate_every": checks.not_negative_integer,
     "training.patience": checks.not_negative_integer,
     "training.fine_tune.epochs": checks.not_negative_integer,
@@ -125,6 +131,9 @@ CHECKS: dict[str, Check] = {
     "evaluation.group": _group,
     "cross_validation.folds": checks.not_negative_integer,
     "cross_validation.fold": checks.not_negative_integer,
+    "sweep.grid": _text,
+    "sweep.folds": checks.not_negative_integer,
+    "sweep.seeds": checks.positive_integer,
 }
 # Sub-configs whose fields depend on the named choice: the room that makes
 # the choice checks that it has such an option.

@@ -61,9 +61,15 @@ def load(
     )
     vocabulary = run.file("vocabulary")
     if not os.path.isdir(vocabulary):
-        logging.info("Building the vocabulary of %d tasks.", len(tasks))
+        entries = config["text"]["vocabulary_tasks"]
+        group = (
+            registry.resolve(entries, data_dir, manual_dir)
+            if entries
+            else tasks
+        )
+        logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(vocabulary) as directory:
-            encoding.build_encoder(tasks, config["text"]).save(directory)
+            encoding.build_encoder(group, config["text"]).save(directory)
     encoder = TextEncoder.load(vocabulary, config["text"]["max_length"])
     train = _encode(tasks, "train", encoder)
     validation = _encode(tasks, "validation", encoder)

@@ -102,7 +102,12 @@ class RunDirectory:
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""
         shutil.rmtree(self.file("vocabulary"), ignore_errors=True)
-        for name in ("labels.json", "data.json", "vectors.json"):
+        for name in (
+            "labels.json",
+            "data.json",
+            "vectors.json",
+            "initialized.json",
+        ):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.file(name))
 

@@ -7,6 +7,8 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import random
+from mtl_tf.training.group_gradients import GroupedGradients
+from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
 
 
 class Report(NamedTuple):
@@ -42,6 +44,8 @@ class Trainer:
         strategy: where the steps run.
         tasks: number of tasks.
         seed: base of the dropout seeds, which are functions of the step.
+        grouped: computes the gradients task by task, for gradient surgery and
+            GradNorm; None for those of the sum of the losses.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class Trainer:
         strategy: tf.distribute.Strategy,
         tasks: int,
         seed: int = 0,
+        grouped: GroupedGradients | None = None,
     ):
         self.model = model
         self.optimizer = optimizer
@@ -61,6 +66,7 @@ class Trainer:
         self.strategy = strategy
         self.tasks = tasks
         self.seed = random.fold(seed, "dropout") % (2**30)
+        self.grouped = grouped
 
     def iterate(
         self, make_dataset: Callable[[int], tf.data.Dataset]
@@ -126,13 +132,8 @@ class Trainer:
         number = replica.replica_id_in_sync_group
         seed = tf.stack([self.seed + number, tf.cast(batch["step"], tf.int32)])
         shared = 1.0 / replica.num_replicas_in_sync
-        with tf.GradientTape() as tape:
-            outputs = self.model(batch, training=True, seed=seed)
-            loss = group_losses(outputs, batch)
-            total = tf.reduce_sum(self._weighted(batch["task"], loss, shared))
-            total += auxiliary_loss(outputs, batch, shared)
-        values = [variable.value for variable in self.variables]
-        gradients = tape.gradient(total, values)
+        compute = self.grouped or self._together
+        gradients, loss = compute(batch, seed, shared)
         pairs = [
             (gradient, variable)
             for gradient, variable in zip(gradients, self.variables)
@@ -142,53 +143,16 @@ class Trainer:
         self.optimizer.apply(gradients, variables)
         return batch["step"], batch["task"], loss
 
-    def _weighted(
-        self, task: tf.Tensor, loss: tf.Tensor, shared: float
-    ) -> tf.Tensor:
-        if shared == 1.0:
-            return self.loss_weighting(task, loss)
-        # Affine in the loss: its constant part is shared by the replicas.
-        constant = self.loss_weighting(task, tf.zeros_like(loss))
-        return self.loss_weighting(task, loss) - (1.0 - shared) * constant
-
-
-def group_losses(
-    outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor]
-) -> tf.Tensor:
-    """Each group's summed loss over its number of examples.
-
-    Args:
-        outputs: `loss`, float32 [G, B].
-        batch: `weight` [G, B], 0 on filler rows, and `normalizer` [G], the
-            examples of the group in the global batch.
-
-    Returns:
-        float32 [G].
-    """
-    weighted = tf.reduce_sum(outputs["loss"] * batch["weight"], axis=1)
-    return weighted / tf.maximum(batch["normalizer"], 1.0)
-
-
-def auxiliary_loss(
-    outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor], shared: float
-) -> tf.Tensor:
-    """The sum of what the model adds to the loss on this replica.
-
-    Args:
-        outputs: `losses` by name. One of shape [G, B] is a loss of each
-            example: filler rows do not count, and each group's mean is over
-            its examples in the global batch, as in `group_losses`. A scalar
-            is taken for the whole replica, and replicas are averaged.
-        batch: see `group_losses`.
-        shared: one over the number of replicas.
-
-    Returns:
-        A scalar, 0 if there are none.
-    """
-    total = tf.constant(0.0)
-    for loss in outputs["losses"].values():
-        if loss.shape.rank == 2:
-            total += tf.reduce_sum(group_losses({"loss": loss}, batch))
-        else:
-            total += shared * loss
-    return total
+    def _together(
+        self, batch: dict[str, tf.Tensor], seed: tf.Tensor, shared: float
+    ) -> tuple[list, tf.Tensor]:
+        """The gradients of the sum of all losses, and the groups' losses."""
+        with tf.GradientTape() as tape:
+            outputs = self.model(batch, training=True, seed=seed)
+            loss = group_losses(outputs, batch)
+            total = tf.reduce_sum(
+                weighted(self.loss_weighting, batch["task"], loss, shared)
+            )
+            total += auxiliary_loss(outputs, batch, shared)
+        values = [variable.value for variable in self.variables]
+        return tape.gradient(total, values), loss

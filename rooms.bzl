@@ -25,6 +25,18 @@ ROOMS = {
         "models",
         "evaluation",
     ],
+    # Pictures of trained runs.
+    "figures": [
+        "core",
+        "text",
+        "datasets",
+        "tasks",
+        "pipelines",
+        "layers",
+        "models",
+        "evaluation",
+        "training",
+    ],
     # Configs are pure data.
     "configs": ["core"],
     # What the command-line programs share; light until a program runs.
@@ -33,7 +45,15 @@ ROOMS = {
 
 # Programs: folder of the checkout -> names. `python -m launch.train`.
 PROGRAMS = {
-    "launch": ["prepare_data", "train", "evaluate", "predict", "benchmark"],
+    "launch": [
+        "prepare_data",
+        "train",
+        "evaluate",
+        "predict",
+        "benchmark",
+        "reproduce",
+        "figures",
+    ],
     "export": ["saved_model", "check"],
 }
 

@@ -25,6 +25,8 @@ PROGRAMS = {
     "mtl-evaluate": "mtl_tf.launch.evaluate",
     "mtl-predict": "mtl_tf.launch.predict",
     "mtl-benchmark": "mtl_tf.launch.benchmark",
+    "mtl-reproduce": "mtl_tf.launch.reproduce",
+    "mtl-figures": "mtl_tf.launch.figures",
     "mtl-export": "mtl_tf.export.saved_model",
     "mtl-check": "mtl_tf.export.check",
 }

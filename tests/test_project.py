@@ -95,6 +95,8 @@ def test_wheel_starts_every_program(wheel):
         "mtl-evaluate": "mtl_tf.launch.evaluate:run",
         "mtl-predict": "mtl_tf.launch.predict:run",
         "mtl-benchmark": "mtl_tf.launch.benchmark:run",
+        "mtl-reproduce": "mtl_tf.launch.reproduce:run",
+        "mtl-figures": "mtl_tf.launch.figures:run",
         "mtl-export": "mtl_tf.export.saved_model:run",
         "mtl-check": "mtl_tf.export.check:run",
     }
@@ -267,7 +269,7 @@ def declared(*extras):
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
-        (["mtl_tf", *PROGRAMS], []),
+        (["mtl_tf", *PROGRAMS], ["figures"]),
         (["tests", "build_support"], ["dev", "figures", "serving"]),
     ],
 )

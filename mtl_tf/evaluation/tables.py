@@ -67,11 +67,11 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
     parts = [
         f"# {title}",
         f"Split `{results['split']}`. {_MEANING}",
-        _grid(header, rows + bold),
+        grid(header, rows + bold),
     ]
     facts = [[what, value] for what, value in _facts(results)]
     if facts:
-        parts += ["## Run", _grid(["", ""], facts, numeric=False)]
+        parts += ["## Run", grid(["", ""], facts, numeric=False)]
     confusions = list(_confusions(results))
     if confusions:
         parts += ["## Confusion (rows: labels, columns: predictions)"]
@@ -176,7 +176,7 @@ def _confusions(results: dict) -> Iterator[str]:
             [label, *map(str, counts)]
             for label, counts in zip(classes, task["confusion"]["matrix"])
         ]
-        yield _grid([name, *classes], rows)
+        yield grid([name, *classes], rows)
 
 
 def _score(value: float | None, digits: int = 1) -> str:
@@ -197,10 +197,16 @@ def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([first, *rest]).rstrip()
 
 
-def _grid(
+def grid(
     header: Sequence[str], rows: Sequence[Sequence[str]], numeric: bool = True
 ) -> str:
-    """A Markdown table whose source is aligned as well."""
+    """A Markdown table whose source is aligned as well.
+
+    Args:
+        header: the headings.
+        rows: the cells of each row, as many as headings.
+        numeric: align all columns but the first to the right.
+    """
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     head = [cell.replace("|", "\\|") for cell in header]
     widths = [max(3, width) for width in _widths([head, *cells])]

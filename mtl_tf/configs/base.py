@@ -89,11 +89,10 @@ def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
     """What the two tables of Liu et al. (2016) share: sizes, rows, batches.
 
     The paper's sizes (embeddings and hidden states 100, memory 50 x 20),
-    Adagrad and batch (16). It draws every parameter but GloVe's vectors
-    within [-0.1, 0.1] and does not say where Adagrad's sums start. Without
-    pretrained vectors none of its recurrent rows leaves chance that way:
-    as in `fdu_mtl`, Adagrad's sums start from 0.001, gradients are clipped
-    at norm 1, word vectors are drawn within 0.5, and matrices by Glorot.
+    Adagrad, batch (16) and parameters drawn within [-0.1, 0.1]. It does not
+    say where Adagrad's sums start: from 0.001 they let small word vectors
+    grow, which without pretrained ones an LSTM needs to leave chance at
+    either learning rate; gradients are clipped at norm 1 for it.
 
     Args:
         table: the config's name.
@@ -106,7 +105,9 @@ def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
         config.model.embedding_private_dim = 50
     config.train_separately = row in ("lstm", "me_lstm", "nbow")
     config.model.embedding_dim = 100
-    config.model.init.range = 0.5
+    config.model.init = config_dict.ConfigDict(
+        {"name": "uniform", "range": 0.1}
+    )
     config.model.scheme = config_dict.ConfigDict(SHARED_MEMORY_ROWS[row])
     config.training.clip_norm = 1.0
     config.training.optimizer.options.initial_accumulator_value = 1e-3

@@ -6,9 +6,9 @@ states of 100, a memory of 50 x 20, Adagrad 0.1, L2 1e-5, batch 16. The rows:
 `lstm` and `me_lstm` (a model per task), `arc_i`, `arc_ii`, `mt_cnn` and
 `mt_dnn` (one for all).
 
-It differs from the paper where the printed settings do not train without
-pretrained vectors (`mtl_tf.configs.base.shared_memory`). The paper starts
-from 100-d GloVe vectors: give yours with --config.text.vectors=FILE.
+It differs from the paper where that leaves settings open
+(`mtl_tf.configs.base.shared_memory`). The paper starts from 100-d GloVe
+vectors: give yours with --config.text.vectors=FILE.
 
 Command: python -m launch.train --config=shared_memory_4:arc_i
     --model_dir=runs/arc_i --manual_dir=FOLDER (that holds fdu_mtl/)

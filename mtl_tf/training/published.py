@@ -96,11 +96,14 @@ def _quoted(title: str, source: str, *scores: float | None) -> PublishedRow:
     return PublishedRow(name, title, QUOTED, scores, source=source)
 
 
-_TRAINING_NOTE = (
-    "Adagrad's sums start at 0.001, gradients are clipped at norm 1, word "
-    "vectors without a pretrained one are drawn within 0.5: the paper gives "
-    "neither, and without pretrained vectors the usual choices hold recurrent "
-    "models at chance (mtl_tf/configs/base.py)."
+_ADAGRAD_NOTE = (
+    "Adagrad's sums start at 0.001 and gradients are clipped at norm 1: the "
+    "paper says neither, and without pretrained vectors the usual sums of 0.1 "
+    "hold recurrent models at chance."
+)
+_VECTORS_NOTE = (
+    "Matrices are drawn by Glorot, word vectors without a pretrained one "
+    "within 0.5: the paper does not say."
 )
 _SELECTION_NOTE = (
     "The checkpoint with the best mean validation score of the run's tasks is "
@@ -144,7 +147,7 @@ SHARED_MEMORY_3 = PublishedTable(
         "training texts is held out; SUBJ is split 9,000 to 1,000 by a seed.",
         "The paper does not give epochs: ours are at most 8, fewer when the "
         "validation mean has not risen for 3.",
-        _TRAINING_NOTE,
+        _ADAGRAD_NOTE,
         _SELECTION_NOTE,
     ),
 )
@@ -174,7 +177,7 @@ SHARED_MEMORY_4 = PublishedTable(
         "paper's own is not published.",
         "The paper does not give epochs: ours are at most 15, fewer when the "
         "validation mean has not risen for 5.",
-        _TRAINING_NOTE,
+        _ADAGRAD_NOTE,
         _SELECTION_NOTE,
     ),
 )
@@ -294,7 +297,8 @@ META_MTL_3 = PublishedTable(
     notes=(
         "The paper does not give epochs: ours are 8.",
         "Single rows: the parameters are those of one of the models.",
-        _TRAINING_NOTE,
+        _ADAGRAD_NOTE,
+        _VECTORS_NOTE,
         _SELECTION_NOTE,
     ),
 )

@@ -23,6 +23,8 @@ def curve_figure(curves: Sequence[Curve]) -> Any:
     both = figure.subplots(1, 2, sharex=True, sharey=True)
     for axes, part in zip(both, ("train", "development")):
         _draw(axes, curves, part)
+    # Once both are drawn: a limit that is set stops growing with the data.
+    both[0].set_ylim(bottom=0)
     both[0].set_ylabel("mean cross-entropy of the tasks")
     both[0].set_title("training loss (mean over the epoch)", fontsize=10)
     both[1].set_title("development loss (at the epoch's end)", fontsize=10)
@@ -50,6 +52,5 @@ def _draw(axes: Any, curves: Sequence[Curve], part: str) -> None:
         epochs, losses = zip(*points) if points else ((), ())
         axes.plot(epochs, losses, label=curve.label, markersize=4, **look)
     axes.set_xlabel("epoch")
-    axes.set_ylim(bottom=0)
     axes.grid(color="#dddddd", linewidth=0.5)
     axes.xaxis.get_major_locator().set_params(integer=True)

@@ -43,6 +43,8 @@ def read(path: str, label: str) -> Curve:
         RunError: no evaluation is noted there.
     """
     directory = RunDirectory(path)
+    if not directory.has("config.json"):
+        raise RunError(f"{path} is not a run directory: it has no config.json")
     folders = [directory]
     if directory.has("tasks"):
         folders = [

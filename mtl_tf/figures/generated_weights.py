@@ -46,7 +46,8 @@ def changes(
         floor: see above.
 
     Returns:
-        float64 `[gates, T]`; nan at the first token, which has none before.
+        float64 `[gates, T]`; nan at the first token, which has none before,
+        and after a matrix of zeros.
     """
     result = np.full((len(p), len(vectors)), np.nan)
     vectors, p, q = (np.asarray(x, np.float64) for x in (vectors, p, q))
@@ -55,9 +56,10 @@ def changes(
         before = None
         for step, z in enumerate(vectors):
             now = (p[gate] * z) @ q[gate]
-            if before is not None:
+            # From nothing there is no ratio.
+            if before is not None and before.any():
                 size = np.abs(before)
-                least = max(floor * size.mean(), np.finfo(float).tiny)
+                least = floor * size.mean()
                 ratio = np.abs(now - before) / np.maximum(size, least)
                 result[gate, step] = ratio.mean()
             before = now

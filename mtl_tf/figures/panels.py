@@ -8,6 +8,8 @@ import numpy as np
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures.traces import Trace, same_tokens
 
+LONGEST = 16  # letters of a token
+
 
 @dataclasses.dataclass(frozen=True)
 class Heat:
@@ -33,7 +35,8 @@ class Panel:
     """Everything above one text's tokens.
 
     Attributes:
-        tokens: the T tokens; one that no run knows is in brackets.
+        tokens: the T tokens, long ones cut; one that no run knows is in
+            brackets.
         scores: [T] by run.
         poles: names of the ends of the score's axis, -1 and 1.
         heats: the heat maps.
@@ -109,13 +112,18 @@ def generated_weights(
 def _panel(traces: Sequence[Trace], heats: Sequence[Heat]) -> Panel:
     tokens = same_tokens(list(traces))
     known = np.any([trace.known for trace in traces], axis=0)
-    shown = (t if k else f"[{t}]" for t, k in zip(tokens, known))
+    short = (_shorten(token) for token in tokens)
+    shown = (t if k else f"[{t}]" for t, k in zip(short, known))
     return Panel(
         tokens=tuple(shown),
         scores={trace.label: trace.scores for trace in traces},
         poles=traces[0].poles,
         heats=tuple(heats),
     )
+
+
+def _shorten(token: str) -> str:
+    return token if len(token) <= LONGEST else f"{token[: LONGEST - 1]}…"
 
 
 def _direction(name: str, trace: Trace) -> str:

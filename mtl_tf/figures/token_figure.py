@@ -17,8 +17,8 @@ PER_LINE = 30  # tokens
 _TOKEN = 0.36  # inches of a token's column
 _LEFT, _RIGHT = 1.25, 1.0
 _SCORES, _ROW, _NEURONS = 1.5, 0.24, 1.5
-_GAP, _TITLE, _LEGEND = 0.16, 0.32, 0.45
-_LETTER, _LONGEST = 0.085, 16
+_GAP, _TITLE, _LEGEND, _LEAST = 0.16, 0.32, 0.3, 4.5
+_LETTER = 0.07
 
 
 def token_figure(panels: Sequence[Panel], title: str = "") -> Any:
@@ -28,23 +28,23 @@ def token_figure(panels: Sequence[Panel], title: str = "") -> Any:
         panels: one a text.
         title: above everything.
     """
-    lines = [(p, part) for p in panels for part in wrap(len(p.tokens))]
-    longest = max(part.stop - part.start for _, part in lines)
-    # A legend needs its width under a text of two tokens, too.
-    width = max(longest * _TOKEN, 4.5)
-    heights = [_height(panel, part) for panel, part in lines]
-    sheet = _Sheet(
-        _LEFT + width + _RIGHT, sum(heights) + _LEGEND + _TITLE, longest
-    )
-    sheet.width = width
-    if title:
-        sheet.text(title)
+    lines = [
+        (number, panel, part)
+        for number, panel in enumerate(panels, 1)
+        for part in wrap(len(panel.tokens))
+    ]
+    longest = max(part.stop - part.start for *_, part in lines)
+    # Titles need some width above a text of two tokens, too.
+    width = _LEFT + max(longest * _TOKEN, _LEAST) + _RIGHT
+    heights = [_height(panel, part) for _, panel, part in lines]
+    sheet = _Sheet(width, sum(heights) + _LEGEND + _TITLE)
+    sheet.text(title)
     sheet.down(_TITLE)
     sheet.legend(panels)
     sheet.down(_LEGEND)
-    for (panel, part), height in zip(lines, heights):
+    for (number, panel, part), height in zip(lines, heights):
         top = sheet.top
-        _draw(sheet, panel, part)
+        _draw(sheet, panel, part, _heading(number, panel, part))
         sheet.top = top - height
     return sheet.figure
 
@@ -59,33 +59,40 @@ def wrap(tokens: int) -> list[slice]:
     ]
 
 
-def _shorten(token: str) -> str:
-    return token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"
+def _heading(number: int, panel: Panel, part: slice) -> str:
+    heading = f"Text {number}"
+    if part.stop - part.start < len(panel.tokens):
+        heading += f", tokens {part.start + 1} to {part.stop}"
+    return heading
 
 
 def _height(panel: Panel, part: slice) -> float:
     heats = sum(_heat_height(heat) + _TITLE for heat in panel.heats)
-    letters = max(len(_shorten(token)) for token in panel.tokens[part])
-    return _SCORES + heats + 0.35 + letters * _LETTER + 2 * _GAP
+    letters = max(len(token) for token in panel.tokens[part])
+    return _TITLE + _SCORES + heats + letters * _LETTER + 2 * _GAP
 
 
 def _heat_height(heat: Heat) -> float:
     return len(heat.rows) * _ROW if heat.rows else _NEURONS
 
 
-def _draw(sheet: "_Sheet", panel: Panel, part: slice) -> None:
-    _draw_scores(sheet.axes(_SCORES), panel, part)
+def _draw(sheet: "_Sheet", panel: Panel, part: slice, heading: str) -> None:
+    count = part.stop - part.start
+    sheet.down(_TITLE)
+    axes = sheet.axes(_SCORES, count)
+    axes.set_title(heading, fontsize=9, loc="left", pad=3, weight="bold")
+    _draw_scores(axes, panel, part)
     for heat in panel.heats:
         sheet.down(_TITLE)
         height = _heat_height(heat)
         top = sheet.top
-        axes = sheet.axes(height)
+        axes = sheet.axes(height, count)
         image = _draw_heat(axes, heat, part)
-        bar = sheet.place(sheet.width + 0.12, top, 0.12, height)
+        bar = sheet.place(count * _TOKEN + 0.12, top, 0.12, height)
         sheet.figure.colorbar(image, cax=bar)
         bar.set_ylabel(heat.unit, fontsize=8)
         bar.tick_params(labelsize=7)
-    tokens = [_shorten(token) for token in panel.tokens[part]]
+    tokens = panel.tokens[part]
     axes.set_xticks(range(len(tokens)), tokens, rotation=90, fontsize=9)
 
 
@@ -133,14 +140,11 @@ class _Sheet:
     Args:
         width: of the figure.
         height: of the figure.
-        tokens: of the longest line.
     """
 
-    def __init__(self, width: float, height: float, tokens: int):
+    def __init__(self, width: float, height: float):
         self.figure = style.new_figure(width, height)
         self.size = (width, height)
-        self.tokens = tokens
-        self.width = width
         self.top = height
 
     def down(self, inches: float) -> None:
@@ -153,11 +157,10 @@ class _Sheet:
         box = ((_LEFT + left) / x, (top - height) / y, width / x, height / y)
         return self.figure.add_axes(box)
 
-    def axes(self, height: float):
-        """Axes over the tokens at the top of what is free."""
-        axes = self.place(0, self.top, self.width, height)
-        axes.set_xlim(-0.5, self.tokens - 0.5)
-        # Pictures of a shorter line would stretch it otherwise.
+    def axes(self, height: float, tokens: int):
+        """Axes over so many tokens at the top of what is free."""
+        axes = self.place(0, self.top, tokens * _TOKEN, height)
+        axes.set_xlim(-0.5, tokens - 0.5)
         axes.set_autoscalex_on(False)
         self.down(height)
         return axes

@@ -61,4 +61,6 @@ PROGRAMS = {
 TEST_NEEDS = {
     # The shared runner is tried on real programs.
     "programs": ["launch"],
+    # The papers' rows are checked against the configs that train them.
+    "training": ["configs", "programs"],
 }

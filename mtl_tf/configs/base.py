@@ -100,11 +100,13 @@ def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
     """
     config = default_config()
     config.name = f"{table}_{row}"
-    # MT-CNN shares a part of the lookup tables only; 0 would share all.
-    if row == "mt_cnn":
-        config.model.embedding_private_dim = 50
     config.train_separately = row in ("lstm", "me_lstm", "nbow")
     config.model.embedding_dim = 100
+    if row == "mt_cnn":
+        # Its lookup tables are shared in part: the others' 100 dimensions,
+        # which may be pretrained, and 50 of each task's own.
+        config.model.embedding_dim = 150
+        config.model.embedding_private_dim = 50
     config.model.init = config_dict.ConfigDict(
         {"name": "uniform", "range": 0.1}
     )

@@ -65,7 +65,8 @@ def fusion_gate(traces: Sequence[Trace]) -> Panel:
             trace.inspect[name].T,
             (),
             "activation",
-            (0.0, 1.0),
+            # Gates may move little: the whole scale would hide it.
+            (trace.inspect[name].min(), trace.inspect[name].max()),
         )
         for trace in traces
         for name in ("forward/gate", "backward/gate")

@@ -105,6 +105,11 @@ _VECTORS_NOTE = (
     "Matrices are drawn by Glorot, word vectors without a pretrained one "
     "within 0.5: the paper does not say."
 )
+_SIZES_NOTE = (
+    "The paper gives no sizes of MT-CNN and MT-DNN: 100 filters of each of the "
+    "widths 3, 4 and 5, 50 dimensions of a task's own beside the 100 shared "
+    "ones, and 100 hidden units."
+)
 _SELECTION_NOTE = (
     "The checkpoint with the best mean validation score of the run's tasks is "
     "the one tested; the paper does not say which it tests."
@@ -147,6 +152,7 @@ SHARED_MEMORY_3 = PublishedTable(
         "training texts is held out; SUBJ is split 9,000 to 1,000 by a seed.",
         "The paper does not give epochs: ours are at most 8, fewer when the "
         "validation mean has not risen for 3.",
+        _SIZES_NOTE,
         _ADAGRAD_NOTE,
         _SELECTION_NOTE,
     ),
@@ -177,6 +183,7 @@ SHARED_MEMORY_4 = PublishedTable(
         "paper's own is not published.",
         "The paper does not give epochs: ours are at most 15, fewer when the "
         "validation mean has not risen for 5.",
+        _SIZES_NOTE,
         _ADAGRAD_NOTE,
         _SELECTION_NOTE,
     ),

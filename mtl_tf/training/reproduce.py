@@ -46,7 +46,7 @@ class PlannedRun:
             return FINISHED
         if directory.has("failure.json"):
             return FAILED
-        return BEGUN if directory.has("config.json") else OPEN
+        return BEGUN if os.path.isdir(self.path) else OPEN
 
 
 @dataclasses.dataclass(frozen=True)

@@ -103,7 +103,6 @@ def _train_separately(
 ) -> dict[str, Any]:
     """Trains a model for every task, each in a run directory of its own."""
     collected, parameters, seconds = {}, 0, 0.0
-    without_embedding = 0
     tasks = registry.resolve(config["tasks"], *where)
     entries = registry.single_entries(config["tasks"])
     group = config["evaluation"]["group"] or config["tasks"]
@@ -121,7 +120,6 @@ def _train_separately(
         for part in (results, *results["other_splits"].values()):
             collected.setdefault(part["split"], {}).update(part["tasks"])
         parameters += results["run"]["parameters"]
-        without_embedding += results["run"]["parameters_without_embedding"]
         seconds += results["run"]["wall_time"]
     parts = [
         {"split": split, "tasks": scores, "mean": evaluator.mean(scores)}
@@ -130,8 +128,6 @@ def _train_separately(
     about = {
         **_facts(config),
         "parameters": parameters,
-        "parameters_without_embedding": without_embedding,
-        "models": len(tasks),
         "wall_time": seconds,
     }
     return _joined(parts, about)

@@ -111,7 +111,9 @@ def test_both_lstm_modes_differ_from_meta_in_the_model_only():
 def test_shared_memory_has_the_papers_settings(table, rate, l2):
     for row in load(table).ROWS:
         config = load(table).get_config(row)
-        assert config.model.embedding_dim == 100
+        private = config.model.get("embedding_private_dim", 0)
+        assert config.model.embedding_dim - private == 100
+        assert bool(private) == (row == "mt_cnn")
         assert config.model.init.to_dict() == {"name": "uniform", "range": 0.1}
         assert config.pipeline.batch_size == 16
         assert config.training.optimizer.name == "adagrad"

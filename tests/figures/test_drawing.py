@@ -39,7 +39,7 @@ def test_a_fusion_gate_panel_has_neurons_by_tokens():
     assert list(panel.scores) == ["LSTM", "ARC-I"]
     [heat] = panel.heats
     np.testing.assert_array_equal(heat.values, one.inspect["forward/gate"].T)
-    assert heat.limits == (0.0, 1.0)
+    assert heat.limits == (heat.values.min(), heat.values.max())
     assert panel.tokens[1] == "[word1]" and panel.tokens[2] == "word2"
     assert panel.tokens[0] == "incomprehensibi…"
 

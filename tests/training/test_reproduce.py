@@ -110,9 +110,9 @@ def test_a_killed_table_continues_where_it_was(tmp_path, data_dir):
     ]
     assert meta["ours"]["mean"]["mean"] == pytest.approx(sum(scores) / 2)
     assert meta["ours"]["mean"]["n"] == 2
-    assert lstm["ours"]["models"] == 1
-    # 4 h (d + h + 1) + 2 h + 2 of the LSTM with its head, h 4 and d 64.
-    assert lstm["ours"]["parameters"] == 16 * 69 + 10
+    # 4m(d+h+m+1) + zm + 12hz + 4dz + 2h + 2 with h 4, d 64 and m = z = 16.
+    count = 64 * 85 + 256 + 12 * 64 + 4 * 64 * 16 + 10
+    assert meta["ours"]["parameters"] == count
     assert old["ours"]["planned"] == 0
     assert "± " in (tmp_path / "table.md").read_text()
 

@@ -29,6 +29,8 @@ PROGRAMS = {
     "mtl-benchmark": "mtl_tf.launch.benchmark",
     "mtl-transfer": "mtl_tf.launch.transfer",
     "mtl-sweep": "mtl_tf.launch.sweep",
+    "mtl-reproduce": "mtl_tf.launch.reproduce",
+    "mtl-figures": "mtl_tf.launch.figures",
     "mtl-export": "mtl_tf.export.saved_model",
     "mtl-check": "mtl_tf.export.check",
 }

@@ -99,6 +99,8 @@ def test_wheel_starts_every_program(wheel):
         "mtl-benchmark": "mtl_tf.launch.benchmark:run",
         "mtl-transfer": "mtl_tf.launch.transfer:run",
         "mtl-sweep": "mtl_tf.launch.sweep:run",
+        "mtl-reproduce": "mtl_tf.launch.reproduce:run",
+        "mtl-figures": "mtl_tf.launch.figures:run",
         "mtl-export": "mtl_tf.export.saved_model:run",
         "mtl-check": "mtl_tf.export.check:run",
     }
@@ -278,7 +280,7 @@ def declared(*extras):
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
-        (["mtl_tf", *PROGRAMS], []),
+        (["mtl_tf", *PROGRAMS], ["figures"]),
         (["tests", "build_support"], ["dev", "figures", "serving"]),
     ],
 )

@@ -109,6 +109,67 @@ def fdu_mtl(name: str) -> config_dict.ConfigDict:
     return config
 
 
+def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
+    """What the two tables of Liu et al. (2016) share: sizes, rows, batches.
+
+    The paper's sizes (embeddings and hidden states 100, memory 50 x 20),
+    Adagrad, batch (16) and parameters drawn within [-0.1, 0.1]. It does not
+    say where Adagrad's sums start: from 0.001 they let small word vectors
+    grow, which without pretrained ones an LSTM needs to leave chance at
+    either learning rate; gradients are clipped at norm 1 for it.
+
+    Args:
+        table: the config's name.
+        row: one of `SHARED_MEMORY_ROWS`.
+    """
+    config = default_config()
+    config.name = f"{table}_{row}"
+    config.train_separately = row in ("lstm", "me_lstm", "nbow")
+    config.model.embedding_dim = 100
+    if row == "mt_cnn":
+        # Its lookup tables are shared in part: the others' 100 dimensions,
+        # which may be pretrained, and 50 of each task's own.
+        config.model.embedding_dim = 150
+        config.model.embedding_private_dim = 50
+    config.model.init = config_dict.ConfigDict(
+        {"name": "uniform", "range": 0.1}
+    )
+    config.model.scheme = config_dict.ConfigDict(SHARED_MEMORY_ROWS[row])
+    config.training.clip_norm = 1.0
+    config.training.optimizer.options.initial_accumulator_value = 1e-3
+    return config
+
+
+def _memory(name: str, **options) -> dict:
+    return {
+        "name": name,
+        "units": 100,
+        "memory_slots": 50,
+        "memory_width": 20,
+        "align": "cosine",
+        **options,
+        "bidirectional": False,
+    }
+
+
+# Row of a table of Liu et al. (2016) -> its scheme. The paper gives no sizes
+# of MT-CNN and MT-DNN: they have its 100 hidden units.
+SHARED_MEMORY_ROWS = {
+    "lstm": {
+        "name": "lstm",
+        "units": 100,
+        "sharing": "shared",
+        "bidirectional": False,
+    },
+    "me_lstm": _memory("me_lstm", sharing="private"),
+    "arc_i": _memory("arc_i"),
+    "arc_ii": _memory("arc_ii"),
+    "mt_cnn": {"name": "mt_cnn", "filters": 100, "widths": (3, 4, 5)},
+    "mt_dnn": {"name": "mt_dnn", "units": 100},
+    "nbow": {"name": "nbow"},
+}
+
+
 def _text() -> dict:
     return {
         "tokenizer": {"name": "whitespace", "lowercase": True},

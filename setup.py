@@ -51,7 +51,7 @@ REQUIREMENTS = [
 ]
 
 EXTRAS = {
-    "baselines": ["scikit-learn>=1.4"],
+    "baselines": ["scikit-learn>=1.4", "scipy>=1.11"],
     "dev": [
         "dill>=0.3.8",  # tfds.testing needs it, undeclared
         "hypothesis>=6.100",
@@ -64,6 +64,9 @@ EXTRAS = {
     "serving": ["grpcio>=1.60", "tensorflow-serving-api>=2.21"],
     "vectors": ["gensim>=4.4"],
 }
+# The tests run all of the product but what needs a GPU or a server.
+for _name in ("baselines", "figures", "vectors"):
+    EXTRAS["dev"] += EXTRAS[_name]
 
 
 def version() -> str:

@@ -10,8 +10,6 @@ from absl import flags
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import common_flags, config_argument, runner
 
-from .train import STRATEGIES
-
 
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
@@ -52,13 +50,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "training.epochs=2; may be repeated. The table says so",
         flag_values=values,
     )
-    flags.DEFINE_enum(
-        "strategy",
-        "auto",
-        STRATEGIES,
-        "where to train, see launch.train",
-        flag_values=values,
-    )
+    common_flags.define_strategy(values)
     flags.DEFINE_bool(
         "dry_run", False, "list the runs and do none", flag_values=values
     )

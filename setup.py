@@ -46,7 +46,7 @@ REQUIREMENTS = [
 ]
 
 EXTRAS = {
-    "baselines": ["scikit-learn>=1.4"],
+    "baselines": ["scikit-learn>=1.4", "scipy>=1.11"],
     "dev": [
         "dill>=0.3.8",  # tfds.testing needs it, undeclared
         "hypothesis>=6.100",

@@ -268,12 +268,19 @@ def declared(*extras):
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
-        (["mtl_tf", *PROGRAMS], []),
-        (["tests", "build_support"], ["dev", "figures", "serving"]),
+        (["mtl_tf", *PROGRAMS], ["baselines"]),
+        (
+            ["tests", "build_support"],
+            ["baselines", "dev", "figures", "serving"],
+        ),
     ],
 )
 def test_third_party_imports_are_declared(folders, extras):
-    names = {"absl": "absl_py", "google": "protobuf"}
+    names = {
+        "absl": "absl_py",
+        "google": "protobuf",
+        "sklearn": "scikit_learn",
+    }
     known = declared(*extras)
     undeclared = {
         top: where

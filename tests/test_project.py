@@ -268,7 +268,7 @@ def declared(*extras):
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
-        (["mtl_tf", *PROGRAMS], []),
+        (["mtl_tf", *PROGRAMS], ["vectors"]),
         (["tests", "build_support"], ["dev", "figures", "serving"]),
     ],
 )

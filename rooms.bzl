@@ -25,6 +25,18 @@ ROOMS = {
         "models",
         "evaluation",
     ],
+    # Pictures of trained runs.
+    "figures": [
+        "core",
+        "text",
+        "datasets",
+        "tasks",
+        "pipelines",
+        "layers",
+        "models",
+        "evaluation",
+        "training",
+    ],
     # Configs are pure data.
     "configs": ["core"],
     # What the command-line programs share; light until a program runs.
@@ -40,6 +52,11 @@ PROGRAMS = {
         "evaluate",
         "predict",
         "benchmark",
+        "baseline",
+        "transfer",
+        "sweep",
+        "reproduce",
+        "figures",
     ],
     "export": ["saved_model", "check"],
 }
@@ -48,4 +65,6 @@ PROGRAMS = {
 TEST_NEEDS = {
     # The shared runner is tried on real programs.
     "programs": ["launch"],
+    # The papers' rows are checked against the configs that train them.
+    "training": ["configs", "programs"],
 }

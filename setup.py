@@ -25,7 +25,12 @@ PROGRAMS = {
     "mtl-train": "mtl_tf.launch.train",
     "mtl-evaluate": "mtl_tf.launch.evaluate",
     "mtl-predict": "mtl_tf.launch.predict",
+    "mtl-baseline": "mtl_tf.launch.baseline",
     "mtl-benchmark": "mtl_tf.launch.benchmark",
+    "mtl-transfer": "mtl_tf.launch.transfer",
+    "mtl-sweep": "mtl_tf.launch.sweep",
+    "mtl-reproduce": "mtl_tf.launch.reproduce",
+    "mtl-figures": "mtl_tf.launch.figures",
     "mtl-export": "mtl_tf.export.saved_model",
     "mtl-check": "mtl_tf.export.check",
 }
@@ -46,6 +51,7 @@ REQUIREMENTS = [
 ]
 
 EXTRAS = {
+    "baselines": ["scikit-learn>=1.4", "scipy>=1.11"],
     "dev": [
         "dill>=0.3.8",  # tfds.testing needs it, undeclared
         "hypothesis>=6.100",
@@ -58,6 +64,9 @@ EXTRAS = {
     "serving": ["grpcio>=1.60", "tensorflow-serving-api>=2.21"],
     "vectors": ["gensim>=4.4"],
 }
+# The tests run all of the product but what needs a GPU or a server.
+for _name in ("baselines", "figures", "vectors"):
+    EXTRAS["dev"] += EXTRAS[_name]
 
 
 def version() -> str:

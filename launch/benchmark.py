@@ -20,6 +20,8 @@ from .benchmark_sizes import Sizes
 
 CASES = {
     "meta_mtl": "a training step beside the same cell in keras.layers.RNN",
+    "me_lstm": "the same of the ME-LSTM",
+    "arc_ii": "training steps of the schemes with memories beside an LSTM's",
     "pipeline": "the input pipeline alone beside the training that it feeds",
     "epoch": "an epoch of sixteen tasks: time, rates, memory",
     "latency": "the forward pass of one text",

@@ -64,7 +64,7 @@ def _row(timing: Timing, ours: Timing, **facts: Any) -> dict[str, Any]:
     }
 
 
-# Meta-MTL training steps
+# Training steps beside keras.layers.RNN
 
 
 _RATIOS = {
@@ -73,13 +73,32 @@ _RATIOS = {
 }
 
 
+_ME_LSTM_RATIOS = {16: {"keras_rnn": 4.0}, 64: {"keras_rnn": 2.0}}
+
+
 def meta_mtl(sizes: Sizes, rounds: int) -> Result:
     """A training step beside the same cell in `keras.layers.RNN`."""
+    return _beside_keras(sizes, rounds, _meta_mtl_contestants, _RATIOS)
+
+
+def me_lstm(sizes: Sizes, rounds: int) -> Result:
+    """A training step beside the same cell in `keras.layers.RNN`."""
+    return _beside_keras(
+        sizes.of_memories(), rounds, _me_lstm_contestants, _ME_LSTM_RATIOS
+    )
+
+
+def _beside_keras(
+    sizes: Sizes,
+    rounds: int,
+    contestants_of: Callable[[Sizes, int], dict[str, Run]],
+    ratios: dict[int, dict[str, float]],
+) -> Result:
     result = {"rows": [], "targets": [], "notes": []}
     for batch in sizes.batches:
         logging.info("batch %d", batch)
         timings = compete(
-            _meta_mtl_contestants(sizes, batch), rounds, sizes.round_seconds
+            contestants_of(sizes, batch), rounds, sizes.round_seconds
         )
         _check_same([timing.first for timing in timings.values()])
         ours = timings["mtl_tf"]
@@ -87,7 +106,7 @@ def meta_mtl(sizes: Sizes, rounds: int) -> Result:
             row = _row(timing, ours, batch=batch, contestant=name)
             tokens = batch * sizes.length / timing.median
             result["rows"].append(row | {"tokens_per_s": tokens})
-            if limit := _RATIOS.get(batch, {}).get(name):
+            if limit := ratios.get(batch, {}).get(name):
                 what = f"batch {batch}: time of {name} over mtl_tf's"
                 result["targets"].append(
                     _target(what, row["times_ours"], "at least", limit)
@@ -104,8 +123,24 @@ def meta_mtl(sizes: Sizes, rounds: int) -> Result:
 
 
 def _meta_mtl_contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
+    return _contestants(
+        sizes, batch, contestants.meta_scheme(sizes), contestants.KerasModel
+    )
+
+
+def _me_lstm_contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
+    scheme = contestants.memory_scheme(sizes, "me_lstm", sharing="shared")
+    return _contestants(sizes, batch, scheme, contestants.KerasMELSTM)
+
+
+def _contestants(
+    sizes: Sizes,
+    batch: int,
+    scheme: dict[str, Any],
+    keras_model: type[contestants.KerasModel],
+) -> dict[str, Run]:
     dataset = data.batches(sizes, batch)
-    trainer = contestants.make_trainer(sizes, sizes.vocabulary)
+    trainer = contestants.make_trainer(sizes, sizes.vocabulary, scheme)
     forms = {
         "keras_rnn": "",
         "keras_rnn_jit": "step",
@@ -114,7 +149,7 @@ def _meta_mtl_contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
     # Copied now: the first steps of ours change what they start from.
     runs = {
         name: contestants.keras_run(
-            contestants.KerasModel(trainer.model), dataset, compiled
+            keras_model(trainer.model), dataset, compiled
         )
         for name, compiled in forms.items()
     }
@@ -128,6 +163,42 @@ def _check_same(outcomes: list[float]) -> None:
             "the contestants did not do the same work: their first steps "
             f"gave {outcomes}"
         )
+
+
+# What a memory costs
+
+
+def arc_ii(sizes: Sizes, rounds: int) -> Result:
+    """A training step of each scheme of paper 1 beside an LSTM per task."""
+    sizes = sizes.of_memories()
+    lstm = {"name": "lstm", "units": sizes.units, "sharing": "private"}
+    schemes = {"lstm": lstm} | {
+        name: contestants.memory_scheme(sizes, name)
+        for name in ("me_lstm", "arc_i", "arc_ii")
+    }
+    result = {"rows": [], "targets": [], "notes": []}
+    for batch in sizes.batches:
+        logging.info("batch %d", batch)
+        runs = {
+            name: contestants.trainer_run(
+                contestants.make_trainer(sizes, sizes.vocabulary, scheme),
+                data.batches(sizes, batch),
+            )
+            for name, scheme in schemes.items()
+        }
+        timings = compete(runs, rounds, sizes.round_seconds)
+        for name, timing in timings.items():
+            row = _row(timing, timings["lstm"], batch=batch, scheme=name)
+            row["times_lstm"] = row.pop("times_ours")
+            result["rows"].append(row)
+        times = result["rows"][-1]["times_lstm"]
+        what = f"batch {batch}: time of arc_ii over lstm's"
+        result["targets"].append(_target(what, times, "at most", 3.0))
+    result["notes"].append(
+        "all with parameters per task, in the trainer of launch.train; the "
+        "paper claims 2 for ARC-II"
+    )
+    return result
 
 
 # Training on a corpus
@@ -386,6 +457,8 @@ def _updates(
 
 CASES = {
     "meta_mtl": meta_mtl,
+    "me_lstm": me_lstm,
+    "arc_ii": arc_ii,
     "pipeline": pipeline,
     "epoch": epoch,
     "latency": latency,

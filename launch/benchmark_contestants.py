@@ -1,16 +1,17 @@
-"""Who competes: our Meta-MTL, and the same cell in `keras.layers.RNN`.
+"""Who competes: our models, and the same cells in `keras.layers.RNN`.
 
 All have the same parameters with the same initial values, read the same
 batches from the same kind of data set, take several steps a call, and have
 the same optimizer, so that what differs is how the recurrence runs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 
-from mtl_tf.layers.reference_cells import MetaLSTMCell
+from mtl_tf.layers.reference_cells import MELSTMCell, MetaLSTMCell
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
 from mtl_tf.training.loss_weighting import make_loss_weighting
 from mtl_tf.training.optimizers import make_optimizer
@@ -25,28 +26,48 @@ _LEARNING_RATE = 0.1
 _L2 = 1e-5
 
 
-def make_model(sizes: Sizes, vocabulary: int) -> MultiTaskModel:
-    """Meta-MTL with two labels a task."""
-    labels = ["negative", "positive"]
-    tasks = [
-        {"name": f"task_{n}", "kind": "classification", "labels": labels}
-        for n in range(sizes.tasks)
-    ]
-    scheme = {
+def meta_scheme(sizes: Sizes) -> dict[str, Any]:
+    """Meta-MTL."""
+    return {
         "name": "meta_lstm",
         "units": sizes.units,
         "meta_units": sizes.meta_units,
         "meta_vector": sizes.meta_vector,
     }
+
+
+def memory_scheme(sizes: Sizes, name: str, **options: Any) -> dict[str, Any]:
+    """A scheme with a memory, by name."""
+    return {
+        "name": name,
+        "units": sizes.units,
+        "memory_slots": sizes.memory_slots,
+        "memory_width": sizes.memory_width,
+        **options,
+    }
+
+
+def make_model(
+    sizes: Sizes, vocabulary: int, scheme: Mapping[str, Any] | None = None
+) -> MultiTaskModel:
+    """A model with two labels a task, Meta-MTL by default."""
+    labels = ["negative", "positive"]
+    tasks = [
+        {"name": f"task_{n}", "kind": "classification", "labels": labels}
+        for n in range(sizes.tasks)
+    ]
+    scheme = scheme or meta_scheme(sizes)
     config = {"embedding_dim": sizes.embedding, "scheme": scheme}
     return build_model(config, vocabulary, tasks)
 
 
-def make_trainer(sizes: Sizes, vocabulary: int) -> Trainer:
+def make_trainer(
+    sizes: Sizes, vocabulary: int, scheme: Mapping[str, Any] | None = None
+) -> Trainer:
     """Our model in the trainer that `launch.train` uses."""
     strategy = make_strategy("one_device")
     with strategy.scope():
-        model = make_model(sizes, vocabulary)
+        model = make_model(sizes, vocabulary, scheme)
         variables = model.trainable_variables
         optimizer = _optimizer(variables, model.embedding_variables())
     weighting = make_loss_weighting("static", [1.0] * sizes.tasks)
@@ -83,9 +104,7 @@ class KerasModel(keras.Model):
         self.embedding = keras.layers.Embedding(
             embedding.vocabulary_size, embedding.dimension
         )
-        self.cell = MetaLSTMCell(
-            ours.units, ours.meta_units, ours.meta_vector, ours.tasks
-        )
+        self.cell = self._make_cell(ours)
         self.recurrent = keras.layers.RNN(self.cell)
         self.embedding.build()
         self.recurrent.build([None, None, embedding.dimension])
@@ -100,6 +119,11 @@ class KerasModel(keras.Model):
         copied.assign(weight)
         return copied
 
+    def _make_cell(self, ours: keras.layers.Layer) -> keras.layers.Layer:
+        return MetaLSTMCell(
+            ours.units, ours.meta_units, ours.meta_vector, ours.tasks
+        )
+
     def _copy_cell(self, ours: keras.layers.Layer) -> None:
         """Our inputs' and states' matrices are one matrix there."""
         parts = [ours.meta_kernel, ours.meta_recurrent]
@@ -111,14 +135,43 @@ class KerasModel(keras.Model):
         self.cell.outer.assign(ours.generator)
         self.cell.bias.assign(ours.generator_bias)
 
+    def _choose(self, task: tf.Tensor) -> None:
+        """Selects the cell's parameters, once for all steps."""
+        self.cell.choose(task)
+
     def call(self, batch):
         """Scores a batch; the task's parameters are gathered once."""
         tokens, task = batch["tokens"][0], batch["task"][0]
-        self.cell.choose(task)
+        self._choose(task)
         mask = tf.not_equal(tokens, 0)
         summary = self.recurrent(self.embedding(tokens), mask=mask)
         kernel, bias = tf.gather(self.kernel, task), tf.gather(self.bias, task)
         return tf.matmul(summary, kernel) + bias
+
+
+class KerasMELSTM(KerasModel):
+    """The ME-LSTM, one for all tasks, as a Keras user would write it first.
+
+    Args:
+        model: our model, whose parameters it copies.
+
+    Input shape: a batch of one group.
+    Output shape: logits `[B, labels]`.
+    """
+
+    def _make_cell(self, ours):
+        return MELSTMCell(ours.units, ours.memory_slots, ours.memory_width)
+
+    def _copy_cell(self, ours):
+        parts = [ours.kernel, ours.recurrent]
+        self.cell.kernel.assign(keras.ops.concatenate(parts, 0))
+        for name in ("bias", "fusion_read", "fusion_memory"):
+            getattr(self.cell, name).assign(getattr(ours, name))
+        for name in ("keys", "keys_bias", "initial"):
+            getattr(self.cell, name).assign(getattr(ours.external, name))
+
+    def _choose(self, task):
+        """All tasks have the same."""
 
 
 def trainer_run(trainer: Trainer, dataset: tf.data.Dataset) -> Run:

@@ -13,9 +13,13 @@ class Sizes:
         units: size h of a task's basic network.
         meta_units: size m of the meta network.
         meta_vector: size z of the meta vector.
+        memory_tasks: number of tasks in the cases about memories.
+        memory_embedding: size of the word vectors there.
+        memory_slots: number of segments K of a memory.
+        memory_width: size M of a segment.
         vocabulary: words in the cases that use made batches.
         length: tokens of a text in those batches.
-        batches: examples a step, in the case `meta_mtl`.
+        batches: examples a step, in the cases of training steps.
         corpus_vocabulary: words of the made corpus.
         corpus_examples: training examples of its tasks together.
         corpus_length: their mean length in tokens, about.
@@ -33,6 +37,10 @@ class Sizes:
     units: int = 100
     meta_units: int = 40
     meta_vector: int = 40
+    memory_tasks: int = 4
+    memory_embedding: int = 100
+    memory_slots: int = 50
+    memory_width: int = 20
     vocabulary: int = 30_000
     length: int = 100
     batches: tuple[int, ...] = (16, 64)
@@ -46,3 +54,9 @@ class Sizes:
     latency_calls: int = 30
     optimizer_vocabularies: tuple[int, ...] = (20_000, 100_000)
     round_seconds: float = 0.6
+
+    def of_memories(self) -> "Sizes":
+        """The sizes in the cases about memories."""
+        return dataclasses.replace(
+            self, tasks=self.memory_tasks, embedding=self.memory_embedding
+        )

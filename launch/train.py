@@ -4,8 +4,6 @@ from absl import flags
 
 from mtl_tf.programs import common_flags, runner
 
-STRATEGIES = ("auto", "one_device", "mirrored")
-
 
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
@@ -15,13 +13,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "same command again continues a run that was stopped",
     )
     common_flags.define_data(values)
-    flags.DEFINE_enum(
-        "strategy",
-        "auto",
-        STRATEGIES,
-        "where to train: auto takes every GPU of this machine, else the CPU",
-        flag_values=values,
-    )
+    common_flags.define_strategy(values)
 
 
 def main(values: flags.FlagValues) -> int:

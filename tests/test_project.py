@@ -95,7 +95,12 @@ def test_wheel_starts_every_program(wheel):
         "mtl-train": "mtl_tf.launch.train:run",
         "mtl-evaluate": "mtl_tf.launch.evaluate:run",
         "mtl-predict": "mtl_tf.launch.predict:run",
+        "mtl-baseline": "mtl_tf.launch.baseline:run",
         "mtl-benchmark": "mtl_tf.launch.benchmark:run",
+        "mtl-transfer": "mtl_tf.launch.transfer:run",
+        "mtl-sweep": "mtl_tf.launch.sweep:run",
+        "mtl-reproduce": "mtl_tf.launch.reproduce:run",
+        "mtl-figures": "mtl_tf.launch.figures:run",
         "mtl-export": "mtl_tf.export.saved_model:run",
         "mtl-check": "mtl_tf.export.check:run",
     }
@@ -109,7 +114,14 @@ def test_wheel_says_what_it_needs(wheel):
     assert {"tensorflow", "keras-nlp", "tensorflow-datasets"} <= needed
     assert re.search(r"^Requires-Dist: tensorflow-text.*!=2\.21\.0", text, re.M)
     extras = set(re.findall(r"^Provides-Extra: (\w+)", text, re.MULTILINE))
-    assert extras == {"dev", "figures", "gpu", "serving", "vectors"}
+    assert extras == {
+        "baselines",
+        "dev",
+        "figures",
+        "gpu",
+        "serving",
+        "vectors",
+    }
     unbounded = re.findall(r"^Requires-Dist: [\w.-]+(?:$| ;|;)", text, re.M)
     assert unbounded == []
 
@@ -241,6 +253,9 @@ def test_readme_names_only_programs_that_exist():
 # What is imported is declared
 
 
+OPTIONAL = ["baselines", "figures", "vectors"]
+
+
 def third_party(*folders):
     """Top-level names that files import and neither we nor Python have."""
     ours = {"mtl_tf", "tests", "build_support", *PROGRAMS}
@@ -268,12 +283,16 @@ def declared(*extras):
 @pytest.mark.parametrize(
     ("folders", "extras"),
     [
-        (["mtl_tf", *PROGRAMS], ["vectors"]),
-        (["tests", "build_support"], ["dev", "figures", "serving"]),
+        (["mtl_tf", *PROGRAMS], OPTIONAL),
+        (["tests", "build_support"], ["dev", "serving", *OPTIONAL]),
     ],
 )
 def test_third_party_imports_are_declared(folders, extras):
-    names = {"absl": "absl_py", "google": "protobuf"}
+    names = {
+        "absl": "absl_py",
+        "google": "protobuf",
+        "sklearn": "scikit_learn",
+    }
     known = declared(*extras)
     undeclared = {
         top: where

@@ -25,9 +25,14 @@ def default_config() -> config_dict.ConfigDict:
         *   `tasks`: names of groups (`fdu_mtl`) or tasks (`fdu_mtl/books`),
             and dicts for your own files (docs/add_a_task.md).
         *   `train_separately`: one model per task, each on its own.
+        *   `model.embedding_private_dim`: how many of `embedding_dim` come
+            from a table of the task's own; pretrained vectors have the size
+            of the rest.
         *   `text.max_length`: tokens kept of a text; 0 keeps all.
             `text.max_size`: words in the vocabulary; 0 keeps all.
             `text.vectors`: file of pretrained vectors; "" for none.
+            `text.vocabulary_tasks`: entries as of `tasks`, whose training
+            texts the vocabulary is built on; () for the tasks themselves.
         *   `training.steps`: where to stop, in place of `epochs`, if not 0.
             `training.evaluate_every`: steps between evaluations; 0 for once
             an epoch. `training.patience`: evaluations without a better score
@@ -42,6 +47,16 @@ def default_config() -> config_dict.ConfigDict:
             training; `scope` is `private` (only the tasks' own parameters:
             one model remains) or `all` (a copy of the model for each task);
             `learning_rate`: 0 for that of the joint training.
+            `training.initialize_from`: a run directory whose best weights a
+            new run starts from; "" for none. Weights are matched by path,
+            word vectors by word and stacked ones by the tasks' names.
+            `training.freeze`: what is not trained: `shared`, `private`,
+            `embedding`, `scheme`, `heads`, or patterns of weights' paths such
+            as `scheme/*/meta_*`.
+            `training.loss_weighting`: static, uncertainty, or gradnorm with
+            the options of `training.gradnorm`.
+            `training.gradient_surgery`: none or pcgrad. It and gradnorm need
+            the schedule `joint`.
             `training.optimizer.embedding_learning_rate`: 0 for the same as
             the other parameters; `.schedule` is the learning rate's
             (constant, linear, cosine, inverse_sqrt), after `.warmup_steps`;
@@ -49,6 +64,10 @@ def default_config() -> config_dict.ConfigDict:
         *   `cross_validation.folds`: 0 takes the corpora's own splits; k
             divides the examples in k folds, tests fold `.fold` (from 0) and
             trains on the others (mtl_tf/tasks/folds.py).
+        *   `sweep`: what `launch.sweep` tries: `grid`, such as
+            "training.l2=0,1e-5;training.optimizer.learning_rate=0.1,0.01",
+            `folds` of cross-validation (0: none) and the number of `seeds`.
+            Training itself ignores it.
     """
     return config_dict.ConfigDict(
         {
@@ -66,6 +85,7 @@ def default_config() -> config_dict.ConfigDict:
                 "group": (),
             },
             "cross_validation": {"folds": 0, "fold": 0},
+            "sweep": {"grid": "", "folds": 0, "seeds": 1},
         }
     )
 
@@ -89,6 +109,67 @@ def fdu_mtl(name: str) -> config_dict.ConfigDict:
     return config
 
 
+def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
+    """What the two tables of Liu et al. (2016) share: sizes, rows, batches.
+
+    The paper's sizes (embeddings and hidden states 100, memory 50 x 20),
+    Adagrad, batch (16) and parameters drawn within [-0.1, 0.1]. It does not
+    say where Adagrad's sums start: from 0.001 they let small word vectors
+    grow, which without pretrained ones an LSTM needs to leave chance at
+    either learning rate; gradients are clipped at norm 1 for it.
+
+    Args:
+        table: the config's name.
+        row: one of `SHARED_MEMORY_ROWS`.
+    """
+    config = default_config()
+    config.name = f"{table}_{row}"
+    config.train_separately = row in ("lstm", "me_lstm", "nbow")
+    config.model.embedding_dim = 100
+    if row == "mt_cnn":
+        # Its lookup tables are shared in part: the others' 100 dimensions,
+        # which may be pretrained, and 50 of each task's own.
+        config.model.embedding_dim = 150
+        config.model.embedding_private_dim = 50
+    config.model.init = config_dict.ConfigDict(
+        {"name": "uniform", "range": 0.1}
+    )
+    config.model.scheme = config_dict.ConfigDict(SHARED_MEMORY_ROWS[row])
+    config.training.clip_norm = 1.0
+    config.training.optimizer.options.initial_accumulator_value = 1e-3
+    return config
+
+
+def _memory(name: str, **options) -> dict:
+    return {
+        "name": name,
+        "units": 100,
+        "memory_slots": 50,
+        "memory_width": 20,
+        "align": "cosine",
+        **options,
+        "bidirectional": False,
+    }
+
+
+# Row of a table of Liu et al. (2016) -> its scheme. The paper gives no sizes
+# of MT-CNN and MT-DNN: they have its 100 hidden units.
+SHARED_MEMORY_ROWS = {
+    "lstm": {
+        "name": "lstm",
+        "units": 100,
+        "sharing": "shared",
+        "bidirectional": False,
+    },
+    "me_lstm": _memory("me_lstm", sharing="private"),
+    "arc_i": _memory("arc_i"),
+    "arc_ii": _memory("arc_ii"),
+    "mt_cnn": {"name": "mt_cnn", "filters": 100, "widths": (3, 4, 5)},
+    "mt_dnn": {"name": "mt_dnn", "units": 100},
+    "nbow": {"name": "nbow"},
+}
+
+
 def _text() -> dict:
     return {
         "tokenizer": {"name": "whitespace", "lowercase": True},
@@ -96,6 +177,7 @@ def _text() -> dict:
         "min_count": 1,
         "max_size": 0,
         "vectors": "",
+        "vocabulary_tasks": (),
     }
 
 
@@ -106,6 +188,7 @@ def _pipeline() -> dict:
 def _model() -> dict:
     return {
         "embedding_dim": 200,
+        "embedding_private_dim": 0,
         "embedding_trainable": True,
         "dropout": {"embedding": 0.0, "head": 0.0},
         "init": {},
@@ -155,6 +238,10 @@ def _training() -> dict:
         "l2_embeddings": False,
         "clip_norm": 0.0,
         "loss_weighting": "static",
+        "gradnorm": {"alpha": 1.5, "learning_rate": 0.025},
+        "gradient_surgery": "none",
+        "initialize_from": "",
+        "freeze": (),
         "evaluate_every": 0,
         "patience": 0,
         "fine_tune": {"epochs": 0, "scope": "private", "learning_rate": 0.0},

@@ -87,10 +87,12 @@ CHECKS: dict[str, Check] = {
     "text.min_count": checks.positive_integer,
     "text.max_size": checks.not_negative_integer,
     "text.vectors": _text,
+    "text.vocabulary_tasks": _group,
     "pipeline.batch_size": checks.positive_integer,
     "pipeline.buckets": checks.positive_integer,
     "pipeline.schedule.name": _name,
     "model.embedding_dim": checks.positive_integer,
+    "model.embedding_private_dim": checks.not_negative_integer,
     "model.embedding_trainable": _boolean,
     "model.dropout.embedding": checks.fraction,
     "model.dropout.head": checks.fraction,
@@ -111,6 +113,11 @@ CHECKS: dict[str, Check] = {
     "training.l2_embeddings": _boolean,
     "training.clip_norm": checks.not_negative,
     "training.loss_weighting": _name,
+    "training.gradnorm.alpha": checks.not_negative,
+    "training.gradnorm.learning_rate": checks.positive,
+    "training.gradient_surgery": _name,
+    "training.initialize_from": _text,
+    "training.freeze": _names,
     "training.evaluate_every": checks.not_negative_integer,
     "training.patience": checks.not_negative_integer,
     "training.fine_tune.epochs": checks.not_negative_integer,
@@ -124,6 +131,9 @@ CHECKS: dict[str, Check] = {
     "evaluation.group": _group,
     "cross_validation.folds": checks.not_negative_integer,
     "cross_validation.fold": checks.not_negative_integer,
+    "sweep.grid": _text,
+    "sweep.folds": checks.not_negative_integer,
+    "sweep.seeds": checks.positive_integer,
 }
 # Sub-configs whose fields depend on the named choice: the room that makes
 # the choice checks that it has such an option.
@@ -158,7 +168,23 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
         else:
             _option(path, value)
     checks.folds("cross_validation", **config["cross_validation"])
+    _embedding(config["model"])
     return dict(config)
+
+
+def _embedding(model: Mapping[str, Any]) -> None:
+    whole, private = model["embedding_dim"], model["embedding_private_dim"]
+    if private >= whole:
+        raise ConfigError(
+            "model.embedding_private_dim must be below model.embedding_dim "
+            f"({whole}), since some of it is shared, got {private}"
+        )
+    if private and not model["embedding_trainable"]:
+        raise ConfigError(
+            "model.embedding_private_dim must be 0 where "
+            f"model.embedding_trainable is False, got {private}: the tasks' "
+            "own vectors are drawn at random and would never learn"
+        )
 
 
 def _fields(path: str, config: Any, default: Mapping[str, Any]) -> None:

@@ -21,6 +21,10 @@ class RunError(MtlError, RuntimeError):
     """A run directory or an export that cannot be used as asked."""
 
 
+class Diverged(RunError):
+    """A training whose loss or weights are no longer finite."""
+
+
 class Interrupted(Exception):
     """A run that a signal stopped after it had saved its state.
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,9 @@ class TaskPredictions:
             it is not known.
         validation_in_training: how many of the task's validation texts
             stand in its training texts too, or None where not known.
+        diagnostics: numbers [n] by name that the model gives for each
+            example beside its answer, such as whether a discriminator
+            guessed the task. They have no part in any score.
     """
 
     name: str
@@ -37,6 +40,9 @@ class TaskPredictions:
     losses: Sequence[float] | np.ndarray | None = None
     clean: Sequence[bool] | np.ndarray | None = None
     validation_in_training: int | None = None
+    diagnostics: Mapping[str, Sequence[float] | np.ndarray] = dataclasses.field(
+        default_factory=dict
+    )
 
 
 def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
@@ -56,13 +62,16 @@ def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
                               "confusion": {"classes": names,
                                             "matrix": [[count, ...], ...]},
                               "clean": {"examples": n, metric: score, ...},
-                              "validation_in_training": count}},
+                              "validation_in_training": count,
+                              "diagnostics": {name: mean, ...}}},
              "mean": {"overall": score, kind: score, ...,
-                      "clean": {"overall": score, kind: score, ...}}}
+                      "clean": {"overall": score, kind: score, ...},
+                      "diagnostics": {name: mean, ...}}}
 
         The rows of a matrix are labels, its columns predictions. The means
-        are over the tasks' primary metrics. The score of an empty part is
-        None, and no mean counts it. What is not known is absent.
+        are over the tasks' primary metrics, those of diagnostics over the
+        tasks' means. The score of an empty part is None, and no mean counts
+        it. What is not known is absent.
 
     Raises:
         ConfigError: a metric has an unknown name.
@@ -90,7 +99,20 @@ def mean(tasks: dict[str, dict]) -> dict[str, Any]:
     ]
     if parts:
         result["clean"] = _means(parts)
+    diagnostics = _mean_diagnostics(tasks.values())
+    if diagnostics:
+        result["diagnostics"] = diagnostics
     return result
+
+
+def _mean_diagnostics(tasks: Iterable[dict]) -> dict[str, float | None]:
+    by_name: dict[str, list[float]] = {}
+    for task in tasks:
+        for name, value in task.get("diagnostics", {}).items():
+            by_name.setdefault(name, [])
+            if value is not None:
+                by_name[name].append(value)
+    return {name: _mean(values) for name, values in by_name.items()}
 
 
 def _primary(task: dict) -> float | None:
@@ -119,7 +141,7 @@ def _score(task: TaskPredictions) -> dict[str, Any]:
         "confusion": _confusion(task.class_names, labels, predictions),
     }
     if task.losses is not None:
-        result["loss"] = _mean_loss(task, len(labels))
+        result["loss"] = _mean_of(task.name, "losses", task.losses, len(labels))
     if task.clean is not None:
         clean = np.asarray(task.clean, dtype=bool).reshape(-1)
         _same_length(task.name, "clean", clean, len(labels))
@@ -127,6 +149,13 @@ def _score(task: TaskPredictions) -> dict[str, Any]:
         result["clean"] = part
     if task.validation_in_training is not None:
         result["validation_in_training"] = int(task.validation_in_training)
+    if task.diagnostics:
+        result["diagnostics"] = {
+            name: _mean_of(
+                task.name, f"diagnostics {name}", values, len(labels)
+            )
+            for name, values in task.diagnostics.items()
+        }
     return result
 
 
@@ -144,10 +173,10 @@ def _confusion(class_names: Sequence[str], labels, predictions) -> dict:
     return {"classes": names, "matrix": matrix.astype(int).tolist()}
 
 
-def _mean_loss(task: TaskPredictions, examples: int) -> float | None:
-    losses = np.asarray(task.losses, dtype=np.float64).reshape(-1)
-    _same_length(task.name, "losses", losses, examples)
-    return _mean(losses.tolist())
+def _mean_of(task: str, what: str, values, examples: int) -> float | None:
+    values = np.asarray(values, dtype=np.float64).reshape(-1)
+    _same_length(task, what, values, examples)
+    return _mean(values.tolist())
 
 
 def _same_length(name: str, what: str, values: np.ndarray, length: int) -> None:

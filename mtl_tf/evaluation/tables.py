@@ -48,6 +48,7 @@ def console(results: dict[str, Any]) -> str:
     lines += [_aligned(header, widths), rule]
     lines += [_aligned(row, widths) for row in rows]
     lines += [rule, *(_aligned(row, widths) for row in means)]
+    lines += [f"{what}: {value}" for what, value in _diagnostics(results)]
     lines += [f"{what}: {value}" for what, value in _facts(results)]
     return "\n".join(lines)
 
@@ -67,11 +68,12 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
     parts = [
         f"# {title}",
         f"Split `{results['split']}`. {_MEANING}",
-        _grid(header, rows + bold),
+        grid(header, rows + bold),
     ]
+    parts += [f"{what}: {value}" for what, value in _diagnostics(results)]
     facts = [[what, value] for what, value in _facts(results)]
     if facts:
-        parts += ["## Run", _grid(["", ""], facts, numeric=False)]
+        parts += ["## Run", grid(["", ""], facts, numeric=False)]
     confusions = list(_confusions(results))
     if confusions:
         parts += ["## Confusion (rows: labels, columns: predictions)"]
@@ -129,7 +131,8 @@ def _mean_rows(
 ) -> Iterator[list[str]]:
     """A row for the overall mean; one per kind where there are several."""
     clean = mean.get("clean", {})
-    kinds = [key for key in mean if key not in ("overall", "clean")]
+    others = ("overall", "clean", "diagnostics")
+    kinds = [key for key in mean if key not in others]
     shown = kinds if len(kinds) > 1 else []
     for key in [*shown, "overall"]:
         title = "mean" if key == "overall" else f"mean, {key}"
@@ -138,6 +141,11 @@ def _mean_rows(
         if clean:
             row[4 + len(names)] = _score(clean.get(key))
         yield row
+
+
+def _diagnostics(results: dict) -> Iterator[tuple[str, str]]:
+    for name, value in results["mean"].get("diagnostics", {}).items():
+        yield f"mean {name.replace('_', ' ')}", _score(value)
 
 
 def _facts(results: dict) -> Iterator[tuple[str, str]]:
@@ -176,7 +184,7 @@ def _confusions(results: dict) -> Iterator[str]:
             [label, *map(str, counts)]
             for label, counts in zip(classes, task["confusion"]["matrix"])
         ]
-        yield _grid([name, *classes], rows)
+        yield grid([name, *classes], rows)
 
 
 def _score(value: float | None, digits: int = 1) -> str:
@@ -197,10 +205,16 @@ def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([first, *rest]).rstrip()
 
 
-def _grid(
+def grid(
     header: Sequence[str], rows: Sequence[Sequence[str]], numeric: bool = True
 ) -> str:
-    """A Markdown table whose source is aligned as well."""
+    """A Markdown table whose source is aligned as well.
+
+    Args:
+        header: the headings.
+        rows: the cells of each row, as many as headings.
+        numeric: align all columns but the first to the right.
+    """
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     head = [cell.replace("|", "\\|") for cell in header]
     widths = [max(3, width) for width in _widths([head, *cells])]

@@ -5,6 +5,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.base import StackedLayer
 
 
@@ -12,17 +13,32 @@ from mtl_tf.layers.base import StackedLayer
 class Embedding(StackedLayer):
     """Looks up the vectors of token ids.
 
-    Its gradient is a `tf.IndexedSlices` with one slice a token; rows may
+    Its gradients are `tf.IndexedSlices` with one slice a token; rows may
     repeat.
+
+    With a `private_dimension` the table is shared between tasks in part, as in
+    the MT-CNN of Liu et al. (2016), after Collobert and Weston (2008): a
+    vector is that of the shared table beside that of the task's own.
 
     Args:
         vocabulary_size: number of vectors V.
-        dimension: their size D.
+        dimension: their size D, with what is private.
+        private_dimension: how many of the D values, the last ones, come from
+            a table of the task's own; 0 for none.
+        tasks: number of tasks; only private tables depend on it.
         trainable: whether they are trained.
         init: see `base.check_init`; glorot draws within its `range`, too,
             because a look-up has no fans.
 
-    Input shape: int32 `[G, B, T]`, below V.
+    Attributes:
+        shared_dimension: the size of the shared table's vectors.
+        vectors: the shared table, `[V, shared_dimension]`.
+        private_vectors: `[tasks * V, private_dimension]`: the tables of all
+            tasks one below the other, or None. (Only a look-up along one axis
+            has a sparse gradient.)
+
+    Input shape: int32 `[G, B, T]`, below V; if there are private tables, also
+        the groups' tasks, int32 `[G]`.
     Output shape: `[G, B, T, D]`, in the policy's compute dtype.
     Masking: `mask(tokens)` is true where the id is not 0 (padding).
 
@@ -33,39 +49,78 @@ class Embedding(StackedLayer):
         ```
     """
 
-    def __init__(self, vocabulary_size: int, dimension: int, **kwargs):
+    def __init__(
+        self,
+        vocabulary_size: int,
+        dimension: int,
+        private_dimension: int = 0,
+        tasks: int = 1,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.vocabulary_size = checks.positive_integer(
             "vocabulary_size", vocabulary_size
         )
         self.dimension = checks.positive_integer("embedding_dim", dimension)
+        self.private_dimension = checks.not_negative_integer(
+            "embedding_private_dim", private_dimension
+        )
+        if private_dimension >= dimension:
+            raise ConfigError(
+                "embedding_private_dim must be below embedding_dim "
+                f"({dimension}), since some of it is shared, got "
+                f"{private_dimension}"
+            )
+        self.shared_dimension = dimension - private_dimension
+        self.tasks = checks.positive_integer("tasks", tasks)
 
     def build(self, input_shape=None):
         """Makes the vectors."""
         self.vectors = self.add(
             "vectors",
             self.vocabulary_size,
-            self.dimension,
+            self.shared_dimension,
             limit=self.init["range"],
         )
+        self.private_vectors = None
+        if self.private_dimension:
+            self.private_vectors = self.add(
+                "private_vectors",
+                self.tasks * self.vocabulary_size,
+                self.private_dimension,
+                limit=self.init["range"],
+            )
+            # Stacked by task like the weights that `add` stacks.
+            self.private_vectors.is_private = True
         self.built = True
 
     def set_vectors(self, vectors: np.ndarray) -> None:
-        """Sets the vectors, `[V, D]`, such as pretrained ones.
+        """Sets the shared table, `[V, shared_dimension]`, to given vectors.
+
+        Pretrained ones, for example; private tables stay as they were drawn.
 
         Raises:
             ValueError: they have another shape.
         """
-        expected = (self.vocabulary_size, self.dimension)
+        expected = (self.vocabulary_size, self.shared_dimension)
         if vectors.shape != expected:
             raise ValueError(
                 f"vectors must have shape {expected}, got {vectors.shape}"
             )
         self.vectors.assign(vectors)
 
-    def call(self, tokens):
-        """Looks `tokens` up."""
-        return self.cast(tf.gather(self.vectors.value, tokens))
+    def call(self, tokens, task=None):
+        """Looks `tokens` up, in the tables of `task` too if there are any."""
+        shared = tf.gather(self.vectors.value, tokens)
+        if self.private_vectors is None:
+            return self.cast(shared)
+        if task is None:
+            raise ValueError(
+                f"{self.name}: private vectors need the groups' tasks, got None"
+            )
+        rows = task[:, None, None] * self.vocabulary_size + tokens
+        private = tf.gather(self.private_vectors.value, rows)
+        return self.cast(tf.concat([shared, private], -1))
 
     def mask(self, tokens: tf.Tensor) -> tf.Tensor:
         """Where `tokens` are not padding, bool `[G, B, T]`."""
@@ -76,4 +131,6 @@ class Embedding(StackedLayer):
         return super().get_config() | {
             "vocabulary_size": self.vocabulary_size,
             "dimension": self.dimension,
+            "private_dimension": self.private_dimension,
+            "tasks": self.tasks,
         }

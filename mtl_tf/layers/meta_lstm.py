@@ -134,7 +134,9 @@ class MetaLSTM(StackedLayer):
             "factor_kernel": choose(self.factor_kernel, task),
             "factor_recurrent": choose(self.factor_recurrent, task),
         }
-        weights |= {f"generator_{k}": generator[:, k] for k in range(4)}
+        # Unstacked, not sliced: the gradient of a slice is a costly padding.
+        gates = enumerate(tf.unstack(generator, axis=1))
+        weights |= {f"generator_{k}": gate for k, gate in gates}
         weights = {name: self.cast(w) for name, w in weights.items()}
         bias = tf.convert_to_tensor(self.meta_bias.value)
         return weights | {"meta_bias": bias}

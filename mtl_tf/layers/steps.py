@@ -107,6 +107,18 @@ class Operations:
         """The hyperbolic tangent."""
         return self._call(x, tf.tanh, lambda y, dy: dy * (1.0 - y * y))
 
+    def softmax(self, x: tf.Tensor) -> tf.Tensor:
+        """The softmax over the last axis."""
+
+        def backward(y, dy):
+            return y * (dy - tf.reduce_sum(y * dy, -1, keepdims=True))
+
+        return self._call(x, tf.nn.softmax, backward)
+
+    def keep(self, x: tf.Tensor) -> tf.Tensor:
+        """`x` itself, kept for the backward loop instead of computed again."""
+        return self._call(x, tf.identity, lambda y, dy: dy)
+
     def emit(self, name: str, value: tf.Tensor) -> None:
         """Hands `value` `[G, B, ...]` out of the loop for inspection."""
         self.emitted[name] = value

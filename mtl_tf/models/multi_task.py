@@ -15,6 +15,7 @@ from mtl_tf.models.scheme import SharingScheme
 
 _FIELDS = (
     "embedding_dim",
+    "embedding_private_dim",
     "embedding_trainable",
     "dropout",
     "init",
@@ -34,8 +35,8 @@ class MultiTaskModel(keras.Model):
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
         padding), maybe "label"; other entries are ignored.
-    Output shape: the head's outputs, "losses" {name: scalar} and "inspect"
-        {name: tensor}.
+    Output shape: the head's outputs, and "losses", "inspect" and
+        "diagnostics" as `SharingScheme` describes them.
     Masking: padding tokens, also whole rows of them, change nothing.
 
     Example:
@@ -102,8 +103,9 @@ class MultiTaskModel(keras.Model):
         # A distributed iterator forgets the number of groups of one of them.
         task = tf.ensure_shape(batch["task"], tokens.shape[:1])
         embedded = self.embedding_dropout(
-            self.embedding(tokens), training=training, seed=seed
+            self.embedding(tokens, task), training=training, seed=seed
         )
+        asked = {name: batch.get(name) for name in self.scheme.batch_entries}
         encoded = self.scheme(
             embedded,
             self.embedding.mask(tokens),
@@ -112,6 +114,7 @@ class MultiTaskModel(keras.Model):
             seed=seed,
             inspect=inspect,
             sequence=head.reads == "sequence",
+            **asked,
         )
         read = self.head_dropout(
             encoded[head.reads], training=training, seed=seed
@@ -120,6 +123,7 @@ class MultiTaskModel(keras.Model):
         return output | {
             "losses": encoded["losses"],
             "inspect": encoded["inspect"],
+            "diagnostics": encoded.get("diagnostics", {}),
         }
 
     def private_variables(self) -> list[keras.Variable]:
@@ -159,13 +163,14 @@ def build_model(
 
     Args:
         model_config: "scheme" (its "name" and options), "embedding_dim",
-            and optionally "embedding_trainable", "dropout" ({"embedding",
-            "head"}) and "init" (see `layers.base.check_init`).
+            and optionally "embedding_private_dim" (how many of them come from
+            a table of the task's own), "embedding_trainable", "dropout"
+            ({"embedding", "head"}) and "init" (see `layers.base.check_init`).
         vocabulary_size: number of tokens, with padding and unknown.
         tasks: "name", "kind" and "labels" of each, in the order of their
             numbers in a batch.
-        vectors: float32 `[vocabulary_size, embedding_dim]`, or None to draw
-            them.
+        vectors: float32 `[vocabulary_size, embedding_dim -
+            embedding_private_dim]`, or None to draw them.
         seed: of the initial weights, which are a pure function of it.
 
     Raises:
@@ -176,16 +181,13 @@ def build_model(
         raise ConfigError("tasks must name at least one task")
     init = {"seed": seed} | dict(config.get("init") or {})
     dropout = _checked_dropout(config.get("dropout"))
+    scheme = make_scheme(config["scheme"], len(tasks), init)
+    heads = _make_heads(tasks, init)
+    _check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
-        embedding=Embedding(
-            vocabulary_size,
-            config.get("embedding_dim", 200),
-            trainable=bool(config.get("embedding_trainable", True)),
-            init=init,
-            name="embedding",
-        ),
-        scheme=make_scheme(config["scheme"], len(tasks), init),
-        heads=_make_heads(tasks, init),
+        embedding=_make_embedding(config, vocabulary_size, len(tasks), init),
+        scheme=scheme,
+        heads=heads,
         embedding_dropout=dropout["embedding"],
         head_dropout=dropout["head"],
         name="multi_task_model",
@@ -196,6 +198,28 @@ def build_model(
     return model
 
 
+def _make_embedding(
+    config: Mapping, vocabulary_size: int, tasks: int, init: Mapping
+) -> Embedding:
+    private = config.get("embedding_private_dim", 0)
+    trainable = bool(config.get("embedding_trainable", True))
+    if private and not trainable:
+        raise ConfigError(
+            "embedding_private_dim must be 0 where embedding_trainable is "
+            f"False, got {private}: tables of the tasks' own are drawn at "
+            "random and would never learn"
+        )
+    return Embedding(
+        vocabulary_size,
+        config.get("embedding_dim", 200),
+        private_dimension=private,
+        tasks=tasks,
+        trainable=trainable,
+        init=init,
+        name="embedding",
+    )
+
+
 def _make_heads(tasks: Sequence[Mapping], init: Mapping) -> dict:
     """The head of the tasks' kind."""
     kinds = sorted({task["kind"] for task in tasks})
@@ -204,6 +228,15 @@ def _make_heads(tasks: Sequence[Mapping], init: Mapping) -> dict:
     head = look_up(kinds[0], HEADS, "kind of task")
     counts = [len(task["labels"]) for task in tasks]
     return {kinds[0]: head(counts, init=init, name=kinds[0])}
+
+
+def _check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
+    for kind, head in heads.items():
+        if head.reads == "sequence" and not scheme.has_sequence:
+            raise ConfigError(
+                f"the scheme {name!r} has no sequence, which tasks of the "
+                f"kind {kind!r} need: choose another model.scheme"
+            )
 
 
 def _checked(config: Mapping) -> dict:

@@ -5,14 +5,33 @@ from collections.abc import Mapping
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.layers.classification_head import ClassificationHead
+from mtl_tf.models.adversarial import AdversarialScheme
+from mtl_tf.models.arc_i import ArcIScheme
+from mtl_tf.models.arc_ii import ArcIIScheme
+from mtl_tf.models.hyper_lstm import HyperLSTMScheme
 from mtl_tf.models.lstm import LSTMScheme
+from mtl_tf.models.me_lstm import MELSTMScheme
 from mtl_tf.models.meta_lstm import MetaLSTMScheme
+from mtl_tf.models.mt_cnn import MTCNNScheme
+from mtl_tf.models.mt_dnn import MTDNNScheme
+from mtl_tf.models.nbow import NBOWScheme
 from mtl_tf.models.scheme import SharingScheme
+from mtl_tf.models.shared_private import ParallelScheme, SerialScheme
 
 # A new scheme is one file beside this one and one line here.
 SCHEMES = {
+    "arc_i": ArcIScheme,
+    "arc_ii": ArcIIScheme,
+    "asp": AdversarialScheme,
+    "hyper_lstm": HyperLSTMScheme,
     "lstm": LSTMScheme,
+    "me_lstm": MELSTMScheme,
     "meta_lstm": MetaLSTMScheme,
+    "mt_cnn": MTCNNScheme,
+    "mt_dnn": MTDNNScheme,
+    "nbow": NBOWScheme,
+    "psp": ParallelScheme,
+    "ssp": SerialScheme,
 }
 
 HEADS = {

@@ -4,6 +4,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.recurrence import Result
 
 
 class SharingScheme(StackedLayer):
@@ -12,15 +13,21 @@ class SharingScheme(StackedLayer):
     Input shape: embedded texts `[G, B, T, D]`, a mask bool `[G, B, T]`, and
         the groups' tasks, int32 `[G]`.
     Output shape: a dictionary of "summary" `[G, B, H]`, "sequence"
-        `[G, B, T, H]` if it was asked for and `has_sequence`, "losses"
-        {name: scalar} and "inspect" {name: tensor}.
+        `[G, B, T, H]` if it was asked for and `has_sequence`, "losses" {name:
+        scalar, or one number an example `[G, B]`, which is averaged like the
+        tasks' loss} and "inspect" {name: tensor}. It may name "diagnostics"
+        {name: float `[G, B]`}: their means over each task's validation
+        examples stand with its scores.
 
     Attributes:
         has_sequence: whether it can return a sequence.
+        batch_entries: names of entries of a batch, such as "step", that
+            `call` takes as keyword arguments, None where there are none.
         output_units: the size H of its outputs.
     """
 
     has_sequence = True
+    batch_entries: tuple[str, ...] = ()
     output_units: int
 
     def call(
@@ -100,7 +107,14 @@ class RecurrentScheme(SharingScheme):
         sequence=True,
     ):
         """See `SharingScheme.call`."""
-        results = [
+        results = self.run(embedded, mask, task, training, inspect, sequence)
+        return self.joined(results, inspect, sequence)
+
+    def run(
+        self, embedded, mask, task, training, inspect, sequence
+    ) -> list[Result]:
+        """Runs every direction; the arguments are those of `call`."""
+        return [
             layer(
                 embedded,
                 mask,
@@ -111,6 +125,9 @@ class RecurrentScheme(SharingScheme):
             )
             for layer in self.directions
         ]
+
+    def joined(self, results: list[Result], inspect, sequence) -> dict:
+        """What `call` returns, from the directions' results."""
         output = {
             "summary": self._side([r.state["hidden"] for r in results]),
             "losses": {},

@@ -4,6 +4,8 @@ import os
 
 from absl import flags
 
+STRATEGIES = ("auto", "one_device", "mirrored")
+
 
 def define_model_dir(values: flags.FlagValues, help_text: str) -> None:
     """Defines `--model_dir`."""
@@ -24,5 +26,16 @@ def define_data(values: flags.FlagValues) -> None:
         os.environ.get("MTL_TF_MANUAL_DIR") or None,
         "folder that holds the folders of the corpora you have, such as "
         "fdu_mtl/ (environment: MTL_TF_MANUAL_DIR)",
+        flag_values=values,
+    )
+
+
+def define_strategy(values: flags.FlagValues) -> None:
+    """Defines `--strategy`."""
+    flags.DEFINE_enum(
+        "strategy",
+        "auto",
+        STRATEGIES,
+        "where to train: auto takes every GPU of this machine, else the CPU",
         flag_values=values,
     )

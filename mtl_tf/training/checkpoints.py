@@ -3,14 +3,16 @@
 import contextlib
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 import keras
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import RunError
+from mtl_tf.core.errors import Diverged, RunError
 
 # What TensorFlow raises for a file that is cut off or does not fit.
 _DAMAGED = (
@@ -127,12 +129,12 @@ class Checkpoints:
         """Saves the state, unless a weight is not finite.
 
         Raises:
-            RunError: a weight is NaN or infinite; the last states stay.
+            Diverged: a weight is NaN or infinite; the last states stay.
         """
         for variable in self.weights:
             value = tf.convert_to_tensor(variable)
             if value.dtype.is_floating and not _is_finite(value):
-                raise RunError(
+                raise Diverged(
                     f"the weight {variable.path} is not finite after step "
                     f"{int(self.step.numpy())}; the last good checkpoint is "
                     f"{self.manager.latest_checkpoint}"
@@ -188,6 +190,47 @@ class BestWeights:
             status.assert_existing_objects_matched()
             status.assert_consumed()
         except _DAMAGED as error:
-            reason = str(error).splitlines()[0]
-            raise RunError(f"cannot read the weights {path}: {reason}")
+            raise _unreadable(path, error)
         return best
+
+    @staticmethod
+    def read(directory: str) -> tuple[dict, dict[str, np.ndarray]]:
+        """Reads weights without a model to fill.
+
+        Args:
+            directory: of the weights.
+
+        Returns:
+            The contents of `best.json`, and the weights by their paths below
+            the model.
+
+        Raises:
+            RunError: there are none, or they cannot be read.
+        """
+        best = files.read_json(os.path.join(directory, "best.json"))
+        path = os.path.join(directory, best["weights"])
+        try:
+            reader = tf.train.load_checkpoint(path)
+            keys = reader.get_variable_to_shape_map()
+            return best, {
+                _path_of_key(key): reader.get_tensor(key)
+                for key in keys
+                if _WEIGHT.fullmatch(key)
+            }
+        except _DAMAGED as error:
+            raise _unreadable(path, error)
+
+
+# What `tf.train.Checkpoint(model={path: weight})` makes of a path.
+_WEIGHT = re.compile(r"model/(.+)/\.ATTRIBUTES/VARIABLE_VALUE")
+_ESCAPED = {"..": ".", ".S": "/"}
+
+
+def _path_of_key(key: str) -> str:
+    name = _WEIGHT.fullmatch(key)[1]
+    return re.sub(r"\.[.S]", lambda match: _ESCAPED[match[0]], name)
+
+
+def _unreadable(path: str, error: Exception) -> RunError:
+    reason = str(error).splitlines()[0]
+    return RunError(f"cannot read the weights {path}: {reason}")

@@ -61,9 +61,15 @@ def load(
     )
     vocabulary = run.file("vocabulary")
     if not os.path.isdir(vocabulary):
-        logging.info("Building the vocabulary of %d tasks.", len(tasks))
+        entries = config["text"]["vocabulary_tasks"]
+        group = (
+            registry.resolve(entries, data_dir, manual_dir)
+            if entries
+            else tasks
+        )
+        logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(vocabulary) as directory:
-            encoding.build_encoder(tasks, config["text"]).save(directory)
+            encoding.build_encoder(group, config["text"]).save(directory)
     encoder = TextEncoder.load(vocabulary, config["text"]["max_length"])
     train = _encode(tasks, "train", encoder)
     validation = _encode(tasks, "validation", encoder)
@@ -153,6 +159,25 @@ class CleanParts:
                 for split in ("train", "validation")
             )
         )
+
+    def about(self, task: Task, split: str) -> dict[str, Any]:
+        """What `evaluator.TaskPredictions` has to know of a split.
+
+        Args:
+            task: the task.
+            split: the split that is scored.
+
+        Returns:
+            `clean` and `validation_in_training`; nothing for a split that
+            training or selection has seen.
+        """
+        if split in ("train", "validation"):
+            return {}
+        training = SeenTexts(texts(task, "train"))
+        return {
+            "clean": self.seen.clean(texts(task, split)),
+            "validation_in_training": training.count(texts(task, "validation")),
+        }
 
 
 def encode_texts(encoder: TextEncoder, strings: Sequence[str]) -> EncodedSplit:

@@ -13,6 +13,9 @@ from mtl_tf.pipelines.encoding import EncodedSplit
 # Compiling a bucket's shape takes half a second: worth it for many texts.
 _MANY = 256
 
+# Before the names of a model's diagnostics in `Predictor.predict`'s results.
+DIAGNOSTICS = "diagnostics/"
+
 
 class Predictor:
     """Runs a model forward, bucket by bucket.
@@ -31,7 +34,10 @@ class Predictor:
     def _forward(self, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         outputs = self.model(batch, training=False)
         wanted = ("prediction", "scores", "loss")
-        return {name: outputs[name] for name in wanted if name in outputs}
+        found = {name: outputs[name] for name in wanted if name in outputs}
+        for name, value in outputs.get("diagnostics", {}).items():
+            found[f"{DIAGNOSTICS}{name}"] = value
+        return found
 
     def predict(
         self, split: EncodedSplit, task_index: int, batch_size: int
@@ -45,7 +51,8 @@ class Predictor:
 
         Returns:
             `prediction` int32 [n], `scores` float32 [n, labels] and, if the
-            split has labels, `loss` float32 [n].
+            split has labels, `loss` float32 [n]; and the model's diagnostics,
+            float32 [n], as `diagnostics/name`.
         """
         count = len(split)
         jit = count >= _MANY

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core.errors import Interrupted, RunError
+from mtl_tf.core.errors import Diverged, Interrupted
 from mtl_tf.training.checkpoints import Checkpoints
 from mtl_tf.training.progress import Progress
 from mtl_tf.training.signals import StopRequest, stop_requests
@@ -78,7 +78,7 @@ class Loop:
 
         Raises:
             Interrupted: a signal came; the state is saved.
-            RunError: the loss is not finite; the last good state stays.
+            Diverged: the loss is not finite; the last good state stays.
         """
         options, step = self.options, start
         if self._finished(step):
@@ -138,7 +138,7 @@ class Loop:
             return
         self.progress.close()
         kept = self.checkpoints.manager.latest_checkpoint
-        raise RunError(
+        raise Diverged(
             f"the loss of the task {self.task_names[int(report.bad_task)]!r} "
             f"is not finite at step {step}: lower "
             "training.optimizer.learning_rate or set training.clip_norm; the "

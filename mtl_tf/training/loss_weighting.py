@@ -72,13 +72,127 @@ class UncertaintyWeights(StaticWeights):
         return [float(w * f) for w, f in zip(self.weights_of_tasks, factors)]
 
 
-LOSS_WEIGHTINGS = {"static": StaticWeights, "uncertainty": UncertaintyWeights}
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class GradNormWeights(StaticWeights):
+    """Gradient normalisation (Chen et al. 2018, equations 1 and 2).
+
+    Factors w_i move so that the norms G_i of the gradients of w_i L_i come
+    near the tasks' mean norm times r_i^alpha, where r_i is the task's inverse
+    training rate, L_i / L_i(0) over the mean of that. A step follows the
+    gradient of sum_i |G_i - mean(G) r_i^alpha|, whose targets count as
+    constants; then the factors are scaled to the sum T, the number of tasks.
+    L_i(0) is the task's loss at its first step. The static weights stay as
+    factors of L_i.
+
+    The paper leaves open that a factor can become negative: it stays above
+    1e-3. A group without examples has no say in a step.
+
+    Args:
+        weights: see `StaticWeights`.
+        alpha: 0 makes all norms equal; more of it lets slow tasks have more.
+        learning_rate: of the factors, by plain gradient descent.
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[float],
+        alpha: float = 1.5,
+        learning_rate: float = 0.025,
+        **kwargs,
+    ):
+        super().__init__(weights, **kwargs)
+        self.alpha = float(checks.not_negative("gradnorm.alpha", alpha))
+        self.learning_rate = float(
+            checks.positive("gradnorm.learning_rate", learning_rate)
+        )
+        self.factors = self._state("factors", "ones")
+        self.first_losses = self._state("first_losses", "zeros")
+
+    def _state(self, name: str, initializer: str) -> keras.Variable:
+        # Not trained by the optimizer; every replica has the same update.
+        return self.add_weight(
+            name=name,
+            shape=(len(self.weights_of_tasks),),
+            initializer=initializer,
+            trainable=False,
+            aggregation="only_first_replica",
+        )
+
+    def call(self, task: tf.Tensor, loss: tf.Tensor) -> tf.Tensor:
+        """See the class."""
+        return super().call(task, loss * tf.gather(self.factors.value, task))
+
+    def update(
+        self, task: tf.Tensor, loss: tf.Tensor, norms: tf.Tensor
+    ) -> None:
+        """Moves the factors after a step.
+
+        Args:
+            task: int32 [G], each task at most once.
+            loss: float32 [G], without the factors.
+            norms: float32 [G], of the gradients with the factors, on the
+                weights that the tasks share.
+        """
+        rows = task[:, None]
+        factors = tf.convert_to_tensor(self.factors.value)
+        first = tf.convert_to_tensor(self.first_losses.value)
+        known = tf.gather(first, task)
+        known = tf.where(known > 0.0, known, loss)
+        present = (loss > 0.0) & (known > 0.0)
+        progress = tf.where(present, loss / tf.where(present, known, 1.0), 0.0)
+        rate = progress / tf.maximum(_mean_of(progress, present), _TINY)
+        target = _mean_of(norms, present) * tf.pow(rate, self.alpha)
+        own = tf.gather(factors, task)
+        slope = tf.sign(norms - target) * norms / own
+        moved = own - self.learning_rate * tf.where(present, slope, 0.0)
+        new = tf.tensor_scatter_nd_update(
+            factors, rows, tf.maximum(moved, _LEAST)
+        )
+        new *= len(self.weights_of_tasks) / tf.reduce_sum(new)
+        self.factors.assign(new)
+        self.first_losses.assign(
+            tf.tensor_scatter_nd_update(first, rows, known)
+        )
+
+    def values(self) -> list[float]:
+        """The factor on each task's loss now."""
+        factors = self.factors.numpy()
+        return [float(w * f) for w, f in zip(self.weights_of_tasks, factors)]
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        options = {"alpha": self.alpha, "learning_rate": self.learning_rate}
+        return {**super().get_config(), **options}
 
 
-def make_loss_weighting(name: str, weights: Sequence[float]) -> StaticWeights:
+_LEAST = 1e-3
+_TINY = 1e-12
+
+
+def _mean_of(values: tf.Tensor, present: tf.Tensor) -> tf.Tensor:
+    count = tf.reduce_sum(tf.cast(present, tf.float32))
+    total = tf.reduce_sum(tf.where(present, values, 0.0))
+    return total / tf.maximum(count, 1.0)
+
+
+LOSS_WEIGHTINGS = {
+    "static": StaticWeights,
+    "uncertainty": UncertaintyWeights,
+    "gradnorm": GradNormWeights,
+}
+
+
+def make_loss_weighting(
+    name: str, weights: Sequence[float], **options
+) -> StaticWeights:
     """The weighting that `training.loss_weighting` names.
+
+    Args:
+        name: of `LOSS_WEIGHTINGS`.
+        weights: see `StaticWeights`.
+        **options: of GradNorm; the others have none.
 
     Raises:
         ConfigError: an unknown name.
     """
-    return look_up(name, LOSS_WEIGHTINGS, "loss weighting")(weights)
+    return look_up(name, LOSS_WEIGHTINGS, "loss weighting")(weights, **options)

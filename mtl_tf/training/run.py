@@ -15,7 +15,7 @@ from mtl_tf.tasks.task import Task
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.training import data
 from mtl_tf.training.checkpoints import BestWeights
-from mtl_tf.training.inference import Predictor
+from mtl_tf.training.inference import DIAGNOSTICS, Predictor
 from mtl_tf.training.run_directory import RunDirectory
 
 
@@ -143,35 +143,25 @@ class Run:
             for task in registry.resolve(self.config["tasks"], *where)
         }
         group = self.config["evaluation"]["group"] or self.config["tasks"]
-        if split in ("train", "validation"):
-            clean = None
-        elif clean is None:
+        if clean is None:
             clean = data.CleanParts(group, *where)
         scored = [self._score(resolved[n], split, clean) for n in chosen]
         return evaluator.evaluate(scored, split)
 
     def _score(
-        self, task: Task, split: str, clean: data.CleanParts | None
+        self, task: Task, split: str, clean: data.CleanParts
     ) -> evaluator.TaskPredictions:
         self.weights_for(task.name)
         encoded = encoding.encode(
             task.dataset(split), self.encoder, name=task.name
         )
-        extra = {}
-        if clean:
-            texts = data.texts(task, split)
-            extra["clean"] = clean.seen.clean(texts)
-            training = data.SeenTexts(data.texts(task, "train"))
-            extra["validation_in_training"] = training.count(
-                data.texts(task, "validation")
-            )
         return score(
             self.predictor,
             encoded,
             self.tasks[self.task_index(task.name)],
             self.task_index(task.name),
             self.config["evaluation"]["batch_size"],
-            **extra,
+            **clean.about(task, split),
         )
 
 
@@ -195,6 +185,11 @@ def score(
         labels=labels,
         predictions=labels if empty else outputs["prediction"],
         losses=None if empty else outputs["loss"],
+        diagnostics={
+            name.removeprefix(DIAGNOSTICS): values
+            for name, values in outputs.items()
+            if name.startswith(DIAGNOSTICS)
+        },
         **extra,
     )
 

@@ -96,12 +96,18 @@ class RunDirectory:
 
     def _has_trained(self) -> bool:
         checkpoint = os.path.join("checkpoints", "checkpoint")
-        return self.has(checkpoint) or self.has("tasks")
+        made = (checkpoint, "tasks", "results.json")
+        return any(map(self.has, made))
 
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""
         shutil.rmtree(self.file("vocabulary"), ignore_errors=True)
-        for name in ("labels.json", "data.json", "vectors.json"):
+        for name in (
+            "labels.json",
+            "data.json",
+            "vectors.json",
+            "initialized.json",
+        ):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.file(name))
 

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -16,7 +16,7 @@ from mtl_tf.evaluation import evaluator, facts, tables
 from mtl_tf.models.multi_task import build_model, count_parameters
 from mtl_tf.tasks import registry
 from mtl_tf.text.vectors import load_vectors
-from mtl_tf.training import data, stages
+from mtl_tf.training import data, freezing, initializing, stages
 from mtl_tf.training.data import CleanParts
 from mtl_tf.training.run import load
 from mtl_tf.training.run_directory import RunDirectory
@@ -29,6 +29,7 @@ def train(
     data_dir: str | None = None,
     manual_dir: str | None = None,
     strategy: str = "auto",
+    clean: CleanParts | None = None,
 ) -> dict[str, Any]:
     """Trains, evaluates and writes the results of a run.
 
@@ -41,6 +42,8 @@ def train(
         data_dir: where prepared datasets are kept.
         manual_dir: where the corpora's own files are.
         strategy: see `mtl_tf.training.strategies`.
+        clean: the clean parts of the config's group, for callers with many
+            runs: reading the group takes longer than scoring one of them.
 
     Returns:
         The contents of `results.json`: the structure of
@@ -53,11 +56,18 @@ def train(
     """
     config = json.loads(json.dumps(config))
     where = (data_dir, manual_dir)
-    # Shared by the runs of one model a task: reading the group takes longer
-    # than scoring one of them.
-    group = config["evaluation"]["group"] or config["tasks"]
-    clean = CleanParts(group, *where, config.get("cross_validation"))
+    clean = clean or clean_parts(config, *where)
     return _train(config, model_dir, where, strategy, clean)
+
+
+def clean_parts(
+    config: Mapping[str, Any], data_dir: str | None, manual_dir: str | None
+) -> CleanParts:
+    """The clean parts of the test texts of a config's group of tasks."""
+    group = config["evaluation"]["group"] or config["tasks"]
+    return CleanParts(
+        group, data_dir, manual_dir, config.get("cross_validation")
+    )
 
 
 def _train(
@@ -103,7 +113,7 @@ def _train_separately(
     clean: CleanParts,
 ) -> dict[str, Any]:
     """Trains a model for every task, each in a run directory of its own."""
-    collected, parameters, seconds = {}, 0, 0.0
+    collected = []
     tasks = registry.resolve(config["tasks"], *where)
     entries = registry.single_entries(config["tasks"])
     group = config["evaluation"]["group"] or config["tasks"]
@@ -117,24 +127,50 @@ def _train_separately(
         }
         keras.backend.clear_session()
         folder = run.file("tasks", task.name)
-        results = _train(single, folder, where, strategy, clean)
-        for part in (results, *results["other_splits"].values()):
+        collected.append(_train(single, folder, where, strategy, clean))
+    about = [results["run"] for results in collected]
+    scores = [run["validation_mean"] for run in about]
+    return joined(
+        parts_by_split(collected),
+        {
+            **run_facts(config),
+            "parameters": sum(run["parameters"] for run in about),
+            "parameters_without_embedding": sum(
+                run["parameters_without_embedding"] for run in about
+            ),
+            "models": len(tasks),
+            "validation_mean": sum(scores) / len(scores),
+            "wall_time": sum(run["wall_time"] for run in about),
+        },
+    )
+
+
+def parts_by_split(results: Iterable[Mapping[str, Any]]) -> list[dict]:
+    """The scores of runs with different tasks as those of one run.
+
+    Args:
+        results: of each run, as `train` returns them.
+
+    Returns:
+        A structure as `evaluator.evaluate` returns it for each split.
+    """
+    collected: dict[str, dict] = {}
+    for one in results:
+        for part in (one, *one["other_splits"].values()):
             collected.setdefault(part["split"], {}).update(part["tasks"])
-        parameters += results["run"]["parameters"]
-        seconds += results["run"]["wall_time"]
-    parts = [
+    return [
         {"split": split, "tasks": scores, "mean": evaluator.mean(scores)}
         for split, scores in collected.items()
     ]
-    about = {
-        **_facts(config),
-        "parameters": parameters,
-        "wall_time": seconds,
-    }
-    return _joined(parts, about)
 
 
-def _joined(parts: list[dict], about: dict[str, Any]) -> dict[str, Any]:
+def joined(parts: Sequence[dict], about: dict[str, Any]) -> dict[str, Any]:
+    """The structure of `results.json`.
+
+    Args:
+        parts: what `evaluator.evaluate` returned for each split.
+        about: facts of the run.
+    """
     first, *others = parts
     return {
         **first,
@@ -155,6 +191,7 @@ def _train_jointly(
     chosen = make_strategy(strategy)
     with chosen.scope():
         model = _make_model(config, run, loaded)
+        _initialize(config, run, loaded, model)
     runner = stages.StageRunner(config, run, loaded, model, chosen)
     seconds = 0.0
     for stage in stages.plan(config, [task.name for task in loaded.tasks]):
@@ -166,7 +203,7 @@ def _train_jointly(
         for split in config["evaluation"]["splits"]
     ]
     about = {
-        **_facts(config),
+        **run_facts(config),
         "parameters": count_parameters(model, include_embedding=True),
         "parameters_without_embedding": count_parameters(model),
         "vocabulary": len(loaded.encoder.vocabulary),
@@ -174,15 +211,14 @@ def _train_jointly(
         "validation_mean": run.read("best/best.json")["score"],
         "wall_time": seconds,
     }
-    return _joined(parts, about)
+    return joined(parts, about)
 
 
 def _make_model(
     config: dict[str, Any], run: RunDirectory, loaded: data.RunData
 ) -> keras.Model:
     # A run that continues has its word vectors in its checkpoint.
-    fresh = not run.has(os.path.join("checkpoints", "checkpoint"))
-    wanted = fresh and config["text"]["vectors"]
+    wanted = _is_new(run) and config["text"]["vectors"]
     return build_model(
         config["model"],
         len(loaded.encoder.vocabulary),
@@ -190,6 +226,37 @@ def _make_model(
         _pretrained(config, run, loaded) if wanted else None,
         seed=random.fold(config["seed"], "init"),
     )
+
+
+def _is_new(run: RunDirectory) -> bool:
+    return not run.has(os.path.join("checkpoints", "checkpoint"))
+
+
+def _initialize(
+    config: dict[str, Any],
+    run: RunDirectory,
+    loaded: data.RunData,
+    model: keras.Model,
+) -> None:
+    """Takes weights of another run; writes and logs which."""
+    directory = config["training"]["initialize_from"]
+    if not directory or not _is_new(run):
+        return
+    report = initializing.initialize(
+        model,
+        initializing.read_source(directory),
+        [task.name for task in loaded.tasks],
+        loaded.encoder.vocabulary.tokens,
+    )
+    taken = {entry["path"] for entry in report["taken"]}
+    for weight in freezing.frozen(model, config["training"]["freeze"]):
+        if freezing.path_of(weight) not in taken:
+            logging.warning(
+                "%s is frozen as it was drawn: %s has none that fits.",
+                freezing.path_of(weight),
+                directory,
+            )
+    run.write("initialized.json", report)
 
 
 def _pretrained(
@@ -200,7 +267,7 @@ def _pretrained(
     vectors, report = load_vectors(
         config["text"]["vectors"],
         vocabulary,
-        config["model"]["embedding_dim"],
+        _shared_dimension(config["model"]),
         random.fold(config["seed"], "vectors"),
     )
     covered = []
@@ -219,7 +286,13 @@ def _pretrained(
     return vectors
 
 
-def _facts(config: Mapping[str, Any]) -> dict[str, Any]:
+def _shared_dimension(model: Mapping[str, Any]) -> int:
+    """The size of the vectors that all tasks share, pretrained or not."""
+    return model["embedding_dim"] - model["embedding_private_dim"]
+
+
+def run_facts(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts for `results.json` that do not depend on what was trained."""
     return {
         "name": config["name"],
         "seed": config["seed"],

@@ -10,13 +10,17 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.training import freezing
 from mtl_tf.training.checkpoints import BestWeights, Checkpoints
 from mtl_tf.training.data import RunData
+from mtl_tf.training.gradient_surgery import SURGERIES
+from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.inference import Predictor
 from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.loop import Loop, LoopOptions
@@ -177,10 +181,8 @@ class StageRunner:
     ) -> tuple[Checkpoints, Trainer]:
         training = self.config["training"]
         chosen = training["optimizer"]
-        weighting = make_loss_weighting(
-            training["loss_weighting"],
-            [task.loss_weight for task in self.data.tasks],
-        )
+        variables = self._variables(stage)
+        weighting = self._loss_weighting(stage, variables)
         optimizer = make_optimizer(
             chosen,
             WarmupThen(
@@ -190,10 +192,6 @@ class StageRunner:
                 options.total_steps,
             ),
         )
-        variables = self.model.trainable_variables
-        if stage.private_only:
-            private = {id(v) for v in self.model.private_variables()}
-            variables = [v for v in variables if id(v) in private]
         extra = weighting.trainable_variables
         embedding = {id(v) for v in self.model.embedding_variables()}
         is_embedding = [id(v) in embedding for v in variables]
@@ -226,8 +224,83 @@ class StageRunner:
             self.strategy,
             tasks,
             self.config["seed"],
+            self._grouped(stage, variables, weighting),
         )
         return checkpoints, trainer
+
+    def _shared(
+        self, stage: Stage, variables: Sequence[keras.Variable]
+    ) -> list[keras.Variable]:
+        """What several tasks of the stage share: none if it has only one."""
+        if len(stage.tasks) < 2:
+            return []
+        return [v for v in variables if not freezing.is_private(v)]
+
+    def _loss_weighting(
+        self, stage: Stage, variables: Sequence[keras.Variable]
+    ) -> keras.layers.Layer:
+        training = self.config["training"]
+        name, options = training["loss_weighting"], {}
+        if name == "gradnorm":
+            self._check_joint("training.loss_weighting", name)
+            # Where nothing is shared there is nothing to balance.
+            shares = bool(self._shared(stage, variables))
+            name = name if shares else "static"
+            options = training["gradnorm"] if shares else {}
+        weights = [task.loss_weight for task in self.data.tasks]
+        return make_loss_weighting(name, weights, **options)
+
+    def _grouped(
+        self,
+        stage: Stage,
+        variables: Sequence[keras.Variable],
+        weighting: keras.layers.Layer,
+    ) -> GroupedGradients | None:
+        """What computes gradients task by task, if the stage needs that."""
+        surgery = self.config["training"]["gradient_surgery"]
+        checks.one_of("training.gradient_surgery", surgery, SURGERIES)
+        if surgery != "none":
+            self._check_joint("training.gradient_surgery", surgery)
+        shared = self._shared(stage, variables)
+        adapts = hasattr(weighting, "update")
+        if not shared or (surgery == "none" and not adapts):
+            return None
+        words = {id(v) for v in self.model.embedding_variables()}
+        return GroupedGradients(
+            self.model,
+            weighting,
+            [*variables, *weighting.trainable_variables],
+            shared,
+            [v for v in shared if id(v) not in words] or shared,
+            surgery,
+            self.config["seed"],
+        )
+
+    def _check_joint(self, field: str, value: str) -> None:
+        schedule = self.config["pipeline"]["schedule"]["name"]
+        if schedule != "joint":
+            raise ConfigError(
+                f"{field} {value!r} compares the tasks' gradients at every "
+                "step: it needs pipeline.schedule {'name': 'joint'}, got "
+                f"{schedule!r}"
+            )
+
+    def _variables(self, stage: Stage) -> list[keras.Variable]:
+        """What the stage trains."""
+        patterns = self.config["training"]["freeze"]
+        frozen = {id(v) for v in freezing.frozen(self.model, patterns)}
+        variables = [
+            v for v in self.model.trainable_variables if id(v) not in frozen
+        ]
+        if stage.private_only:
+            private = {id(v) for v in self.model.private_variables()}
+            variables = [v for v in variables if id(v) in private]
+        if not variables:
+            raise ConfigError(
+                f"training.freeze {list(patterns)} leaves the stage "
+                f"{stage.name} nothing to train"
+            )
+        return variables
 
     def _begin_from_joint(self, stage: Stage, checkpoints: Checkpoints) -> None:
         """Starts fine-tuning at the best joint weights, as its first best."""
@@ -255,11 +328,17 @@ class StageRunner:
             name: {
                 key: value
                 for key, value in scores.items()
-                if isinstance(value, (int, float)) and key != "examples"
+                if isinstance(value, (int, float))
+                and key != "examples"
+                or key == "diagnostics"
             }
             for name, scores in results["tasks"].items()
         }
-        return {"mean": results["mean"]["overall"], "tasks": tasks}
+        means = results["mean"]
+        found = {"mean": means["overall"], "tasks": tasks}
+        if "diagnostics" in means:
+            found["diagnostics"] = means["diagnostics"]
+        return found
 
     def _record(
         self,
@@ -276,12 +355,17 @@ class StageRunner:
         names = [self.data.tasks[n].name for n in stage.tasks]
         primary = [self.data.tasks[n].metrics[0] for n in stage.tasks]
         logging.info(
-            "%s step %d validation mean %.2f: %s",
+            "%s step %d validation mean %.2f: %s%s",
             stage.name,
             entry["step"],
             scores["mean"],
             " ".join(
                 f"{name} {scores['tasks'][name][metric]:.1f}"
                 for name, metric in zip(names, primary)
+            ),
+            "".join(
+                f"; {name} {value:.1f}"
+                for name, value in scores.get("diagnostics", {}).items()
+                if value is not None
             ),
         )

@@ -36,11 +36,19 @@ class Summaries:
                 for name, value in scores.items():
                     if isinstance(value, (int, float)):
                         tf.summary.scalar(f"validation/{name}", value, step)
+                _write_diagnostics(scores, step)
         with self._writer("mean").as_default():
             mean = entry["validation"]["mean"]
             tf.summary.scalar("validation/mean", mean, step)
+            _write_diagnostics(entry["validation"], step)
             for name in ("learning_rate",):
                 if name in entry:
                     tf.summary.scalar(f"train/{name}", entry[name], step)
         for writer in self.writers.values():
             writer.flush()
+
+
+def _write_diagnostics(scores: dict[str, Any], step: int) -> None:
+    for name, value in scores.get("diagnostics", {}).items():
+        if value is not None:
+            tf.summary.scalar(f"diagnostics/{name}", value, step)

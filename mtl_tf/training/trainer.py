@@ -7,6 +7,8 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import random
+from mtl_tf.training.group_gradients import GroupedGradients
+from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
 
 
 class Report(NamedTuple):
@@ -34,14 +36,16 @@ class Trainer:
     that the sum of the replicas' gradients is the gradient of the whole batch.
 
     Args:
-        model: maps a batch to a dict with `loss` [G, B] and `losses`, named
-            scalars to add.
+        model: maps a batch to a dict with `loss` [G, B] and `losses`; see
+            `auxiliary_loss`.
         optimizer: configured for `variables`.
         loss_weighting: maps tasks [G] and losses [G] to weighted losses [G].
         variables: what is trained.
         strategy: where the steps run.
         tasks: number of tasks.
         seed: base of the dropout seeds, which are functions of the step.
+        grouped: computes the gradients task by task, for gradient surgery and
+            GradNorm; None for those of the sum of the losses.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class Trainer:
         strategy: tf.distribute.Strategy,
         tasks: int,
         seed: int = 0,
+        grouped: GroupedGradients | None = None,
     ):
         self.model = model
         self.optimizer = optimizer
@@ -61,6 +66,7 @@ class Trainer:
         self.strategy = strategy
         self.tasks = tasks
         self.seed = random.fold(seed, "dropout") % (2**30)
+        self.grouped = grouped
 
     def iterate(
         self, make_dataset: Callable[[int], tf.data.Dataset]
@@ -126,14 +132,8 @@ class Trainer:
         number = replica.replica_id_in_sync_group
         seed = tf.stack([self.seed + number, tf.cast(batch["step"], tf.int32)])
         shared = 1.0 / replica.num_replicas_in_sync
-        with tf.GradientTape() as tape:
-            outputs = self.model(batch, training=True, seed=seed)
-            loss = group_losses(outputs, batch)
-            total = tf.reduce_sum(self._weighted(batch["task"], loss, shared))
-            for extra in outputs["losses"].values():
-                total += shared * extra
-        values = [variable.value for variable in self.variables]
-        gradients = tape.gradient(total, values)
+        compute = self.grouped or self._together
+        gradients, loss = compute(batch, seed, shared)
         pairs = [
             (gradient, variable)
             for gradient, variable in zip(gradients, self.variables)
@@ -143,28 +143,16 @@ class Trainer:
         self.optimizer.apply(gradients, variables)
         return batch["step"], batch["task"], loss
 
-    def _weighted(
-        self, task: tf.Tensor, loss: tf.Tensor, shared: float
-    ) -> tf.Tensor:
-        if shared == 1.0:
-            return self.loss_weighting(task, loss)
-        # Affine in the loss: its constant part is shared by the replicas.
-        constant = self.loss_weighting(task, tf.zeros_like(loss))
-        return self.loss_weighting(task, loss) - (1.0 - shared) * constant
-
-
-def group_losses(
-    outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor]
-) -> tf.Tensor:
-    """Each group's summed loss over its number of examples.
-
-    Args:
-        outputs: `loss`, float32 [G, B].
-        batch: `weight` [G, B], 0 on filler rows, and `normalizer` [G], the
-            examples of the group in the global batch.
-
-    Returns:
-        float32 [G].
-    """
-    weighted = tf.reduce_sum(outputs["loss"] * batch["weight"], axis=1)
-    return weighted / tf.maximum(batch["normalizer"], 1.0)
+    def _together(
+        self, batch: dict[str, tf.Tensor], seed: tf.Tensor, shared: float
+    ) -> tuple[list, tf.Tensor]:
+        """The gradients of the sum of all losses, and the groups' losses."""
+        with tf.GradientTape() as tape:
+            outputs = self.model(batch, training=True, seed=seed)
+            loss = group_losses(outputs, batch)
+            total = tf.reduce_sum(
+                weighted(self.loss_weighting, batch["task"], loss, shared)
+            )
+            total += auxiliary_loss(outputs, batch, shared)
+        values = [variable.value for variable in self.variables]
+        return tape.gradient(total, values), loss

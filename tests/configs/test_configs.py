@@ -104,6 +104,40 @@ def test_both_lstm_modes_differ_from_meta_in_the_model_only():
             assert lstm[part] == meta[part]
 
 
+@pytest.mark.parametrize(
+    ("table", "rate", "l2"),
+    [("shared_memory_3", 0.01, 0.0), ("shared_memory_4", 0.1, 1e-5)],
+)
+def test_shared_memory_has_the_papers_settings(table, rate, l2):
+    for row in load(table).ROWS:
+        config = load(table).get_config(row)
+        private = config.model.get("embedding_private_dim", 0)
+        assert config.model.embedding_dim - private == 100
+        assert bool(private) == (row == "mt_cnn")
+        assert config.model.init.to_dict() == {"name": "uniform", "range": 0.1}
+        assert config.pipeline.batch_size == 16
+        assert config.training.optimizer.name == "adagrad"
+        assert config.training.optimizer.learning_rate == rate
+        assert config.training.l2 == l2
+    scheme = load(table).get_config("arc_ii").model.scheme
+    assert (scheme.memory_slots, scheme.memory_width) == (50, 20)
+    with pytest.raises(ConfigError, match="did you mean 'arc_ii'"):
+        load(table).get_config("arc_iii")
+
+
+def test_meta_mtl_3_differs_between_rows_in_the_model_only():
+    rows = load("meta_mtl_3").ROWS
+    configs = {r: load("meta_mtl_3").get_config(r).to_dict() for r in rows}
+    fdu = fdu_mtl_meta.get_config().to_dict()
+    for row, config in configs.items():
+        for part in ("text", "pipeline", "training", "tasks", "seed"):
+            assert config[part] == fdu[part], row
+        assert config["model"]["scheme"]["units"] == 100
+    assert configs["meta_mtl"]["model"] == fdu["model"]
+    single = [r for r, c in configs.items() if c["train_separately"]]
+    assert single == ["lstm", "hyper_lstm", "meta_lstm"]
+
+
 def test_unknown_mode_offers_the_nearest():
     with pytest.raises(ConfigError, match="did you mean 'single'"):
         fdu_mtl_lstm.get_config("singel")

@@ -77,6 +77,18 @@ def test_every_check_belongs_to_a_field():
             "training.jit must be True or False, got 'yes'",
         ),
         ("seed", 1.5, "seed must be an integer, got 1.5"),
+        (
+            "model.embedding_private_dim",
+            200,
+            "model.embedding_private_dim must be below model.embedding_dim "
+            "(200), since some of it is shared, got 200",
+        ),
+        (
+            "model.embedding_private_dim",
+            -1,
+            "model.embedding_private_dim must be zero or a positive integer, "
+            "got -1",
+        ),
         ("text.vectors", None, "text.vectors must be a string, got None"),
         (
             "training.optimizer.name",
@@ -174,3 +186,11 @@ def test_folds_and_the_tested_one_go_together():
     assert "must be less than" in error("cross_validation.fold", 1)
     assert "at least 2, got 1" in error("cross_validation.folds", 1)
     validation.validate(config_with("cross_validation.folds", 10))
+
+
+def test_private_vectors_are_not_frozen():
+    config = config_with("model.embedding_private_dim", 20)
+    assert validation.validate(config) == config
+    config["model"]["embedding_trainable"] = False
+    with pytest.raises(ConfigError, match="private_dim must be 0 where"):
+        validation.validate(config)

@@ -64,7 +64,30 @@ def test_meta_mtl_compares_four_forms_with_the_stated_targets():
     assert result["targets"][0]["value"] == result["rows"][1]["times_ours"]
 
 
+def test_me_lstm_compares_the_same_computation():
+    """Losses of all forms agree, or the case would fail."""
+    result = benchmark_cases.me_lstm(SMALL, 1)
+    check_form(result)
+    names = ["mtl_tf", "keras_rnn", "keras_rnn_jit", "keras_rnn_jit_part"]
+    assert column(result, "contestant") == names
+    [target] = result["targets"]
+    assert target["limit"] == 4.0
+    assert target["value"] == result["rows"][1]["times_ours"]
+
+
+def test_arc_ii_compares_the_schemes_with_an_lstm():
+    result = benchmark_cases.arc_ii(SMALL, 2)
+    check_form(result)
+    names = ["lstm", "me_lstm", "arc_i", "arc_ii"]
+    assert column(result, "scheme") == names
+    assert column(result, "times_lstm")[0] == 1.0
+    [target] = result["targets"]
+    assert (target["rule"], target["limit"]) == ("at most", 3.0)
+    assert target["value"] == result["rows"][3]["times_lstm"]
+
+
 def test_targets_of_the_large_batch():
+    assert benchmark_cases._ME_LSTM_RATIOS[64]["keras_rnn"] == 2.0
     assert benchmark_cases._RATIOS[64]["keras_rnn"] == 2.0
     assert benchmark_cases._RATIOS[64]["keras_rnn_jit"] == 1.25
     assert Sizes().batches == tuple(benchmark_cases._RATIOS)

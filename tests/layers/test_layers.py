@@ -83,6 +83,63 @@ def test_embedding_has_sparse_gradients_of_repeated_rows(policy):
     np.testing.assert_array_equal(dense[:, 0], [1, 0, 0, 2, 0, 0, 0])
 
 
+def test_embedding_shared_in_part():
+    tokens = tf.constant([[[3, 0, 3]], [[3, 1, 2]]])
+    layer = run_layer_test(
+        lambda: Embedding(7, 5, private_dimension=2, tasks=3, name="e"),
+        (tokens, TASK),
+        parameters=7 * 3 + 3 * 7 * 2,
+        output_shapes=(2, 1, 3, 5),
+    )
+    shared = np.array(layer.vectors)
+    private = np.array(layer.private_vectors).reshape(3, 7, 2)
+    for g, task in enumerate(TASK.numpy()):
+        ids = tokens[g].numpy()
+        expected = np.concatenate([shared[ids], private[task][ids]], -1)
+        np.testing.assert_array_equal(layer(tokens, TASK)[g], expected)
+    assert np.any(private[0] != private[1])
+    # Pretrained vectors are the shared part.
+    layer.set_vectors(np.ones([7, 3], np.float32))
+    assert np.all(np.array(layer(tokens, TASK))[..., :3] == 1)
+    np.testing.assert_array_equal(
+        np.array(layer.private_vectors).reshape(3, 7, 2), private
+    )
+    with pytest.raises(ValueError, match=r"shape \(7, 3\), got \(7, 5\)"):
+        layer.set_vectors(np.ones([7, 5], np.float32))
+    with pytest.raises(ValueError, match="need the groups' tasks, got None"):
+        layer(tokens)
+
+
+def test_private_embeddings_have_sparse_exact_gradients_of_their_task():
+    layer = Embedding(7, 5, private_dimension=2, tasks=3)
+    layer.build()
+
+    @tf.function
+    def gradients(tokens, task):
+        with tf.GradientTape() as tape:
+            total = tf.reduce_sum(layer(tokens, task))
+        found = tape.gradient(total, [v.value for v in layer.weights])
+        assert all(isinstance(g, tf.IndexedSlices) for g in found)
+        # No slice but of the tokens: nothing grows with tasks or vocabulary.
+        assert all(g.values.shape[0] == 6 for g in found)
+        return [tf.convert_to_tensor(g) for g in found]
+
+    tokens = tf.constant([[[3, 0, 3]], [[3, 1, 2]]])
+    shared, private = gradients(tokens, TASK)
+    np.testing.assert_array_equal(shared[:, 0], [1, 1, 1, 3, 0, 0, 0])
+    by_task = np.reshape(private, (3, 7, 2))
+    np.testing.assert_array_equal(by_task[2, :, 0], [1, 0, 0, 2, 0, 0, 0])
+    np.testing.assert_array_equal(by_task[0, :, 1], [0, 1, 1, 1, 0, 0, 0])
+    assert not np.any(by_task[1])
+    assert layer.private_vectors.is_private and not layer.vectors.is_private
+
+
+@pytest.mark.parametrize("private", [5, 6, -1, 2.0])
+def test_wrong_private_dimensions(private):
+    with pytest.raises(ConfigError, match="embedding_private_dim must be"):
+        Embedding(7, 5, private_dimension=private)
+
+
 def head_arguments():
     return (
         {"summary": normal(2, 4, 5)},

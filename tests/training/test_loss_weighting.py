@@ -46,3 +46,91 @@ def test_wrong_names_and_weights():
         make_loss_weighting("uncertanty", [1.0])
     with pytest.raises(ConfigError, match="loss_weight must be zero or pos"):
         make_loss_weighting("static", [-1.0])
+
+
+def grad_norm_loss(factors, task, norms, targets):
+    """Equation 2 of Chen et al. (2018), with the norms of L_i given."""
+    return np.sum(np.abs(factors[task] * norms - targets))
+
+
+def grad_norm_step(factors, first, task, loss, norms, alpha, rate):
+    """One step of Algorithm 1; the slope by finite differences."""
+    progress = loss / first[task]
+    inverse_rate = progress / progress.mean()
+    weighted = factors[task] * norms
+    targets = weighted.mean() * inverse_rate**alpha
+    slope = np.zeros_like(factors)
+    for i in range(len(factors)):
+        up, down = factors.copy(), factors.copy()
+        up[i] += 1e-6
+        down[i] -= 1e-6
+        rise = grad_norm_loss(up, task, norms, targets)
+        slope[i] = (rise - grad_norm_loss(down, task, norms, targets)) / 2e-6
+    moved = np.maximum(factors - rate * slope, 1e-3)
+    return moved * len(factors) / moved.sum()
+
+
+def test_gradnorm_follows_the_papers_algorithm():
+    rng = np.random.default_rng(0)
+    layer = make_loss_weighting(
+        "gradnorm", [1.0] * 4, alpha=0.7, learning_rate=0.1
+    )
+    task = np.array([3, 1, 0, 2])
+    factors, first = np.ones(4), np.zeros(4)
+    for step in range(6):
+        loss = rng.uniform(0.2, 2.0, 4)
+        norms = rng.uniform(0.1, 3.0, 4)
+        if not step:
+            first[task] = loss
+        expected = grad_norm_step(factors, first, task, loss, norms, 0.7, 0.1)
+        layer.update(
+            tf.constant(task),
+            tf.constant(loss, tf.float32),
+            tf.constant(factors[task] * norms, tf.float32),
+        )
+        np.testing.assert_allclose(layer.factors.numpy(), expected, rtol=1e-4)
+        np.testing.assert_allclose(sum(layer.values()), 4.0, rtol=1e-6)
+        factors = expected
+    np.testing.assert_allclose(layer.first_losses.numpy(), first, rtol=1e-6)
+    assert layer.trainable_variables == []
+
+
+def test_gradnorm_makes_the_norms_equal_where_alpha_is_zero():
+    layer = make_loss_weighting("gradnorm", [1.0, 1.0], alpha=0.0)
+    for _ in range(400):
+        norms = layer.factors.numpy() * np.array([0.5, 1.5], "f")
+        layer.update(
+            tf.constant([0, 1]), tf.constant([1.0, 1.0]), tf.constant(norms)
+        )
+    np.testing.assert_allclose(layer.values(), [1.5, 0.5], atol=0.05)
+
+
+def test_gradnorm_leaves_a_task_without_examples_alone():
+    layer = make_loss_weighting("gradnorm", [1.0, 1.0, 1.0])
+    for loss in ([0.0, 2.0, 1.0], [0.0, 1.0, 0.9]):
+        layer.update(
+            tf.constant([0, 1, 2]),
+            tf.constant(loss),
+            tf.constant([0.0, 1.0, 3.0]),
+        )
+    assert np.isfinite(layer.values()).all()
+    assert layer.first_losses.numpy()[0] == 0.0
+    assert layer.values()[2] < layer.values()[1]
+
+
+def test_gradnorm_factors_stay_positive():
+    layer = make_loss_weighting("gradnorm", [1.0, 1.0], learning_rate=50.0)
+    layer.update(
+        tf.constant([0, 1]), tf.constant([1.0, 1.0]), tf.constant([9.0, 0.1])
+    )
+    assert min(layer.values()) > 0.0
+    task, loss = tf.constant([1, 0]), tf.constant([3.0, 5.0])
+    expected = [3.0 * layer.values()[1], 5.0 * layer.values()[0]]
+    np.testing.assert_allclose(layer(task, loss), expected, rtol=1e-6)
+
+
+def test_wrong_options_of_gradnorm():
+    with pytest.raises(ConfigError, match="alpha must be zero or positive"):
+        make_loss_weighting("gradnorm", [1.0], alpha=-1.0)
+    with pytest.raises(ConfigError, match="learning_rate must be positive"):
+        make_loss_weighting("gradnorm", [1.0], learning_rate=0.0)

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from mtl_tf.training import optimizers
 from mtl_tf.training.checkpoints import Checkpoints
+from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
 from mtl_tf.training.trainer import Trainer
@@ -93,6 +94,7 @@ class Stage:
         scores=None,
         change=None,
         groups=1,
+        surgery="none",
         **options,
     ):
         strategy = strategy or tf.distribute.OneDeviceStrategy("cpu:0")
@@ -119,6 +121,7 @@ class Stage:
             strategy,
             TASKS,
             seed=5,
+            grouped=self._grouped(variables, surgery),
         )
         self.records = []
         self.scores = scores or (lambda step: float(step))
@@ -134,6 +137,14 @@ class Stage:
             self.records.append,
             LoopOptions(steps_per_epoch=6, **options),
             ["first", "second"],
+        )
+
+    def _grouped(self, variables, surgery):
+        if surgery == "none" and not hasattr(self.weights, "update"):
+            return None
+        shared = [v for v in variables if v is not self.model.stack]
+        return GroupedGradients(
+            self.model, self.weights, variables, shared, shared, surgery, 5
         )
 
     def run(self):

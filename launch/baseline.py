@@ -1,0 +1,85 @@
+"""Trains a linear baseline: `python -m launch.baseline`."""
+
+from absl import flags
+
+from mtl_tf.programs import common_flags, runner
+
+FEATURES = ("shared_private", "private", "shared")
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    common_flags.define_model_dir(
+        values, "folder of the results: results.json, results.md"
+    )
+    common_flags.define_data(values)
+    flags.DEFINE_enum(
+        "features",
+        "shared_private",
+        FEATURES,
+        "shared_private: one SVM for the tasks with the same labels, which "
+        "has each feature once for all tasks and once for each; private: an "
+        "SVM for each task; shared: one SVM that does not know the task",
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "seed", None, "in place of the config's seed", flag_values=values
+    )
+
+
+def main(values: flags.FlagValues) -> int:
+    """Trains, evaluates and prints the table of results."""
+    from mtl_tf.configs import validation
+
+    config = validation.validate(values.config.to_dict())
+    if values.seed is not None:
+        config["seed"] = values.seed
+
+    from mtl_tf.evaluation import tables
+    from mtl_tf.training import linear
+
+    results = linear.train(
+        config,
+        model_dir=values.model_dir,
+        data_dir=values.data_dir,
+        manual_dir=values.manual_dir,
+        features=values.features,
+    )
+    print(tables.console(results))
+    return 0
+
+
+PROGRAM = runner.Program(
+    name="baseline",
+    summary="""
+    Trains a linear SVM on TF-IDF features of single words and pairs, on the
+    tasks and texts of a config: the score that a model of that config has to
+    beat. It needs scikit-learn (pip install 'mtl_tf[baselines]'). C is chosen
+    on the validation sets. The table of scores goes to standard output.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        (
+            "Beside the quickstart's model",
+            "--config=quickstart --model_dir=runs/quickstart_linear",
+        ),
+        (
+            "The sixteen FDU-MTL tasks, whole texts, an SVM for each task",
+            "--config=fdu_mtl_meta --model_dir=runs/linear "
+            "--manual_dir=corpora --features=private "
+            "--config.text.max_length=0",
+        ),
+    ),
+    required=("model_dir",),
+    takes_config=True,
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-baseline`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

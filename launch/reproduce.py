@@ -1,0 +1,170 @@
+"""Reproduces a table of a paper: `python -m launch.reproduce`."""
+
+import os
+import shlex
+import sys
+from typing import Any
+
+from absl import flags
+
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.programs import common_flags, config_argument, runner
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    common_flags.define_model_dir(
+        values,
+        "folder of the table: a run directory for each row and seed, table.md "
+        "and table.json. The same command again continues",
+    )
+    common_flags.define_data(values)
+    flags.DEFINE_string(
+        "table",
+        None,
+        "which table, such as meta_mtl/3; a wrong name lists all",
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "seeds", 3, "runs of each row", lower_bound=1, flag_values=values
+    )
+    flags.DEFINE_list(
+        "rows", [], "rows to run, lstm,arc_i; all if empty", flag_values=values
+    )
+    flags.DEFINE_list(
+        "columns",
+        [],
+        "kinds of rows to run, of single,mtl,transfer,baseline; all if empty",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "vectors",
+        "",
+        "file of pretrained word vectors for all rows",
+        flag_values=values,
+    )
+    flags.DEFINE_multi_string(
+        "override",
+        [],
+        "FIELD=VALUE changes a field of every row's config, such as "
+        "training.epochs=2; may be repeated. The table says so",
+        flag_values=values,
+    )
+    common_flags.define_strategy(values)
+    flags.DEFINE_bool(
+        "dry_run", False, "list the runs and do none", flag_values=values
+    )
+
+
+def main(values: flags.FlagValues) -> int:
+    """Does the runs and prints the table."""
+    from mtl_tf.training import reproduce, table_report
+
+    table = reproduce.find_table(values.table)
+    overrides = tuple(values.override)
+    if values.vectors and not os.path.isfile(values.vectors):
+        raise ConfigError(f"--vectors: there is no file {values.vectors}")
+    changes = [*overrides]
+    if values.vectors:
+        changes.append(f"text.vectors={os.path.abspath(values.vectors)}")
+    planned = reproduce.plan(
+        table,
+        lambda row: row_config(table.config, row, changes),
+        values.model_dir,
+        values.seeds,
+        [name.strip() for name in values.rows],
+        [name.strip() for name in values.columns],
+    )
+    if values.dry_run:
+        for run in planned:
+            print(f"{run.state:8}  {run.row.name:12}  {run.path}")
+        return 0
+    settings = reproduce.Settings(
+        data_dir=values.data_dir,
+        manual_dir=values.manual_dir,
+        strategy=values.strategy,
+        command=_command(),
+        overrides=overrides,
+    )
+    report = reproduce.reproduce(table, planned, values.model_dir, settings)
+    print(table_report.markdown(report), end="")
+    _check_failures(report)
+    return 0
+
+
+def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
+    """The validated config of a table's row.
+
+    Args:
+        config: the name of the table's config.
+        row: a `PublishedRow`.
+        changes: `FIELD=VALUE` each, in every row.
+
+    Raises:
+        ConfigError: a change names no field or has a wrong value.
+    """
+    from mtl_tf.configs import validation
+
+    name = f"{config}:{row.config_row or row.name}"
+    argv = [row.name, *(f"--config.{change}" for change in changes)]
+    for change in changes:
+        if "=" not in change:
+            raise ConfigError(f"--override={change} must be FIELD=VALUE")
+    values = flags.FlagValues()
+    values(config_argument.define(name, argv, values))
+    return validation.validate(values.config.to_dict())
+
+
+def _command() -> str:
+    return shlex.join([PROGRAM.command(), *sys.argv[1:]])
+
+
+def _check_failures(report: dict[str, Any]) -> None:
+    failed = sum(len(row["ours"]["failures"]) for row in report["rows"])
+    if failed:
+        raise RunError(
+            f"{failed} of the runs failed, see the table; the same command "
+            "tries them again"
+        )
+
+
+PROGRAM = runner.Program(
+    name="reproduce",
+    summary="""
+    Trains all rows of a paper's table with several seeds and writes the table
+    with the paper's figures beside ours, as Markdown (also to standard
+    output) and JSON, anew after every run.
+
+    It takes long. Stop it however you like, also by kill -9: the same command
+    continues. A row that fails is noted, and the others go on.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        (
+            "What there is to do",
+            "--table=shared_memory/4 --model_dir=runs/table --dry_run",
+        ),
+        (
+            "A table with three seeds, the corpora in the folder corpora",
+            "--table=shared_memory/4 --model_dir=runs/table "
+            "--manual_dir=corpora",
+        ),
+        (
+            "Two rows of another with one seed, and with word vectors",
+            "--table=meta_mtl/3 --rows=meta_lstm,meta_mtl --seeds=1 "
+            "--vectors=glove.6B.200d.txt --model_dir=runs/meta "
+            "--manual_dir=corpora",
+        ),
+    ),
+    required=("table", "model_dir"),
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-reproduce`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,120 @@
+"""Grid search, seeds and cross-validation: `python -m launch.sweep`."""
+
+from absl import flags
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs import common_flags, runner
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    common_flags.define_model_dir(
+        values,
+        "folder of the sweep: cells/SETTING/RUN, sweep.json, sweep.md. The "
+        "same command again continues where it was stopped",
+    )
+    common_flags.define_data(values)
+    common_flags.define_strategy(values)
+    flags.DEFINE_string(
+        "grid",
+        None,
+        "config fields and their values: FIELD=VALUE,VALUE;FIELD=VALUE,VALUE "
+        "(else config.sweep.grid)",
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "folds",
+        None,
+        "folds of cross-validation, a run each; 0 for the corpora's own "
+        "splits (else config.sweep.folds)",
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "seeds",
+        None,
+        "how many seeds, from config.seed on (else config.sweep.seeds)",
+        flag_values=values,
+    )
+    flags.DEFINE_bool(
+        "retry",
+        False,
+        "train cells again that diverged before",
+        flag_values=values,
+    )
+
+
+def main(values: flags.FlagValues) -> int:
+    """Trains all cells and prints the table."""
+    from mtl_tf.configs import validation
+
+    config = validation.validate(_config(values))
+
+    from mtl_tf.training import sweep, sweep_report
+
+    report = sweep.sweep(
+        config,
+        model_dir=values.model_dir,
+        data_dir=values.data_dir,
+        manual_dir=values.manual_dir,
+        strategy=values.strategy,
+        validate=validation.validate,
+        retry=values.retry,
+    )
+    print(sweep_report.markdown(report), end="")
+    return 0
+
+
+def _config(values: flags.FlagValues) -> dict:
+    """The config with what the flags say about the sweep."""
+    config = values.config.to_dict()
+    if "sweep" not in config:
+        raise ConfigError(
+            "the config field sweep is missing: start from "
+            "mtl_tf.configs.base.default_config()"
+        )
+    for name in ("grid", "folds", "seeds"):
+        if values[name].value is not None:
+            config["sweep"][name] = values[name].value
+    return config
+
+
+PROGRAM = runner.Program(
+    name="sweep",
+    summary="""
+    Trains a run for every setting of a grid of config fields, for several
+    seeds and, if asked for, for every fold of a cross-validation. The setting
+    with the best validation score is selected; its test scores follow. The
+    table goes to standard output, progress to standard error.
+
+    Stop it with Ctrl-C whenever you like: the same command continues.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        (
+            "Four settings on tasks that come with the package, some minutes",
+            "--config=quickstart --model_dir=runs/grid "
+            '--grid="training.optimizer.learning_rate=0.1,0.01;'
+            'training.l2=0,1e-5"',
+        ),
+        (
+            "Three seeds of one setting",
+            "--config=quickstart --model_dir=runs/seeds --seeds=3",
+        ),
+        (
+            "Ten-fold cross-validation",
+            "--config=quickstart --model_dir=runs/folds --folds=10",
+        ),
+    ),
+    required=("model_dir",),
+    takes_config=True,
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-sweep`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,1 @@
+"""Pictures of trained runs; matplotlib is imported where it draws."""

@@ -1,0 +1,84 @@
+"""Colours, sizes and files of all figures."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError
+
+# Okabe and Ito: told apart by colour-blind eyes; the dashes tell them apart
+# in black and white.
+COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
+    *("#56B4E9", "#E69F00", "#000000"),
+)
+DASHES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HEAT = "cividis"
+FORMATS = ("png", "svg", "pdf")
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of a size in inches.
+
+    Raises:
+        ConfigError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ConfigError(
+            "figures need matplotlib: pip install 'mtl_tf[figures]'"
+        )
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def looks(count: int) -> Iterator[dict[str, Any]]:
+    """Colour, dashes and marker of each of so many lines."""
+    for place in range(count):
+        yield {
+            "color": COLOURS[place % len(COLOURS)],
+            "linestyle": DASHES[place % len(DASHES)],
+            "marker": MARKERS[place % len(MARKERS)],
+        }
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """Refuses files that no figure can be written to.
+
+    Raises:
+        ConfigError: none, or one whose ending is not among `FORMATS`.
+    """
+    if not paths:
+        raise ConfigError("--output is missing: name a file .png or .svg")
+    for path in paths:
+        if _format(path) not in FORMATS:
+            raise ConfigError(
+                f"--output={path} must end with one of "
+                f"{', '.join('.' + name for name in FORMATS)}"
+            )
+
+
+def save(figure: Any, paths: Sequence[str]) -> None:
+    """Writes a figure to files, each whole or not at all."""
+    import matplotlib
+
+    # The same figure is the same file: no random names, no date.
+    with matplotlib.rc_context({"svg.hashsalt": "mtl_tf"}):
+        for path in paths:
+            form = _format(path)
+            metadata = {"png": {}, "svg": {"Date": None}}.get(
+                form, {"CreationDate": None}
+            )
+            with files.replacing(path) as temporary:
+                figure.savefig(
+                    temporary, format=form, dpi=150, metadata=metadata
+                )
+
+
+def _format(path: str) -> str:
+    return os.path.splitext(path)[1].removeprefix(".").lower()

@@ -1,0 +1,189 @@
+"""What the LSTMs that fuse external memories into their output share."""
+
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.external_memory import ExternalMemory
+from mtl_tf.layers.lstm import time_product, zero_state
+from mtl_tf.layers.recurrence import Recurrence, Result
+from mtl_tf.layers.steps import Operations, Tensors
+
+
+def fused_lstm(
+    ops: Operations, a: tf.Tensor, memory: tf.Tensor, read: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """The new internal memory and hidden state, and the fusion gate.
+
+    Equations 1, 2, 11 and 12 of Liu et al. (2016):
+    `c' = tanh(a_g) * i + c * f`, `g = s(W_r r + W_c c')` and
+    `h' = o * tanh(c' + g * (W_f r))`.
+
+    Args:
+        ops: the step's operations; their weights are "fusion_read"
+            `[..., R, 2 H]`, W_f beside W_r, and "fusion_memory" `[..., H, H]`,
+            W_c.
+        a: `[..., 4 H]`, in the order input gate i, forget gate f, output gate
+            o, candidate g.
+        memory: c, `[..., H]`.
+        read: r, `[..., R]`.
+
+    Returns:
+        `(c', h', g)`, each `[..., H]`.
+    """
+    units = memory.shape[-1]
+    gates, candidate = tf.split(a, [3 * units, units], axis=-1)
+    i, f, o = tf.split(ops.sigmoid(gates), 3, axis=-1)
+    memory = ops.tanh(candidate) * i + memory * f
+    value, gate = tf.split(ops.matmul(read, "fusion_read"), 2, axis=-1)
+    gate = ops.sigmoid(gate + ops.matmul(memory, "fusion_memory"))
+    return memory, o * ops.tanh(memory + gate * value), gate
+
+
+def project_gates(x: tf.Tensor, weights: Tensors) -> Tensors:
+    """What the gates get from the inputs, "gates" `[T, G, B, 4 H]`."""
+    bias = weights["bias"]
+    if bias.shape.rank == 2:
+        bias = bias[:, None]
+    return {"gates": time_product(x, weights["kernel"]) + bias}
+
+
+class DeepFusionLayer(StackedLayer):
+    """What the layers with external memories have in common.
+
+    Subclasses set `memories` up and give the step.
+
+    Args:
+        units: size H of the hidden state.
+        memory_slots: number of segments K of a memory.
+        memory_width: size M of a segment.
+        align: see `ExternalMemory`.
+        tasks: 0: one set of weights for all tasks; else one for each of so
+            many tasks, stacked.
+        reverse: from the last token to the first.
+        init: see `base.check_init`.
+    """
+
+    emits: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        units: int,
+        memory_slots: int,
+        memory_width: int,
+        align: str = "cosine",
+        tasks: int = 0,
+        reverse: bool = False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.units = checks.positive_integer("units", units)
+        self.memory_slots = memory_slots
+        self.memory_width = memory_width
+        self.align = align
+        self.tasks = checks.not_negative_integer("tasks", tasks)
+        self.reverse = reverse
+        self._recurrence = Recurrence(self._step, project_gates)
+
+    @property
+    def memories(self) -> list[ExternalMemory]:
+        """Its memories."""
+        raise NotImplementedError
+
+    def _step(
+        self, ops: Operations, inputs: Tensors, state: Tensors
+    ) -> Tensors:
+        raise NotImplementedError
+
+    def _memory(self, role: str, source: int, tasks: int) -> ExternalMemory:
+        return ExternalMemory(
+            self.memory_slots,
+            self.memory_width,
+            source,
+            align=self.align,
+            tasks=tasks,
+            role=role,
+            init=self.init,
+            dtype=self.dtype_policy,
+            # Initial values depend on the name: two directions differ.
+            name=f"{self.name}_{role}",
+        )
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        stack = (self.tasks,) if self.tasks else ()
+        units = self.units
+        read = len(self.memories) * self.memory_width
+
+        def add(name, *shape, gates=1):
+            return self.add(name, *shape, stack=stack, gates=gates)
+
+        self.kernel = add("kernel", input_shape[-1], 4 * units, gates=4)
+        self.recurrent = add("recurrent", units, 4 * units, gates=4)
+        self.bias = add("bias", 4 * units)
+        self.fusion_read = add("fusion_read", read, 2 * units, gates=2)
+        self.fusion_memory = add("fusion_memory", units, units)
+        for memory in self.memories:
+            memory.build()
+        self.built = True
+
+    def _parameters(self, x, task):
+        """Weights and constants of the recurrence."""
+
+        def own(weight):
+            return choose(weight, task) if self.tasks else weight.value
+
+        weights = {
+            "kernel": self.cast(own(self.kernel)),
+            "recurrent": self.cast(own(self.recurrent)),
+            "bias": tf.convert_to_tensor(own(self.bias)),
+            "fusion_read": self.cast(own(self.fusion_read)),
+            "fusion_memory": self.cast(own(self.fusion_memory)),
+        }
+        constants = {}
+        for memory in self.memories:
+            more_weights, more_constants = memory.parameters(x, task)
+            weights |= more_weights
+            constants |= more_constants
+        return weights, constants
+
+    def _start(self, x, task) -> dict[str, tf.Tensor]:
+        """The state before the first token."""
+        state = zero_state(x, hidden=self.units, memory=self.units)
+        for memory in self.memories:
+            state |= memory.start(x, task)
+        return state
+
+    def call(
+        self,
+        x,
+        mask,
+        task,
+        training: bool = False,
+        sequence: bool = False,
+        inspect: bool = False,
+    ) -> Result:
+        """Runs over `x`; with `sequence` returns all hidden states."""
+        weights, constants = self._parameters(x, task)
+        return self._recurrence(
+            x,
+            mask,
+            weights,
+            self._start(x, task),
+            constants,
+            reverse=self.reverse,
+            training=training,
+            sequences=("hidden",) if sequence or inspect else (),
+            emits=self.emits if inspect else (),
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "memory_slots": self.memory_slots,
+            "memory_width": self.memory_width,
+            "align": self.align,
+            "tasks": self.tasks,
+            "reverse": self.reverse,
+        }

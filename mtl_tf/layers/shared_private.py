@@ -1,0 +1,182 @@
+"""A shared LSTM beside, or below, one private LSTM a task."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.lstm import LSTM
+from mtl_tf.layers.recurrence import Result
+
+_INPUTS = ["shared", "both"]
+
+
+class _SharedPrivate(StackedLayer):
+    """What both arrangements have: the two LSTMs of one direction."""
+
+    def __init__(self, units: int, tasks: int, reverse: bool = False, **kwargs):
+        super().__init__(**kwargs)
+        self.units = checks.positive_integer("units", units)
+        self.tasks = checks.positive_integer("tasks", tasks)
+        self.reverse = reverse
+        self.shared = self._lstm("shared", 0)
+        self.private = self._lstm("private", tasks)
+
+    def _lstm(self, name: str, tasks: int) -> LSTM:
+        return LSTM(
+            self.units,
+            tasks=tasks,
+            reverse=self.reverse,
+            init=self.init,
+            dtype=self.dtype_policy,
+            # Initial values depend on the name: directions must differ.
+            name=f"{self.name}_{name}",
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "tasks": self.tasks,
+            "reverse": self.reverse,
+        }
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class ParallelSharedPrivate(_SharedPrivate):
+    """A shared and a private LSTM read the same; outputs side by side.
+
+    The shared-private model of Liu et al. (2017), which Chen et al. (2018)
+    call PSP: `s_t = LSTM(x_t, s_(t-1), theta_s)`,
+    `p_t = LSTM(x_t, p_(t-1), theta_k)`, `h_t = [s_t; p_t]`.
+
+    Args:
+        units: size H of each of the two.
+        tasks: number of tasks.
+        reverse: from the last token to the first.
+        init: see `base.check_init`.
+
+    Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
+    Output shape: a `recurrence.Result`, float32: the states "hidden"
+        `[G, B, 2H]` and its halves "shared" and "private" `[G, B, H]`, and
+        the sequence "hidden" `[G, B, T, 2H]` if it is asked for.
+    Masking: as `LSTM`.
+
+    Example:
+        ```python
+        layer = ParallelSharedPrivate(100, tasks=16)
+        summary = layer(x, mask, task).state["hidden"]  # [G, B, 200]
+        ```
+    """
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        self.shared.build(input_shape)
+        self.private.build(input_shape)
+        self.built = True
+
+    def call(
+        self,
+        x,
+        mask,
+        task,
+        training: bool = False,
+        sequence: bool = False,
+        inspect: bool = False,
+    ) -> Result:
+        """Runs over `x`; with `sequence` returns all hidden states."""
+        options = {"training": training, "sequence": sequence or inspect}
+        both = [
+            lstm(x, mask, task, **options)
+            for lstm in (self.shared, self.private)
+        ]
+        shared, private = (result.state["hidden"] for result in both)
+        state = {
+            "hidden": tf.concat([shared, private], -1),
+            "shared": shared,
+            "private": private,
+        }
+        if not options["sequence"]:
+            return Result(state, {}, {})
+        steps = [result.sequences["hidden"] for result in both]
+        return Result(state, {"hidden": tf.concat(steps, -1)}, {})
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class SerialSharedPrivate(_SharedPrivate):
+    """A private LSTM reads what a shared LSTM returns.
+
+    The stacked arrangement, SSP, of Chen et al. (2018), equations 6 and 7:
+    `s_t = LSTM(x_t, s_(t-1), theta_s)`,
+    `h_t = LSTM([x_t; s_t], h_(t-1), theta_k)`. The parameters that their
+    Table 3 counts are those of a private LSTM which reads s_t alone.
+
+    Args:
+        units: size H of each of the two.
+        tasks: number of tasks.
+        reverse: from the last token to the first.
+        private_input: "shared": the private LSTM reads s_t; "both": it reads
+            `[x_t; s_t]`, as equation 7 prints.
+        init: see `base.check_init`.
+
+    Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
+    Output shape: a `recurrence.Result`, float32: the private LSTM's, with the
+        state "shared" `[G, B, H]` added.
+    Masking: as `LSTM`.
+
+    Example:
+        ```python
+        layer = SerialSharedPrivate(100, tasks=16)
+        summary = layer(x, mask, task).state["hidden"]  # [G, B, 100]
+        ```
+    """
+
+    def __init__(
+        self,
+        units: int,
+        tasks: int,
+        reverse: bool = False,
+        private_input: str = "shared",
+        **kwargs,
+    ):
+        super().__init__(units, tasks, reverse, **kwargs)
+        self.private_input = checks.one_of(
+            "private_input", private_input, _INPUTS
+        )
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        self.shared.build(input_shape)
+        features = self.units
+        if self.private_input == "both":
+            features += input_shape[-1]
+        self.private.build((*input_shape[:-1], features))
+        self.built = True
+
+    def call(
+        self,
+        x,
+        mask,
+        task,
+        training: bool = False,
+        sequence: bool = False,
+        inspect: bool = False,
+    ) -> Result:
+        """Runs over `x`; with `sequence` returns all hidden states."""
+        below = self.shared(x, mask, task, training=training, sequence=True)
+        read = self.cast(below.sequences["hidden"])
+        if self.private_input == "both":
+            read = tf.concat([self.cast(x), read], -1)
+        above = self.private(
+            read,
+            mask,
+            task,
+            training=training,
+            sequence=sequence or inspect,
+        )
+        state = dict(above.state) | {"shared": below.state["hidden"]}
+        return Result(state, above.sequences, {})
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {"private_input": self.private_input}

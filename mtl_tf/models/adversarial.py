@@ -1,0 +1,156 @@
+"""ASP-MTL: shared-private LSTMs, and an adversary that guesses the task."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.orthogonality import orthogonality_penalty
+from mtl_tf.layers.ramp import check_ramp, ramp
+from mtl_tf.layers.task_discriminator import TaskDiscriminator
+from mtl_tf.models.shared_private import ParallelScheme
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class AdversarialScheme(ParallelScheme):
+    """ASP-MTL (Liu et al. 2017), as Chen et al. (2018) compare with.
+
+    PSP-MTL, `ParallelScheme`, with two losses beside the tasks':
+
+        adversarial: a discriminator guesses the task from the shared summary.
+            It learns to; the shared LSTM learns, through a gradient reversal
+            weighted by `adversarial_weight`, that it cannot.
+        orthogonality: `|| S^T H / n ||_F^2` of the shared and the private
+            summaries of a group's examples, times `orthogonality_weight`.
+
+    The discriminator's own gradient is not weighted: it keeps up with the
+    shared LSTM, and with weight 0 it merely measures. Its parameters are
+    shared; fine-tuning of the private ones leaves it as it is.
+
+    Args:
+        tasks: number of tasks.
+        units: size of each LSTM.
+        adversarial_weight: lambda of the paper (0.05).
+        orthogonality_weight: gamma of the paper (0.01).
+        adversarial_schedule: how the adversarial weight comes to its value:
+            "constant", "linear" or "sigmoid"; see `layers.ramp.ramp`.
+        adversarial_start: the step of a training stage before which it is 0.
+        adversarial_steps: how many steps it grows for; 0 if constant.
+        bidirectional: whether to run in both directions. The discriminator
+            and the penalty read both directions' summaries side by side.
+        init: see `layers.base.check_init`.
+
+    Input shape: see `SharingScheme`; also the batch's "step" and "weight".
+    Output shape: see `SharingScheme`; H is twice units, or four times.
+        "losses" are "adversarial" `[G, B]` and "orthogonality", a scalar
+        summed over the groups; "diagnostics" has "discriminator_accuracy",
+        100 where the discriminator guesses right and 0 elsewhere.
+    Masking: padding changes nothing. The summaries of a text without tokens
+        are zero: it teaches the discriminator's bias alone and adds nothing
+        to S^T H. Filler rows count nowhere.
+    "inspect": as `ParallelScheme`, and "shared" and "private", the halves of
+        the summary.
+
+    Example:
+        ```python
+        scheme = AdversarialScheme(tasks=16, adversarial_weight=0.05)
+        losses = scheme(embedded, mask, task, step=step)["losses"]
+        ```
+    """
+
+    batch_entries = ("step", "weight")
+
+    def __init__(
+        self,
+        tasks: int,
+        units: int = 100,
+        adversarial_weight: float = 0.05,
+        orthogonality_weight: float = 0.01,
+        adversarial_schedule: str = "constant",
+        adversarial_start: int = 0,
+        adversarial_steps: int = 0,
+        **kwargs,
+    ):
+        super().__init__(tasks, units, **kwargs)
+        checks.not_negative("adversarial_weight", adversarial_weight)
+        checks.not_negative("orthogonality_weight", orthogonality_weight)
+        self._ramp = (
+            adversarial_schedule,
+            adversarial_start,
+            adversarial_steps,
+        )
+        check_ramp("adversarial", *self._ramp)
+        self.adversarial_weight = adversarial_weight
+        self.orthogonality_weight = orthogonality_weight
+        self.discriminator = TaskDiscriminator(
+            tasks, init=self.init, name="discriminator"
+        )
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        super().build(input_shape)
+        self.discriminator.build((None, None, self.output_units // 2))
+
+    def call(
+        self,
+        embedded,
+        mask,
+        task,
+        training=False,
+        seed=None,
+        inspect=False,
+        sequence=True,
+        step=None,
+        weight=None,
+    ):
+        """See `SharingScheme.call`.
+
+        Args:
+            embedded, mask, task, training, seed, inspect, sequence: see there.
+            step: the training step, an integer scalar; needed when training
+                with a weight that changes.
+            weight: float `[G, B]`, 0 on filler rows; None counts all rows.
+
+        Raises:
+            ValueError: the step is missing.
+        """
+        results = self.run(embedded, mask, task, training, inspect, sequence)
+        output = self.joined(results, inspect, sequence)
+        shared, private = (
+            tf.concat([result.state[half] for result in results], -1)
+            for half in ("shared", "private")
+        )
+        if inspect:
+            output["inspect"] |= {"shared": shared, "private": private}
+        guess = self.discriminator(
+            shared, task, weight=self._reversal(step, training)
+        )
+        output["losses"] = {"adversarial": guess["loss"]}
+        if self.orthogonality_weight:
+            penalty = orthogonality_penalty(shared, private, weight)
+            output["losses"]["orthogonality"] = (
+                self.orthogonality_weight * tf.reduce_sum(penalty)
+            )
+        output["diagnostics"] = {
+            "discriminator_accuracy": 100.0 * guess["correct"]
+        }
+        return output
+
+    def _reversal(self, step, training):
+        """The adversarial weight at a step."""
+        name, start, steps = self._ramp
+        if not training or (name == "constant" and not start):
+            return self.adversarial_weight
+        if step is None:
+            raise ValueError(f"{self.name}: training needs a step, got None")
+        return self.adversarial_weight * ramp(name, step, start, steps)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        schedule, start, steps = self._ramp
+        return super().get_config() | {
+            "adversarial_weight": self.adversarial_weight,
+            "orthogonality_weight": self.orthogonality_weight,
+            "adversarial_schedule": schedule,
+            "adversarial_start": start,
+            "adversarial_steps": steps,
+        }

@@ -1,0 +1,70 @@
+"""ARC-I: an LSTM per task, and a memory that all tasks share."""
+
+import keras
+
+from mtl_tf.core import checks
+from mtl_tf.layers.me_lstm import MELSTM
+from mtl_tf.models.scheme import RecurrentScheme
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class ArcIScheme(RecurrentScheme):
+    """ARC-I, global shared memory (Liu et al. 2016, equations 14 and 15).
+
+    Every task has an LSTM and a fusion of its own. The memory's parameters
+    and what it begins with are shared by all tasks, per direction.
+
+    Args:
+        tasks: number of tasks.
+        units: size H of the hidden states.
+        memory_slots: number of segments K of the memory.
+        memory_width: size M of a segment.
+        align: "cosine" or "mlp", equation 8.
+        bidirectional: whether to run in both directions.
+        init: see `layers.base.check_init`.
+
+    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Masking: padding changes nothing.
+    "inspect": "forward/hidden" and "forward/gate" `[G, B, T, units]`, the
+        fusion gate, and "forward/alpha" `[G, B, T, memory_slots]`, the read
+        weights; the same under "backward/".
+
+    Example:
+        ```python
+        scheme = ArcIScheme(tasks=4, units=100)
+        summary = scheme(embedded, mask, task)["summary"]
+        ```
+    """
+
+    def __init__(
+        self,
+        tasks: int,
+        units: int = 100,
+        memory_slots: int = 50,
+        memory_width: int = 20,
+        align: str = "cosine",
+        **kwargs,
+    ):
+        self._options = {
+            "tasks": checks.positive_integer("tasks", tasks),
+            "units": units,
+            "memory_slots": memory_slots,
+            "memory_width": memory_width,
+            "align": align,
+        }
+        super().__init__(**kwargs)
+
+    def direction(self, reverse, name):
+        """See `RecurrentScheme`."""
+        return MELSTM(
+            **self._options,
+            shared_memory=True,
+            reverse=reverse,
+            init=self.init,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | dict(self._options)

@@ -1,0 +1,71 @@
+"""ARC-II: an LSTM and a memory per task, and a memory that all share."""
+
+import keras
+
+from mtl_tf.core import checks
+from mtl_tf.layers.arc_ii import LocalGlobalLSTM
+from mtl_tf.models.scheme import RecurrentScheme
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class ArcIIScheme(RecurrentScheme):
+    """ARC-II, local-global hybrid memory (Liu et al. 2016, eqs. 16 to 19).
+
+    Every task has an LSTM, a fusion and a local memory of its own. What is
+    read from it is written to a global memory, whose parameters and beginning
+    are shared by all tasks, per direction.
+
+    Args:
+        tasks: number of tasks.
+        units: size H of the hidden states.
+        memory_slots: number of segments K of either memory.
+        memory_width: size M of a segment.
+        align: "cosine" or "mlp", equation 8.
+        bidirectional: whether to run in both directions.
+        init: see `layers.base.check_init`.
+
+    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Masking: padding changes nothing.
+    "inspect": "forward/hidden" and "forward/gate" `[G, B, T, units]`, the
+        fusion gate, "forward/alpha" and "forward/global_alpha"
+        `[G, B, T, memory_slots]`, the read weights of the local and the global
+        memory; the same under "backward/".
+
+    Example:
+        ```python
+        scheme = ArcIIScheme(tasks=4, units=100)
+        summary = scheme(embedded, mask, task)["summary"]
+        ```
+    """
+
+    def __init__(
+        self,
+        tasks: int,
+        units: int = 100,
+        memory_slots: int = 50,
+        memory_width: int = 20,
+        align: str = "cosine",
+        **kwargs,
+    ):
+        self._options = {
+            "tasks": checks.positive_integer("tasks", tasks),
+            "units": units,
+            "memory_slots": memory_slots,
+            "memory_width": memory_width,
+            "align": align,
+        }
+        super().__init__(**kwargs)
+
+    def direction(self, reverse, name):
+        """See `RecurrentScheme`."""
+        return LocalGlobalLSTM(
+            **self._options,
+            reverse=reverse,
+            init=self.init,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | dict(self._options)

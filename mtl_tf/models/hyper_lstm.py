@@ -1,0 +1,75 @@
+"""The HyperLSTM scheme: one for all tasks, or one per task."""
+
+import keras
+
+from mtl_tf.core import checks
+from mtl_tf.layers.hyper_lstm import HyperLSTM
+from mtl_tf.models.scheme import RecurrentScheme
+
+_SHARING = ["private", "shared"]
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class HyperLSTMScheme(RecurrentScheme):
+    """A HyperLSTM (Ha et al. 2016), as Chen et al. (2018) compare with.
+
+    Chen et al. train it on single tasks. With one task, both kinds of sharing
+    are that model.
+
+    Args:
+        tasks: number of tasks.
+        units: size of the main cell.
+        hyper_units: size of the hyper cell.
+        hyper_vector: size of the embeddings that generate the scales.
+        sharing: "private": one per task; "shared": one for all tasks.
+        bidirectional: whether to run in both directions.
+        init: see `layers.base.check_init`.
+
+    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Masking: padding changes nothing.
+    "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, units]`.
+
+    Example:
+        ```python
+        scheme = HyperLSTMScheme(tasks=16)
+        summary = scheme(embedded, mask, task)["summary"]
+        ```
+    """
+
+    def __init__(
+        self,
+        tasks: int,
+        units: int = 100,
+        hyper_units: int = 100,
+        hyper_vector: int = 16,
+        sharing: str = "private",
+        **kwargs,
+    ):
+        sizes = {
+            "tasks": tasks,
+            "units": units,
+            "hyper_units": hyper_units,
+            "hyper_vector": hyper_vector,
+        }
+        for name, size in sizes.items():
+            checks.positive_integer(name, size)
+        checks.one_of("sharing", sharing, _SHARING)
+        self._options = sizes | {"sharing": sharing}
+        super().__init__(**kwargs)
+
+    def direction(self, reverse, name):
+        """See `RecurrentScheme`."""
+        options = dict(self._options)
+        if options.pop("sharing") == "shared":
+            options["tasks"] = 0
+        return HyperLSTM(
+            **options,
+            reverse=reverse,
+            init=self.init,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | dict(self._options)

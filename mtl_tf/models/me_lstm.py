@@ -1,0 +1,76 @@
+"""The ME-LSTM scheme: one for all tasks, or one per task."""
+
+import keras
+
+from mtl_tf.core import checks
+from mtl_tf.layers.me_lstm import MELSTM
+from mtl_tf.models.scheme import RecurrentScheme
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class MELSTMScheme(RecurrentScheme):
+    """An LSTM with an external memory (Liu et al. 2016, equations 5 to 13).
+
+    Args:
+        tasks: number of tasks.
+        units: size H of the hidden state.
+        memory_slots: number of segments K of the memory.
+        memory_width: size M of a segment.
+        align: "cosine" or "mlp", equation 8.
+        sharing: "private": one per task, the paper's single-task row; or
+            "shared": one for all tasks.
+        bidirectional: whether to run in both directions.
+        init: see `layers.base.check_init`.
+
+    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Masking: padding changes nothing.
+    "inspect": "forward/hidden" and "forward/gate" `[G, B, T, units]`, the
+        fusion gate, and "forward/alpha" `[G, B, T, memory_slots]`, the read
+        weights; the same under "backward/".
+
+    Example:
+        ```python
+        scheme = MELSTMScheme(tasks=4, units=100)
+        summary = scheme(embedded, mask, task)["summary"]
+        ```
+    """
+
+    def __init__(
+        self,
+        tasks: int,
+        units: int = 100,
+        memory_slots: int = 50,
+        memory_width: int = 20,
+        align: str = "cosine",
+        sharing: str = "private",
+        **kwargs,
+    ):
+        self._options = {
+            "tasks": checks.positive_integer("tasks", tasks),
+            "units": units,
+            "memory_slots": memory_slots,
+            "memory_width": memory_width,
+            "align": align,
+            "sharing": checks.one_of("sharing", sharing, _SHARING),
+        }
+        super().__init__(**kwargs)
+
+    def direction(self, reverse, name):
+        """See `RecurrentScheme`."""
+        options = dict(self._options)
+        if options.pop("sharing") == "shared":
+            options["tasks"] = 0
+        return MELSTM(
+            **options,
+            reverse=reverse,
+            init=self.init,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | dict(self._options)
+
+
+_SHARING = ["shared", "private"]

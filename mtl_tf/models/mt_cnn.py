@@ -1,0 +1,103 @@
+"""MT-CNN: word vectors shared in part, convolutions of each task's own."""
+
+from collections.abc import Sequence
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.convolution import ConvolutionBank
+from mtl_tf.layers.pooling import max_over_time
+from mtl_tf.models.scheme import SharingScheme
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class MTCNNScheme(SharingScheme):
+    """The convolutional network of Collobert and Weston (2008).
+
+    Windows of the text go through the task's own filters, tanh and a maximum
+    over time; only word vectors are shared. As the competitor "MT-CNN" of Liu
+    et al. (2016) they are shared in part ("only one lookup table is shared,
+    and the other lookup tables and layers are task-specific"):
+    `config.model.embedding_private_dim` of their dimensions come from a table
+    of the task's own (`layers.embedding.Embedding`). Without that field the
+    whole table is shared.
+
+    Args:
+        tasks: number of tasks.
+        filters: number F of filters of each width.
+        widths: widths of the windows, in tokens.
+        init: see `layers.base.check_init`.
+
+    Input and output shapes: see `SharingScheme`; H is len(widths) * filters.
+        The sequence has the features of the window around each token.
+    Masking: padding changes nothing; the sequence is 0 there, and the summary
+        of a text without tokens is 0.
+    "inspect": "features" `[G, B, T, H]`, the sequence.
+
+    Example:
+        ```python
+        scheme = MTCNNScheme(tasks=4, filters=100, widths=[3, 4, 5])
+        summary = scheme(embedded, mask, task)["summary"]
+        ```
+    """
+
+    def __init__(
+        self,
+        tasks: int,
+        filters: int = 100,
+        widths: Sequence[int] = (3, 4, 5),
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.tasks = checks.positive_integer("tasks", tasks)
+        self.convolution = ConvolutionBank(
+            filters,
+            widths,
+            tasks,
+            init=self.init,
+            dtype=self.dtype_policy,
+            name="convolution",
+        )
+
+    @property
+    def output_units(self) -> int:
+        """The size of the summary and of a sequence's elements."""
+        return self.convolution.units
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        self.convolution.build(input_shape)
+        self.built = True
+
+    def call(
+        self,
+        embedded,
+        mask,
+        task,
+        training=False,
+        seed=None,
+        inspect=False,
+        sequence=True,
+    ):
+        """See `SharingScheme.call`."""
+        before = self.convolution(embedded, mask, task)
+        # tanh rises: that of the greatest value is the greatest of its
+        # values, and far fewer of them are computed.
+        summary = tf.tanh(max_over_time(before, mask))
+        output = {"summary": summary, "losses": {}, "inspect": {}}
+        if sequence or inspect:
+            features = tf.where(mask[..., None], tf.tanh(before), 0)
+        if sequence:
+            output["sequence"] = features
+        if inspect:
+            output["inspect"] = {"features": features}
+        return output
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "tasks": self.tasks,
+            "filters": self.convolution.filters,
+            "widths": list(self.convolution.widths),
+        }

@@ -1,0 +1,117 @@
+"""The shared-private schemes: LSTMs side by side, or one above the other."""
+
+import keras
+
+from mtl_tf.core import checks
+from mtl_tf.layers.shared_private import (
+    ParallelSharedPrivate,
+    SerialSharedPrivate,
+)
+from mtl_tf.models.scheme import RecurrentScheme
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class ParallelScheme(RecurrentScheme):
+    """PSP-MTL of Chen et al. (2018): a shared LSTM beside one a task.
+
+    The shared-private model of Liu et al. (2017).
+
+    Args:
+        tasks: number of tasks.
+        units: size of each LSTM.
+        bidirectional: whether to run in both directions.
+        init: see `layers.base.check_init`.
+
+    Input and output shapes: see `SharingScheme`; H is twice units, or four
+        times. Of each direction first the shared half, then the private one.
+    Masking: padding changes nothing.
+    "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, 2 units]`.
+
+    Example:
+        ```python
+        scheme = ParallelScheme(tasks=16)
+        summary = scheme(embedded, mask, task)["summary"]
+        ```
+    """
+
+    def __init__(self, tasks: int, units: int = 100, **kwargs):
+        self._options = {
+            "tasks": checks.positive_integer("tasks", tasks),
+            "units": checks.positive_integer("units", units),
+        }
+        super().__init__(**kwargs)
+
+    @property
+    def output_units(self) -> int:
+        """The size of the summary and of a sequence's elements."""
+        return 2 * super().output_units
+
+    def direction(self, reverse, name):
+        """See `RecurrentScheme`."""
+        return ParallelSharedPrivate(
+            self._options["units"],
+            self._options["tasks"],
+            reverse=reverse,
+            init=self.init,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | dict(self._options)
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class SerialScheme(RecurrentScheme):
+    """SSP-MTL of Chen et al. (2018): a shared LSTM feeds one a task.
+
+    Their equations 6 and 7; see `layers.shared_private` on `private_input`.
+
+    Args:
+        tasks: number of tasks.
+        units: size of each LSTM.
+        private_input: "shared" (as their Table 3 counts) or "both" (as their
+            equation 7 prints).
+        bidirectional: whether to run in both directions. Each direction is a
+            stack of its own.
+        init: see `layers.base.check_init`.
+
+    Input and output shapes: see `SharingScheme`; H is units, or twice it.
+    Masking: padding changes nothing.
+    "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, units]`.
+
+    Example:
+        ```python
+        scheme = SerialScheme(tasks=16, private_input="both")
+        summary = scheme(embedded, mask, task)["summary"]
+        ```
+    """
+
+    def __init__(
+        self,
+        tasks: int,
+        units: int = 100,
+        private_input: str = "shared",
+        **kwargs,
+    ):
+        self._options = {
+            "tasks": checks.positive_integer("tasks", tasks),
+            "units": checks.positive_integer("units", units),
+            "private_input": private_input,
+        }
+        super().__init__(**kwargs)
+
+    def direction(self, reverse, name):
+        """See `RecurrentScheme`."""
+        return SerialSharedPrivate(
+            **self._options,
+            reverse=reverse,
+            init=self.init,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | dict(self._options)

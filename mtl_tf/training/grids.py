@@ -1,0 +1,184 @@
+"""What a sweep tries: settings of config fields, seeds and folds."""
+
+import ast
+import dataclasses
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint
+
+Settings = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One training run of a sweep.
+
+    Attributes:
+        settings: values by config field.
+        seed: the run's.
+        fold: of the cross-validation, or None.
+        folder: below the sweep's directory.
+        config: the run's.
+    """
+
+    settings: Settings
+    seed: int
+    fold: int | None
+    folder: str
+    config: dict[str, Any]
+
+    def __str__(self) -> str:
+        settings = [f"{k}={v}" for k, v in self.settings.items()]
+        fold = [] if self.fold is None else [f"fold={self.fold}"]
+        return ", ".join([*settings, f"seed={self.seed}", *fold])
+
+
+def parse(text: str) -> dict[str, list]:
+    """Reads a grid.
+
+    Args:
+        text: `field=value,value;field=value,value`, such as
+            "training.l2=0,1e-5;training.optimizer.name=adam,adagrad". Values
+            are Python literals, or names; those with commas are lists, tuples
+            or dicts: "tasks=('a', 'b'),('c',)".
+
+    Returns:
+        The values of each field; {} for an empty text.
+
+    Raises:
+        ConfigError: a part has no field or no values, or names a field twice.
+    """
+    grid: dict[str, list] = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        field, equals, values = part.partition("=")
+        field = field.strip().removeprefix("config.")
+        if not equals or not field or not values.strip():
+            raise ConfigError(
+                "a grid is written field=value,value;field=value,value, got "
+                f"{part!r}"
+            )
+        if field in grid:
+            raise ConfigError(f"the grid names {field} twice")
+        grid[field] = _values(values)
+        if len({repr(v) for v in grid[field]}) < len(grid[field]):
+            raise ConfigError(f"the grid has a value of {field} twice: {part}")
+    return grid
+
+
+def _values(text: str) -> list:
+    try:
+        return list(ast.literal_eval(f"[{text}]"))
+    except (SyntaxError, ValueError):
+        return [_literal(value.strip()) for value in text.split(",")]
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+
+
+def cells(
+    config: Mapping[str, Any],
+    grid: Mapping[str, Sequence],
+    folds: int = 0,
+    seeds: int = 1,
+) -> list[Cell]:
+    """All runs of a sweep, setting by setting.
+
+    Args:
+        config: what all cells start from.
+        grid: see `parse`.
+        folds: of cross-validation; 0 for none.
+        seeds: how many, from the config's `seed` on.
+
+    Raises:
+        ConfigError: a field that the config does not have.
+    """
+    checks.not_negative_integer("folds", folds)
+    checks.positive_integer("seeds", seeds)
+    if folds == 1:
+        raise ConfigError("folds must be 0 or at least 2, got 1")
+    if folds and "cross_validation" not in config:
+        raise ConfigError(
+            f"{folds} folds need the config field cross_validation, which "
+            "this config does not have"
+        )
+    found = []
+    for values in itertools.product(*grid.values()):
+        settings = dict(zip(grid, values))
+        for seed in range(seeds):
+            for fold in range(folds) if folds else [None]:
+                where = (config["seed"] + seed, fold, folds)
+                found.append(_cell(config, settings, *where))
+    return found
+
+
+def _cell(
+    config: Mapping[str, Any],
+    settings: Settings,
+    seed: int,
+    fold: int | None,
+    folds: int,
+) -> Cell:
+    own = json.loads(json.dumps(config))
+    own.pop("sweep", None)
+    if "sweep" in config:
+        # What a run is does not depend on which sweep it is part of.
+        own["sweep"] = {"grid": "", "folds": 0, "seeds": 1}
+    own["seed"] = seed
+    if fold is not None:
+        own["cross_validation"] = {"folds": folds, "fold": fold}
+    for field, value in settings.items():
+        _set(own, field, value)
+    run = f"seed={seed}" + ("" if fold is None else f",fold={fold}of{folds}")
+    folder = f"cells/{setting_name(settings)}/{run}"
+    return Cell(dict(settings), seed, fold, folder, own)
+
+
+def setting_name(settings: Settings) -> str:
+    """A folder's name for settings, the same whatever else is in the grid."""
+    if not settings:
+        return "as_configured"
+    written = ",".join(f"{k}={v}" for k, v in settings.items())
+    name = re.sub(r"[^A-Za-z0-9_.,=+-]+", "_", written)
+    if name == written and len(name) <= 120:
+        return name
+    digest = hashlib.blake2b(json.dumps(settings).encode(), digest_size=4)
+    return f"{name[:100]}_{digest.hexdigest()}"
+
+
+def _set(config: dict[str, Any], field: str, value: Any) -> None:
+    if field in ("seed", "name") or field.split(".")[0] in (
+        "sweep",
+        "cross_validation",
+    ):
+        raise ConfigError(
+            f"the grid cannot hold {field}: give seeds and folds by themselves"
+        )
+    *parents, last = field.split(".")
+    here: Any = config
+    for depth, name in enumerate(parents):
+        here = here.get(name) if isinstance(here, dict) else None
+        if not isinstance(here, dict):
+            raise ConfigError(
+                f"the grid's field {field}: the config has no group "
+                f"{'.'.join(parents[: depth + 1])}"
+            )
+    # A choice with a name has options that the config need not spell out.
+    if last not in here and "name" not in here:
+        raise ConfigError(
+            f"the grid's field {field} is unknown; {hint(last, here)}"
+        )
+    old = here.get(last)
+    if isinstance(old, float) and type(value) is int:
+        value = float(value)
+    here[last] = json.loads(json.dumps(value))

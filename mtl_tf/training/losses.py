@@ -1,0 +1,71 @@
+"""What a step minimises: a loss for each group of a batch."""
+
+import keras
+import tensorflow as tf
+
+
+def group_losses(
+    outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor]
+) -> tf.Tensor:
+    """Each group's summed loss over its number of examples.
+
+    Args:
+        outputs: `loss`, float32 [G, B].
+        batch: `weight` [G, B], 0 on filler rows, and `normalizer` [G], the
+            examples of the group in the global batch.
+
+    Returns:
+        float32 [G].
+    """
+    weighted_rows = tf.reduce_sum(outputs["loss"] * batch["weight"], axis=1)
+    return weighted_rows / tf.maximum(batch["normalizer"], 1.0)
+
+
+def weighted(
+    loss_weighting: keras.layers.Layer,
+    task: tf.Tensor,
+    loss: tf.Tensor,
+    share: float,
+) -> tf.Tensor:
+    """One replica's share of the weighted losses.
+
+    Args:
+        loss_weighting: see `training.loss_weighting`.
+        task: int32 [G].
+        loss: float32 [G], this replica's part of the losses.
+        share: one over the number of replicas.
+
+    Returns:
+        float32 [G], whose sum over the replicas is what the weighting makes
+        of the whole losses.
+    """
+    if share == 1.0:
+        return loss_weighting(task, loss)
+    # Affine in the loss: its constant part is shared by the replicas.
+    constant = loss_weighting(task, tf.zeros_like(loss))
+    return loss_weighting(task, loss) - (1.0 - share) * constant
+
+
+def auxiliary_loss(
+    outputs: dict[str, tf.Tensor], batch: dict[str, tf.Tensor], shared: float
+) -> tf.Tensor:
+    """The sum of what the model adds to the loss on this replica.
+
+    Args:
+        outputs: `losses` by name. One of shape [G, B] is a loss of each
+            example: filler rows do not count, and each group's mean is over
+            its examples in the global batch, as in `group_losses`. A scalar
+            is taken for the whole replica, and replicas are averaged.
+        batch: see `group_losses`.
+        shared: one over the number of replicas.
+
+    Returns:
+        A scalar, 0 if there are none.
+    """
+    total = tf.constant(0.0)
+    for loss in outputs["losses"].values():
+        if loss.shape.rank == 2:
+            total += tf.reduce_sum(group_losses({"loss": loss}, batch))
+        else:
+            total += shared * loss
+    return total

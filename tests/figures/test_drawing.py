@@ -1,0 +1,167 @@
+"""Figures: what is drawn, that it can be read, and the files."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.figures import curve_figure, panels, style, token_figure
+from mtl_tf.figures.curves import Curve
+from mtl_tf.figures.traces import Trace
+
+
+def trace(label="ARC-I", tokens=5, gates=("forward/gate",), size=6):
+    rng = np.random.default_rng(tokens)
+    words = [
+        f"word{n}" if n % 7 else "incomprehensibilities" for n in range(tokens)
+    ]
+    return Trace(
+        label=label,
+        tokens=tuple(words),
+        known=np.arange(tokens) != 1,
+        scores=rng.uniform(-1, 1, tokens),
+        poles=("negative", "positive"),
+        inspect={name: rng.uniform(0, 1, (tokens, size)) for name in gates},
+    )
+
+
+def gate_panel(tokens):
+    lstm = trace("LSTM", tokens, gates=())
+    return panels.fusion_gate([lstm, trace("ARC-I", tokens)])
+
+
+def test_a_fusion_gate_panel_has_neurons_by_tokens():
+    one = trace()
+    panel = panels.fusion_gate([trace("LSTM", gates=()), one])
+    assert list(panel.scores) == ["LSTM", "ARC-I"]
+    [heat] = panel.heats
+    np.testing.assert_array_equal(heat.values, one.inspect["forward/gate"].T)
+    assert heat.limits == (heat.values.min(), heat.values.max())
+    assert panel.tokens[1] == "[word1]" and panel.tokens[2] == "word2"
+    assert panel.tokens[0] == "incomprehensibi…"
+
+
+def test_both_directions_are_named():
+    both = ("forward/gate", "backward/gate")
+    heats = panels.fusion_gate([trace(gates=both)]).heats
+    assert [h.title.split(", ")[-1] for h in heats] == ["forward", "backward"]
+
+
+def test_runs_without_what_is_asked_for_are_named():
+    with pytest.raises(ConfigError, match=r"none of the runs \(LSTM\)"):
+        panels.fusion_gate([trace("LSTM", gates=())])
+    with pytest.raises(ConfigError, match="give one of meta_lstm"):
+        panels.generated_weights([trace()], lambda trace: None, ())
+
+
+def test_generated_weights_are_scaled_by_what_there_is():
+    values = np.array([[np.nan, 2.0, 5.0]])
+    one = trace(tokens=3, gates=("forward/meta_vector",))
+    panel = panels.generated_weights([one], lambda trace: values, ("gate",))
+    assert panel.heats[0].limits == (0.0, 5.0)
+    single = trace(tokens=1, gates=("forward/meta_vector",))
+    nothing = np.array([[np.nan]])
+    panel = panels.generated_weights([single], lambda trace: nothing, ("g",))
+    assert panel.heats[0].limits == (0.0, 1.0)
+    token_figure.token_figure([panel])
+
+
+@pytest.mark.parametrize("tokens", [1, 2, 30, 31, 95, 400])
+def test_lines_cover_the_text_once_and_are_of_like_length(tokens):
+    parts = token_figure.wrap(tokens)
+    covered = [n for part in parts for n in range(part.start, part.stop)]
+    assert covered == list(range(tokens))
+    assert max(p.stop - p.start for p in parts) <= token_figure.PER_LINE
+    assert len(parts) == -(-tokens // token_figure.PER_LINE)
+
+
+@pytest.mark.parametrize("tokens", [1, 12, 70])
+def test_every_token_is_readable(tokens):
+    """No label leaves the figure, meets another one or lies on a picture."""
+    panel = gate_panel(tokens)
+    figure = token_figure.token_figure([panel, gate_panel(3)], "Task x")
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    page = figure.bbox
+    labels = [
+        label
+        for axes in figure.axes
+        for label in axes.get_xticklabels()
+        if label.get_text()
+    ]
+    shown = [label.get_text() for label in labels]
+    assert shown == [*panel.tokens, *gate_panel(3).tokens]
+    boxes = [label.get_window_extent(renderer) for label in labels]
+    for box in boxes:
+        assert page.x0 <= box.x0 and box.x1 <= page.x1
+        assert page.y0 <= box.y0 and box.y1 <= page.y1
+    for one, two in itertools.combinations(boxes, 2):
+        assert not one.overlaps(two)
+    for axes, box in itertools.product(figure.axes, boxes):
+        assert not axes.get_window_extent(renderer).overlaps(box)
+
+
+def test_axes_are_labelled():
+    figure = token_figure.token_figure([gate_panel(4)], "Task x")
+    scores, heat, bar = figure.axes
+    assert "score" in scores.get_ylabel()
+    assert [t.get_text() for t in scores.get_yticklabels()] == [
+        "negative -1",
+        "0",
+        "positive 1",
+    ]
+    assert heat.get_ylabel() == "neuron"
+    assert "fusion gate" in heat.get_title(loc="left")
+    assert bar.get_ylabel() == "activation"
+    [legend] = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["LSTM", "ARC-I", "[word]: not in the vocabulary"]
+
+
+def test_lines_differ_in_more_than_colour():
+    looks = list(style.looks(9))
+    assert len({tuple(look.values()) for look in looks}) == 9
+    for one, two in itertools.combinations(looks[:4], 2):
+        assert one["color"] != two["color"]
+        assert one["linestyle"] != two["linestyle"]
+
+
+CURVES = [
+    Curve("one", (1.0, 2.0), (0.6, 0.3), (0.5, 2.5)),
+    Curve("two", (1.0, 2.0), (0.7, 0.4), (None, None)),
+]
+
+
+def test_learning_curves_show_all_points():
+    figure = curve_figure.curve_figure(CURVES)
+    train, development = figure.axes
+    np.testing.assert_array_equal(
+        train.lines[0].get_xydata(), [[1.0, 0.6], [2.0, 0.3]]
+    )
+    assert len(development.lines[1].get_xydata()) == 0
+    # The axis that both share reaches the higher of the two.
+    assert train.get_ylim()[1] > 2.5
+    assert train.get_ylim()[0] == 0
+    assert train.get_ylabel() and train.get_xlabel()
+
+
+def test_files_are_written_whole_and_always_alike(tmp_path):
+    paths = [str(tmp_path / name) for name in ("a.png", "a.svg", "a.pdf")]
+    style.check_paths(paths)
+    contents = []
+    for _ in range(2):
+        style.save(curve_figure.curve_figure(CURVES), paths)
+        contents.append([open(path, "rb").read() for path in paths])  # noqa: SIM115
+    assert contents[0] == contents[1]
+    png, svg, pdf = contents[0]
+    assert png.startswith(b"\x89PNG") and pdf.startswith(b"%PDF")
+    assert b"<svg" in svg
+
+
+@pytest.mark.parametrize("paths", [[], ["a.jpg"], ["a.png", "b"]])
+def test_other_endings_are_refused(paths):
+    with pytest.raises(ConfigError, match="--output"):
+        style.check_paths(paths)

@@ -1,0 +1,114 @@
+"""The reproduce program with a stand-in for the training."""
+
+import json
+import os
+
+import pytest
+
+from launch import reproduce
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.programs import runner
+from mtl_tf.training import runs
+
+
+def call(*arguments):
+    argv = ["reproduce", *arguments]
+    return reproduce.main(runner.parse(reproduce.PROGRAM, argv))
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    monkeypatch.delenv("MTL_TF_DATA_DIR", raising=False)
+    monkeypatch.delenv("MTL_TF_MANUAL_DIR", raising=False)
+    calls = []
+
+    def train(config, path, data_dir, manual_dir, strategy):
+        calls.append((config, manual_dir, strategy))
+        if config["name"] == "shared_memory_4_arc_ii":
+            raise ValueError("broken")
+        score = {"primary": "accuracy", "accuracy": 81.5, "examples": 200}
+        return {
+            "split": "test",
+            "tasks": {"books": score},
+            "mean": {"overall": 81.5},
+        }
+
+    monkeypatch.setattr(runs, "train", train)
+    return calls
+
+
+def test_the_rows_configs_reach_the_training(trained, tmp_path, capsys):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("")
+    arguments = [
+        "--table=shared_memory/4",
+        "--rows=lstm,arc_i",
+        "--seeds=2",
+        "--override=training.epochs=2",
+        "--manual_dir=corpora",
+        f"--vectors={vectors}",
+        f"--model_dir={tmp_path / 'table'}",
+    ]
+    assert call(*arguments) == 0
+    assert len(trained) == 4
+    for config, manual_dir, strategy in trained:
+        assert config["training"]["epochs"] == 2
+        assert config["text"]["vectors"] == str(vectors)
+        assert (manual_dir, strategy) == ("corpora", "auto")
+    assert [c["seed"] for c, *_ in trained] == [1, 1, 2, 2]
+    schemes = [c["model"]["scheme"]["name"] for c, *_ in trained]
+    assert schemes == ["lstm", "arc_i"] * 2
+    table = (tmp_path / "table" / "table.md").read_text()
+    assert table == capsys.readouterr().out
+    assert "81.5 ± 0.0 (81.2)" in table
+    assert "training.epochs=2" in table and "Word vectors from" in table
+
+
+def test_failed_rows_are_an_error_in_the_end(trained, tmp_path, capsys):
+    with pytest.raises(RunError, match="1 of the runs failed"):
+        call(
+            "--table=shared_memory/4",
+            "--rows=arc_ii,lstm",
+            "--seeds=1",
+            f"--model_dir={tmp_path}",
+        )
+    assert len(trained) == 2
+    assert "ValueError: broken" in capsys.readouterr().out
+    with open(os.path.join(tmp_path, "table.json")) as file:
+        assert json.load(file)["rows"][0]["ours"]["finished"] == [1]
+
+
+def test_a_dry_run_lists_and_does_nothing(trained, tmp_path, capsys):
+    folder = tmp_path / "table"
+    call(
+        "--table=meta_mtl/3",
+        "--columns=single,transfer",
+        "--seeds=2",
+        f"--model_dir={folder}",
+        "--dry_run",
+    )
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split()[2] for line in lines]
+    assert rows == ["lstm", "hyper_lstm", "meta_lstm", "transfer"] * 2
+    assert trained == [] and not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("--table=x", "there are shared_memory/3, shared_memory/4, meta_mtl"),
+        ("--rows=lstn", "did you mean 'lstm'"),
+        ("--vectors=nothing", "there is no file nothing"),
+        ("--override=training.epoch=2", "did you mean 'epochs'"),
+        ("--override=training.epochs", "must be FIELD=VALUE"),
+    ],
+)
+def test_mistakes_stop_before_training(trained, tmp_path, argument, message):
+    with pytest.raises(ConfigError, match=message):
+        call(
+            "--table=meta_mtl/3",
+            "--rows=lstm",
+            f"--model_dir={tmp_path}",
+            argument,
+        )
+    assert trained == []

@@ -1,0 +1,390 @@
+"""MELSTM and LocalGlobalLSTM against a NumPy float64 reference."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import external_memory, recurrence, steps
+from mtl_tf.layers.arc_ii import LocalGlobalLSTM
+from mtl_tf.layers.external_memory import ExternalMemory
+from mtl_tf.layers.me_lstm import MELSTM
+from tests.layers import memory_reference as reference
+from tests.layers.layer_testing import run_layer_test
+from tests.layers.test_recurrent_layers import finite_differences
+
+FEATURES, LENGTH, UNITS, SLOTS, WIDTH = 3, 4, 3, 4, 2
+UNIFORM = {"name": "uniform", "range": 0.7}
+
+MODELS = {
+    "me_lstm": (MELSTM, {"tasks": 0}),
+    "private": (MELSTM, {"tasks": 3}),
+    "arc_i": (MELSTM, {"tasks": 3, "shared_memory": True}),
+    "arc_ii": (LocalGlobalLSTM, {"tasks": 3}),
+}
+
+
+@pytest.fixture(autouse=True)
+def without_jit():
+    """Compiling takes seconds: only tests that are about it do it."""
+    with recurrence.options(jit=False, shards=1):
+        yield
+
+
+def make_layer(model, **options):
+    kind, defaults = MODELS[model]
+    options = {"init": UNIFORM, "name": "l"} | defaults | options
+    layer = kind(UNITS, SLOTS, WIDTH, **options)
+    layer.build((None, None, None, FEATURES))
+    return layer
+
+
+def make_data(groups, batch=4, length=LENGTH, seed=0):
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=(groups, batch, length, FEATURES)).astype("float32")
+    lengths = draw.integers(0, length + 1, (groups, batch))
+    lengths[0, 0], lengths[0, 1] = 0, length
+    return x, np.arange(length) < lengths[..., None]
+
+
+def weights_of(layer):
+    return {w.name: np.array(w, np.float64) for w in layer.weights}
+
+
+def outputs_and_gradients(layer, x, mask, task, factors, training=True):
+    """A result, and the gradients of a weighted sum of its hidden states."""
+    x = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        result = layer(
+            x,
+            tf.constant(mask),
+            tf.constant(task),
+            training=training,
+            inspect=True,
+        )
+        seen = tf.where(mask[..., None], result.sequences["hidden"], 0.0)
+        total = tf.reduce_sum(result.state["hidden"] * factors[0])
+        total += tf.reduce_sum(seen * factors[1])
+    gradients = tape.gradient(total, [x, *layer.trainable_variables])
+    return result, [tf.convert_to_tensor(g) for g in gradients]
+
+
+ONES = np.float32(1.0), np.float32(0.5)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("align", ["cosine", "mlp"])
+@pytest.mark.parametrize("model", MODELS)
+def test_outputs_and_gradients_are_the_papers(model, align, reverse):
+    layer = make_layer(model, align=align, reverse=reverse)
+    # Unlike groups in one direction, a single one in the other.
+    task, batch = ([1], 3) if reverse else ([2, 0], 2)
+    x, mask = make_data(len(task), batch)
+    draw = np.random.default_rng(1)
+    factors = (
+        draw.normal(size=(len(task), batch, UNITS)),
+        draw.normal(size=(len(task), batch, LENGTH, UNITS)),
+    )
+    result, gradients = outputs_and_gradients(
+        layer, x, mask, task, [f.astype("float32") for f in factors]
+    )
+    values, x64 = weights_of(layer), x.astype(np.float64)
+    series, last = reference.run(values, x64, mask, task, reverse)
+    found = result.emitted | {"h": result.sequences["hidden"]}
+    assert set(found) == set(series)
+    for name, expected in series.items():
+        np.testing.assert_allclose(
+            np.array(found[name])[mask], expected[mask], atol=1e-6
+        )
+    state = result.state | {"h": result.state["hidden"]}
+    for name, expected in last.items():
+        np.testing.assert_allclose(state[name], expected, atol=1e-6)
+
+    def total():
+        series, last = reference.run(values, x64, mask, task, reverse)
+        return np.sum(last["h"] * factors[0]) + np.nansum(
+            series["h"] * factors[1]
+        )
+
+    names = [v.name for v in layer.trainable_variables]
+    assert set(names) == set(values)
+    for name, gradient in zip(["x", *names], gradients):
+        wanted = finite_differences(total, x64 if name == "x" else values[name])
+        np.testing.assert_allclose(gradient, wanted, atol=1e-5, err_msg=name)
+        assert np.any(wanted), name
+
+
+@pytest.mark.parametrize("model", ["private", "arc_ii"])
+def test_jit_shards_and_keeping_change_nothing(model):
+    layer = make_layer(model)
+    x, mask = make_data(2)
+
+    def run(jit, shards, training=True):
+        with recurrence.options(jit=jit, shards=shards):
+            return outputs_and_gradients(layer, x, mask, [2, 0], ONES, training)
+
+    expected = tf.nest.flatten(run(False, 1))
+    for jit, shards, training in [(True, 2, True), (False, 2, False)]:
+        got = tf.nest.flatten(run(jit, shards, training))
+        for a, b in zip(got, expected):
+            np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model, jit, align",
+    [
+        ("arc_i", False, "mlp"),
+        ("arc_ii", False, "cosine"),
+        ("arc_i", True, "cosine"),
+    ],
+)
+def test_batch_and_groups_may_be_unknown_when_traced(model, jit, align):
+    layer = make_layer(model, align=align)
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, None, None, FEATURES]),
+            tf.TensorSpec([None, None, None], tf.bool),
+            tf.TensorSpec([None], tf.int32),
+        ]
+    )
+    def run(x, mask, task):
+        with recurrence.options(jit=jit), tf.GradientTape() as tape:
+            tape.watch(x)
+            result = layer(x, mask, task, training=True, sequence=True)
+            total = tf.reduce_sum(result.state["hidden"])
+        return result.state["hidden"], tape.gradient(total, x)
+
+    for task in ([1], [2, 0, 1]):
+        x, mask = make_data(len(task))
+        summary, gradient = run(x, mask, task)
+        _, last = reference.run(weights_of(layer), x.astype(float), mask, task)
+        np.testing.assert_allclose(summary, last["h"], atol=1e-6)
+        assert gradient.shape == x.shape
+        assert np.all(np.isfinite(gradient))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("model", ["me_lstm", "arc_ii"])
+def test_padding_changes_nothing(model, reverse):
+    layer = make_layer(model, reverse=reverse)
+    x, mask = make_data(1)
+    short, gradients = outputs_and_gradients(layer, x, mask, [1], ONES)
+    longer = np.pad(x, [(0, 0), (0, 0), (0, 6), (0, 0)], constant_values=9)
+    wider = np.pad(mask, [(0, 0), (0, 0), (0, 6)])
+    long, others = outputs_and_gradients(layer, longer, wider, [1], ONES)
+    for name, value in short.state.items():
+        np.testing.assert_allclose(long.state[name], value, atol=1e-6)
+    for a, b in zip(others[1:], gradients[1:]):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+    assert not np.any(np.array(others[0])[:, :, LENGTH:])
+
+
+@pytest.mark.parametrize("model", ["me_lstm", "arc_ii"])
+def test_texts_and_batches_without_tokens(model):
+    layer = make_layer(model)
+    for length in (LENGTH, 0):
+        x, mask = make_data(1, length=length)
+        result, gradients = outputs_and_gradients(
+            layer, x, np.zeros_like(mask), [0], ONES
+        )
+        assert not np.any(result.state["hidden"])
+        assert result.sequences["hidden"].shape == (1, 4, length, UNITS)
+        assert not any(np.any(g) for g in gradients)
+        for memory in layer.memories:
+            begin = np.array(memory.initial).reshape(-1, SLOTS, WIDTH)[0]
+            kept = np.array(result.state[memory.role])
+            np.testing.assert_array_equal(kept, np.tile(begin, (1, 4, 1, 1)))
+
+
+@pytest.mark.parametrize("model", ["me_lstm", "arc_ii"])
+def test_first_keys_of_zero_length_have_finite_gradients(model):
+    """Glorot's biases are zero, so that the first keys are, too."""
+    layer = make_layer(model, init=None)
+    x, mask = make_data(1)
+    result, gradients = outputs_and_gradients(layer, x, mask, [1], ONES)
+    alpha = np.array(result.emitted["alpha"])
+    np.testing.assert_allclose(alpha[:, :, 0], 1 / SLOTS, atol=1e-6)
+    assert np.ptp(alpha[0, 1, -1]) > 1e-3
+    for gradient in gradients:
+        assert np.all(np.isfinite(gradient)) and np.max(gradient) < 100
+
+
+def test_cosine_of_zero_vectors_is_zero():
+    memory = tf.constant([[3.0, 4.0], [0.0, 0.0], [1e-9, 0.0]])
+    for key, expected in [([6.0, 8.0], [1.0, 0.0, 0.0]), ([0.0, 0.0], [0] * 3)]:
+        key = tf.constant(key)
+        with tf.GradientTape() as tape:
+            tape.watch([memory, key])
+            found = external_memory.cosine(memory, key)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        for gradient in tape.gradient(found, [memory, key]):
+            assert np.all(np.abs(gradient) < 1)
+
+
+def owners(layer):
+    """Names of the weights that are stacks of the tasks' own."""
+    return {w.name for w in layer.weights if w.is_private}
+
+
+def test_what_is_private_and_what_is_shared():
+    lstm = {"kernel", "recurrent", "bias", "fusion_read", "fusion_memory"}
+    memory = {"initial", "keys", "keys_bias", "align", "align_score"}
+    expected = {
+        "me_lstm": set(),
+        "private": lstm | {f"external_{name}" for name in memory},
+        "arc_i": lstm,
+        "arc_ii": lstm | {f"local_{name}" for name in memory},
+    }
+    for model, private in expected.items():
+        # No other size is 7.
+        tasks = 7 if MODELS[model][1]["tasks"] else 0
+        layer = make_layer(model, align="mlp", tasks=tasks)
+        assert owners(layer) == private, model
+        for weight in layer.weights:
+            assert (weight.shape[0] == 7) == weight.is_private, weight.name
+
+
+@pytest.mark.parametrize("model", ["arc_i", "arc_ii"])
+def test_a_batch_of_one_task_moves_its_slices_and_what_is_shared(model):
+    layer = make_layer(model)
+    x, mask = make_data(1)
+    _, gradients = outputs_and_gradients(layer, x, mask, [1], ONES)
+    for weight, gradient in zip(layer.trainable_variables, gradients[1:]):
+        if weight.is_private:
+            touched = np.any(gradient, tuple(range(1, gradient.shape.rank)))
+            np.testing.assert_array_equal(touched, [False, True, False])
+        else:
+            assert np.any(gradient)
+
+
+@pytest.mark.parametrize("model", ["arc_i", "arc_ii"])
+def test_rows_and_groups_do_not_meet(model):
+    """A memory never passes from one text to another."""
+    layer = make_layer(model)
+    x, mask = make_data(2)
+    both = layer(x, mask, tf.constant([2, 1])).state["hidden"]
+    alone = tf.function(lambda *batch: layer(*batch).state["hidden"])
+    for group, task in enumerate([2, 1]):
+        for row in range(4):
+            place = np.s_[group : group + 1, row : row + 1]
+            found = alone(
+                tf.constant(x[place]),
+                tf.constant(mask[place]),
+                tf.constant([task]),
+            )
+            np.testing.assert_allclose(found[0, 0], both[group, row], atol=1e-6)
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("align", ["cosine", "mlp"])
+def test_states_are_float32_under_mixed_policies(align, policy):
+    x, mask = make_data(1)
+    full = make_layer("arc_ii", align=align)
+    mixed = make_layer("arc_ii", align=align, dtype=policy)
+    expected, wanted = outputs_and_gradients(full, x, mask, [1], ONES)
+    got, gradients = outputs_and_gradients(mixed, x, mask, [1], ONES)
+    for name, value in got.state.items():
+        assert value.dtype == tf.float32
+        np.testing.assert_allclose(value, expected.state[name], atol=0.03)
+    assert np.any(got.state["hidden"] != expected.state["hidden"])
+    for a, b in zip(gradients, wanted):
+        assert a.dtype == tf.float32
+        np.testing.assert_allclose(a, b, atol=0.15)
+
+
+def _arguments():
+    x, mask = make_data(2)
+    return tf.constant(x), tf.constant(mask), tf.constant([2, 0])
+
+
+def lstm_parameters(d, h, read):
+    return 4 * h * (d + h + 1) + 2 * read * h + h * h
+
+
+def memory_parameters(k, m, source, align):
+    mlp = 2 * m * m + m if align == "mlp" else 0
+    return k * m + 3 * m * (source + 1) + mlp
+
+
+@pytest.mark.parametrize("align", ["cosine", "mlp"])
+@pytest.mark.parametrize("model", MODELS)
+def test_as_layers(model, align):
+    d, h, k, m = FEATURES, UNITS, SLOTS, WIDTH
+    kind, options = MODELS[model]
+    own, shared = memory_parameters(k, m, h, align), 0
+    lstm = lstm_parameters(d, h, m)
+    if model == "arc_i":
+        own, shared = 0, own
+    if model == "arc_ii":
+        lstm = lstm_parameters(d, h, 2 * m)
+        shared = memory_parameters(k, m, m, align)
+    state = {"hidden": (2, 4, h), "memory": (2, 4, h)}
+    for role in ("local", "global") if model == "arc_ii" else ("external",):
+        state |= {role: (2, 4, k, m), f"{role}_key": (2, 4, m)}
+    if model == "arc_ii":
+        state |= {"global_alpha": (2, 4, k)}
+    run_layer_test(
+        lambda: kind(h, k, m, align=align, name="l", init=UNIFORM, **options),
+        _arguments(),
+        parameters=max(options["tasks"], 1) * (lstm + own) + shared,
+        output_shapes=(state, {"hidden": (2, 4, LENGTH, h)}, {}),
+        call={"training": True, "sequence": True},
+    )
+
+
+def test_parameter_counts_of_the_papers_sizes():
+    """d = h = 100, memory 50 x 20, four tasks."""
+    lstm, memory = lstm_parameters(100, 100, 20), 50 * 20 + 60 * 101
+    assert (lstm, memory) == (94_400, 7_060)
+    counts = {
+        "me_lstm": 101_460,
+        "arc_i": 4 * 94_400 + 7_060,
+        "arc_ii": 4 * (98_400 + 7_060) + 1_000 + 60 * 21,
+    }
+    for model, count in counts.items():
+        kind, options = MODELS[model]
+        options = options | ({"tasks": 4} if options["tasks"] else {})
+        layer = kind(100, 50, 20, **options)
+        layer.build((None, None, None, 100))
+        assert layer.count_params() == count, model
+
+
+def test_two_layers_begin_with_unlike_memories():
+    """Initial values depend on the direction's name."""
+    one, other = make_layer("arc_ii"), make_layer("arc_ii", name="backward")
+    for a, b in zip(one.weights, other.weights):
+        assert np.any(np.array(a) != np.array(b)), a.path
+    assert np.any(np.array(one.local.initial[0]) != one.shared.initial)
+
+
+def test_the_backward_loop_keeps_one_stack_a_memory():
+    """Everything else of a memory's size is computed again."""
+    layer = make_layer("arc_ii", tasks=0)
+    x, mask = (tf.convert_to_tensor(a) for a in make_data(1))
+    weights, constants = layer._parameters(x, tf.constant([0]))
+    spec = lambda t: tf.TensorSpec(t.shape, t.dtype)  # noqa: E731
+    plan = steps.plan(
+        layer._step,
+        *({k: spec(v) for k, v in d.items()} for d in (weights, constants)),
+        {"gates": tf.TensorSpec([1, 4, 4 * UNITS])},
+        {k: spec(v) for k, v in layer._start(x, tf.constant([0])).items()},
+        tf.TensorSpec([1, 4], tf.bool),
+    )
+    kept = [plan.outputs[n] for n in plan.kept_outputs]
+    assert max(spec.shape.rank for spec in kept) == 3
+    assert max(spec.shape.rank for spec in plan.written.values()) == 3
+    assert {"local", "global"} <= set(plan.kept_state)
+
+
+@pytest.mark.parametrize("kind", [MELSTM, LocalGlobalLSTM])
+def test_wrong_options_are_errors(kind):
+    sizes = {"units": 3, "memory_slots": 3, "memory_width": 3}
+    for field in sizes:
+        with pytest.raises(ConfigError, match=f"^{field} must be a positive"):
+            kind(**(sizes | {field: 0}))
+    with pytest.raises(ConfigError, match="unknown align 'cosin'; did you"):
+        kind(**sizes, align="cosin")
+    with pytest.raises(ConfigError, match="source must be a positive"):
+        ExternalMemory(3, 3, 0)

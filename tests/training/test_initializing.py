@@ -1,0 +1,184 @@
+"""Starting from another run's weights, and freezing."""
+
+import os
+
+import numpy as np
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.models.multi_task import build_model
+from mtl_tf.training import freezing, initializing, runs
+from tests.system import corpus
+from tests.training.test_runs import weights
+
+
+def started(entries, directory, source, **training):
+    """The model of a run after `steps` steps from `source`."""
+    chosen = corpus.config(entries, initialize_from=source, **training)
+    runs.train(chosen, str(directory))
+    return mtl_tf.load(str(directory)).model
+
+
+def values(model):
+    return {freezing.path_of(v): v.numpy() for v in model.variables}
+
+
+FREEZE_ALL = ["embedding", "private"]
+
+
+def test_slices_are_taken_by_the_names_of_the_tasks(
+    tmp_path, toy_run, toy_files
+):
+    before = values(mtl_tf.load(toy_run).model)
+    model = started(
+        toy_files[::-1], tmp_path / "a", toy_run, steps=1, freeze=FREEZE_ALL
+    )
+    after = values(model)
+    for path in ("scheme/forward/generator", "classification/dense/kernel"):
+        np.testing.assert_array_equal(after[path], before[path][::-1])
+    assert np.array_equal(
+        after["embedding/vectors"], before["embedding/vectors"]
+    )
+    moved = {k for k in after if k.startswith("scheme/forward/meta_")}
+    for path in moved:
+        assert not np.array_equal(after[path], before[path])
+
+
+def test_words_are_matched_by_name_not_by_place():
+    tasks = [{"name": "t", "kind": "classification", "labels": ["a", "b"]}]
+    options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
+    source = build_model(options, 4, tasks, seed=1)
+    target = build_model(options, 5, tasks, seed=2)
+    there = initializing.Source(
+        "x", values(source), ["t"], ["pad", "oov", "good", "bad"], 9
+    )
+    drawn = target.embedding.vectors.numpy()
+    here = ["pad", "oov", "bad", "new", "good"]
+    report = initializing.initialize(target, there, ["t"], here)
+    got = target.embedding.vectors.numpy()
+    known = source.embedding.vectors.numpy()
+    np.testing.assert_array_equal(got[[0, 1, 2, 4]], known[[0, 1, 3, 2]])
+    np.testing.assert_array_equal(got[3], drawn[3])
+    assert report["step"] == 9
+    assert {"path": "embedding/vectors", "what": "4 of 5 words"} in report[
+        "taken"
+    ]
+
+
+def test_weights_of_other_shapes_stay_and_it_is_told():
+    tasks = [{"name": "t", "kind": "classification", "labels": ["a", "b"]}]
+    options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
+    wider = {"scheme": {"name": "lstm", "units": 4}, "embedding_dim": 2}
+    source = build_model(options, 4, tasks, seed=1)
+    target = build_model(wider, 4, tasks, seed=2)
+    before = values(target)
+    there = initializing.Source("x", values(source), ["t"], list("abcd"), 9)
+    report = initializing.initialize(target, there, ["t"], list("abcd"))
+    reasons = {e["path"]: e["why"] for e in report["not_taken"]}
+    assert "scheme/forward/recurrent" in reasons
+    assert "there (3, 12)" in reasons["scheme/forward/recurrent"]
+    assert "a slice has the shape" in reasons["classification/dense/kernel"]
+    for path in reasons:
+        np.testing.assert_array_equal(before[path], values(target)[path])
+
+
+class Stack:
+    """A weight that `initializing` takes for a stack of tasks."""
+
+    is_private = True
+    path = "model/embedding/private_vectors"
+
+    def __init__(self, value):
+        self.value = value
+        self.shape = value.shape
+
+    def numpy(self):
+        return self.value.copy()
+
+    def assign(self, value):
+        self.value = value
+
+
+def test_a_long_table_of_the_tasks_tables_is_taken_by_task():
+    there = np.arange(12.0).reshape(6, 2)
+    weights = {"embedding/private_vectors": there}
+    source = initializing.Source("x", weights, ["a", "b"], list("uvw"), 1)
+    stack = Stack(np.zeros([9, 2]))
+    taken = initializing._take(stack, source, ["c", "b", "a"], list("uvw"))
+    assert taken == ("2 of 3 tasks", "")
+    expected = np.concatenate([np.zeros([3, 2]), there[3:], there[:3]])
+    np.testing.assert_array_equal(stack.value, expected)
+    taken = initializing._take(stack, source, ["c", "b", "a"], list("wuv"))
+    assert taken == ("", "the vocabularies differ")
+
+
+def test_a_run_that_continues_does_not_start_again(
+    tmp_path, toy_run, toy_files
+):
+    short = corpus.config(toy_files, initialize_from=toy_run, epochs=1)
+    long = corpus.config(toy_files, initialize_from=toy_run, epochs=2)
+    runs.train(short, str(tmp_path / "a"))
+    runs.train(long, str(tmp_path / "a"))
+    runs.train(long, str(tmp_path / "b"))
+    one, two = weights(tmp_path / "a"), weights(tmp_path / "b")
+    for key, value in one.items():
+        np.testing.assert_array_equal(value, two[key], err_msg=key)
+
+
+def test_a_directory_without_weights(tmp_path, toy_files):
+    with pytest.raises(RunError, match="initialize_from: .* no config.json"):
+        started(toy_files, tmp_path / "a", str(tmp_path / "absent"))
+    os.makedirs(tmp_path / "empty")
+    (tmp_path / "empty" / "config.json").write_text("{}")
+    with pytest.raises(RunError, match="has no trained weights"):
+        started(toy_files, tmp_path / "b", str(tmp_path / "empty"))
+
+
+@pytest.fixture(scope="module")
+def model(toy_run):
+    return mtl_tf.load(toy_run).model
+
+
+def paths(model, *patterns):
+    return {freezing.path_of(v) for v in freezing.frozen(model, patterns)}
+
+
+def test_the_named_parts_cover_the_model(model):
+    shared = paths(model, "shared")
+    names = ("meta_kernel", "meta_recurrent", "meta_bias", "vector_kernel")
+    assert shared == {f"scheme/forward/{n}" for n in names}
+    assert paths(model, "embedding") == {"embedding/vectors"}
+    private = paths(model, "private")
+    everything = {freezing.path_of(v) for v in model.trainable_variables}
+    assert shared | private | {"embedding/vectors"} == everything
+    assert not private & shared
+    assert paths(model, "heads") == {
+        "classification/dense/kernel",
+        "classification/dense/bias",
+    }
+
+
+def test_patterns_of_paths(model):
+    assert paths(model, "scheme") == paths(model, "scheme/forward")
+    assert paths(model, "scheme/*/meta_*") == paths(
+        model,
+        "scheme/forward/meta_kernel",
+        "scheme/forward/meta_recurrent",
+        "scheme/forward/meta_bias",
+    )
+    assert paths(model, "*/vectors", "heads") == {"embedding/vectors"} | paths(
+        model, "heads"
+    )
+
+
+def test_a_pattern_without_weights_lists_the_paths(model):
+    with pytest.raises(ConfigError, match="'scheme/meta' names no") as got:
+        paths(model, "scheme/meta")
+    assert "scheme/forward/meta_kernel" in str(got.value)
+
+
+def test_freezing_everything_is_an_error(tmp_path, toy_files):
+    chosen = corpus.config(toy_files, freeze=["*"])
+    with pytest.raises(ConfigError, match="leaves the stage joint nothing"):
+        runs.train(chosen, str(tmp_path / "a"))

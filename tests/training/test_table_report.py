@@ -1,0 +1,148 @@
+"""The table's data and its Markdown."""
+
+import pytest
+
+from mtl_tf.training import published, table_report
+from mtl_tf.training.published import (
+    PublishedRow,
+    PublishedTable,
+    PublishedTask,
+)
+from mtl_tf.training.table_report import Outcome, build, markdown
+
+TABLE = PublishedTable(
+    name="t/1",
+    config="c",
+    paper="P 2000, table 1",
+    vectors="GloVe",
+    tasks=(
+        PublishedTask("books", "Books", 400),
+        PublishedTask("kitchen_housewares", "Kitchen", 400, ("kitchen",)),
+    ),
+    rows=(
+        PublishedRow("lstm", "LSTM", published.SINGLE, (70.0, 80.0), 120_000),
+        PublishedRow("meta", "Meta", published.MULTI, (80.0, 90.0)),
+        PublishedRow("tfidf", "TF-IDF", published.BASELINE),
+        PublishedRow(
+            "old", "Old", published.QUOTED, (60.0, None), source="A 1999"
+        ),
+    ),
+    notes=("A note.",),
+)
+
+
+def results(books, kitchen, **run):
+    tasks = {
+        name: {"primary": "accuracy", "accuracy": score, "examples": 200}
+        for name, score in (("fdu_mtl/books", books), ("kitchen", kitchen))
+    }
+    mean = (books + kitchen) / 2
+    return {
+        "split": "test",
+        "tasks": tasks,
+        "mean": {"overall": mean, "clean": {"overall": mean - 2}},
+        "run": {"hardware": "a machine", "wall_time": 61.0, **run},
+    }
+
+
+OUTCOMES = [
+    Outcome(
+        "lstm",
+        1,
+        results(72.0, 82.0, parameters_without_embedding=200, models=2),
+    ),
+    Outcome("lstm", 2, results(74.0, 86.0)),
+    Outcome("meta", 1, failure="RunError: too | bad\nmore"),
+]
+
+
+@pytest.fixture
+def report():
+    return build(TABLE, OUTCOMES, "do it", ["training.epochs=2"])
+
+
+def row(report, name):
+    return next(r for r in report["rows"] if r["name"] == name)
+
+
+def test_means_and_spreads_over_seeds(report):
+    ours = row(report, "lstm")["ours"]
+    assert ours["mean"]["mean"] == pytest.approx(78.5)
+    assert ours["mean"]["std"] == pytest.approx(1.5 * 2**0.5)
+    assert ours["clean"]["mean"] == pytest.approx(76.5)
+    assert ours["tasks"]["kitchen_housewares"]["mean"] == pytest.approx(84.0)
+    assert row(report, "lstm")["paper"]["mean"] == 75.0
+
+
+def test_a_mean_over_some_tasks_is_not_given(report):
+    assert row(report, "old")["paper"]["mean"] is None
+    assert row(report, "old")["paper"]["tasks"]["books"] == 60.0
+
+
+def test_the_setting_says_what_differs(report):
+    text = " ".join(report["differences"])
+    assert "No pretrained word vectors; the paper has GloVe" in text
+    assert "200 test texts of each task; the paper has 400" in text
+    assert "training.epochs=2" in text
+    assert "A note." in text
+    with_vectors = build(TABLE, OUTCOMES, vectors="/v.txt")["differences"]
+    assert with_vectors[0].startswith("Word vectors from /v.txt")
+
+
+def lines(report):
+    return {
+        line.split("|")[1].strip(): [c.strip() for c in line.split("|")[2:-1]]
+        for line in markdown(report).split("\n")
+        if line.startswith("| ")
+    }
+
+
+def test_summary_line(report):
+    text = markdown(report)
+    line = next(x for x in text.split("\n") if x.startswith("| LSTM"))
+    cells = [cell.strip() for cell in line.split("|")[1:-1]]
+    assert cells == [
+        "LSTM",
+        "single task",
+        "75.0",
+        "78.5 ± 2.1",
+        "+3.5",
+        "76.5 ± 2.1",
+        "120K",
+        "2 x 100",
+        "1 min 01 s",
+        "2",
+    ]
+
+
+def test_rows_that_are_not_run_still_stand(report):
+    text = markdown(report)
+    assert "Old (paper's figures: A 1999)" in text
+    assert "quoted by the paper" in text
+    assert "0 of 1" in text
+    assert "* Meta, seed 1: RunError: too | bad\n" in text
+    assert "`do it`" in text and "a machine" in text
+
+
+def test_cells_show_ours_and_the_papers(report):
+    assert lines(report)["LSTM"] == [
+        "73.0 ± 1.4 (70.0)",
+        "84.0 ± 2.8 (80.0)",
+    ]
+
+
+def test_many_tasks_stand_below_each_other():
+    titles = [f"T{n}" for n in range(7)]
+    table = PublishedTable(
+        *("t/2", "c", "p", "v"),
+        tuple(PublishedTask(t.lower(), t, 400) for t in titles),
+        TABLE.rows[2:3],
+    )
+    text = markdown(build(table, []))
+    assert "| task | TF-IDF |" in text
+    assert "| T6   |" in text
+
+
+def test_one_seed_has_no_spread():
+    assert table_report.spread([5.0]) == {"mean": 5.0, "std": None, "n": 1}
+    assert table_report.spread([None])["mean"] is None

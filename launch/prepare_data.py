@@ -11,7 +11,8 @@ def define_flags(values: flags.FlagValues) -> None:
         "datasets",
         None,
         "what to build, separated by commas: fdu_mtl (all of its tasks), "
-        "fdu_mtl/books (one of them), sample_reviews, or any TFDS name",
+        "fdu_mtl/books (one of them), sst (sst/sst1 and sst/sst2), subj, mr, "
+        "imdb, sample_reviews, or any TFDS name",
         flag_values=values,
     )
     common_flags.define_data(values)
@@ -99,6 +100,10 @@ PROGRAM = runner.Program(
         (
             "FDU-MTL, whose files you have in corpora/fdu_mtl",
             "--datasets=fdu_mtl --manual_dir=corpora",
+        ),
+        (
+            "The movie reviews of the shared-memory paper, in corpora/sst, ...",
+            "--datasets=sst,subj,imdb --manual_dir=corpora",
         ),
         (
             "A dataset of the TFDS catalogue (downloads it)",

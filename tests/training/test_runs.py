@@ -318,3 +318,23 @@ def test_pretrained_vectors_are_loaded_and_their_coverage_told(
     config["model"]["embedding_dim"] = 15
     with pytest.raises(DataError, match=r"vectors\.txt:1"):
         train(config, tmp_path / "wrong")
+
+
+@pytest.mark.parametrize("separately", [False, True])
+def test_a_fold_is_tested_and_never_trained_on(tmp_path, separately):
+    entries = corpus.write(tmp_path, 5, {"train": 60, "validation": 30})
+    config = corpus.config(entries, jit=False, steps=2)
+    config["train_separately"] = separately
+    config["cross_validation"] = {"folds": 2, "fold": 1}
+    results = train(config, tmp_path / "run")
+    for scores in results["tasks"].values():
+        assert scores["examples"] == pytest.approx(45, abs=1)
+        # All but the texts that a file has twice.
+        assert scores["clean"]["examples"] > 40
+    folder = ("tasks", "plain") if separately else ()
+    run = mtl_tf.load(str(tmp_path.joinpath("run", *folder)))
+    plain = run.evaluate(tasks=["plain"])["tasks"]["plain"]
+    assert plain == results["tasks"]["plain"]
+    sizes = run.directory.read("data.json")["tasks"]["plain"]
+    assert sizes["validation"]["examples"] == 4
+    assert sizes["train"]["examples"] == 90 - 4 - plain["examples"]

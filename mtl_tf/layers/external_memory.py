@@ -189,13 +189,14 @@ class ExternalMemory(StackedLayer):
         """
         a = ops.matmul(source, f"{self.role}_keys")
         a += ops.constants[f"{self.role}_bias"]
-        key, erase, add = tf.split(a, 3, axis=-1)
-        erase = ops.sigmoid(erase)[..., None, :]
-        add = ops.tanh(add)[..., None, :]
+        # The two that go through tanh lie side by side.
+        keys, erase = tf.split(a, [2 * self.width, self.width], axis=-1)
+        key, add = tf.split(ops.tanh(keys), 2, axis=-1)
+        erase, add = ops.sigmoid(erase)[..., None, :], add[..., None, :]
         memory, weights = state[self.role], weights[..., None]
         return {
             self.role: memory + weights * (add - memory * erase),
-            f"{self.role}_key": ops.tanh(key),
+            f"{self.role}_key": key,
         }
 
     def get_config(self) -> dict:

@@ -180,7 +180,7 @@ class MELSTMCell(keras.layers.Layer):
         gate = tf.sigmoid(gate + tf.matmul(inner, self.fusion_memory))
         hidden = tf.sigmoid(o) * tf.tanh(inner + gate * value)
         a = tf.matmul(hidden, self.keys) + self.keys_bias
-        key, erase, add = tf.split(a, 3, -1)
+        key, add, erase = tf.split(a, 3, -1)
         erased = tf.einsum("bk,bm->bkm", alpha, tf.sigmoid(erase))
         added = tf.einsum("bk,bm->bkm", alpha, tf.tanh(add))
         memory = memory * (1 - erased) + added

@@ -148,10 +148,12 @@ def of_memory(values, role, task):
     names = {name: rank for name, rank in names.items() if name in values}
     own = _slice(values, names, task)
     own = {name.removeprefix(f"{role}_"): v for name, v in own.items()}
+    k, a, e = np.split(own["keys"], 3, 1)
+    bk, ba, be = np.split(own["keys_bias"], 3)
     weights = {
         "M0": own["initial"],
-        "Wm": own["keys"].T,
-        "bm": own["keys_bias"],
+        "Wm": np.concatenate([k, e, a], 1).T,
+        "bm": np.concatenate([bk, be, ba]),
     }
     if "align" in own:
         weights |= {"Wa": own["align"].T, "v": own["align_score"][:, 0]}

@@ -1,0 +1,252 @@
+"""HyperLSTM, PSP, SSP and ASP as schemes: counts, losses, learning."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import recurrence
+from mtl_tf.models.multi_task import build_model, count_parameters
+from tests.models.test_multi_task import make_batch, make_tasks, small
+from tests.models.test_multi_task import (
+    test_checkpoint_restores_a_fresh_model as check_checkpoint,
+)
+from tests.models.test_multi_task import (
+    test_padding_changes_no_score as check_padding,
+)
+
+HYPER = {"hyper_units": 4, "hyper_vector": 3}
+SCHEMES = [
+    small("hyper_lstm", scheme=HYPER),
+    small("hyper_lstm", scheme=HYPER | {"sharing": "shared"}),
+    small("hyper_lstm", scheme=HYPER | {"bidirectional": True}),
+    small("psp"),
+    small("psp", scheme={"bidirectional": True}),
+    small("ssp"),
+    small("ssp", scheme={"private_input": "both", "bidirectional": True}),
+    small("asp"),
+    small("asp", scheme={"bidirectional": True}),
+]
+
+
+@pytest.fixture(autouse=True)
+def without_jit():
+    """Compiling takes seconds: only tests that are about it do it."""
+    with recurrence.options(jit=False, shards=1):
+        yield
+
+
+def asp(**options):
+    return small("asp", scheme=options)
+
+
+PSP = 17 * 4 * 100 * 301 + 16 * 402
+DISCRIMINATOR = 100 * 16 + 16
+
+
+@pytest.mark.parametrize(
+    "scheme, tasks, count",
+    [
+        ({"name": "hyper_lstm"}, 1, 319_530),
+        ({"name": "hyper_lstm", "sharing": "shared"}, 1, 319_530),
+        ({"name": "hyper_lstm"}, 3, 3 * 319_530),
+        ({"name": "hyper_lstm", "sharing": "shared"}, 3, 319_328 + 3 * 202),
+        ({"name": "hyper_lstm", "bidirectional": True}, 1, 2 * 319_328 + 402),
+        ({"name": "psp"}, 16, 2_053_232),
+        ({"name": "psp", "bidirectional": True}, 16, 2 * PSP - 16 * 2),
+        ({"name": "ssp"}, 16, 1_410_032),
+        (
+            {"name": "ssp", "private_input": "both"},
+            16,
+            1_410_032 + 16 * 4 * 100 * 200,
+        ),
+        (
+            {"name": "ssp", "bidirectional": True},
+            16,
+            2 * 1_410_032 - 16 * 2,
+        ),
+        ({"name": "asp"}, 16, PSP + DISCRIMINATOR),
+        (
+            {"name": "asp", "bidirectional": True},
+            16,
+            2 * (PSP + DISCRIMINATOR) - 16 * 2 - 16,
+        ),
+    ],
+)
+def test_parameter_counts_are_the_notes(scheme, tasks, count):
+    config = {"embedding_dim": 200, "scheme": {"units": 100} | scheme}
+    model = build_model(config, 11, make_tasks(*[2] * tasks))
+    assert count_parameters(model) == count
+
+
+@pytest.mark.parametrize("config", SCHEMES)
+def test_outputs(config):
+    model = build_model(config, 20, make_tasks(2, 4))
+    batch = make_batch()
+    output = model(batch, inspect=True)
+    assert output["scores"].shape == (2, 3, 4)
+    both = config["scheme"].get("bidirectional", False)
+    name = config["scheme"]["name"]
+    width = 12 if name in ("psp", "asp") else 6
+    assert output["inspect"]["forward/hidden"].shape == (2, 3, 7, width)
+    assert ("backward/hidden" in output["inspect"]) == both
+    assert model.scheme.output_units == width * (2 if both else 1)
+    assert set(output["losses"]) == (
+        {"adversarial", "orthogonality"} if name == "asp" else set()
+    )
+
+
+@pytest.mark.parametrize("config", SCHEMES)
+def test_padding_changes_no_score(config):
+    check_padding(config)
+
+
+@pytest.mark.parametrize("config", [SCHEMES[0], *SCHEMES[4::2]])
+def test_checkpoint_restores_a_fresh_model(config, tmp_path):
+    check_checkpoint(config, tmp_path)
+
+
+@pytest.mark.parametrize("config", SCHEMES[3:])
+def test_tasks_share_one_half_and_own_the_other(config):
+    model = build_model(config, 20, make_tasks(2, 2))
+    private = {id(v) for v in model.private_variables()}
+    for variable in model.scheme.trainable_variables:
+        assert (id(variable) in private) == ("private" in variable.path)
+
+
+def test_hyper_lstm_is_private_or_shared():
+    for sharing in ("private", "shared"):
+        config = small("hyper_lstm", scheme=HYPER | {"sharing": sharing})
+        scheme = build_model(config, 20, make_tasks(2, 2)).scheme
+        flags = {v.is_private for v in scheme.trainable_variables}
+        assert flags == {sharing == "private"}
+
+
+@pytest.mark.parametrize(
+    "config, message",
+    [
+        (small("hyper_lstm", scheme={"sharing": "own"}), "sharing"),
+        (small("hyper_lstm", scheme={"hyper_unit": 3}), "'hyper_units'"),
+        (small("ssp", scheme={"private_input": "bth"}), "did you mean 'both'"),
+        (small("psp", scheme={"units": 0}), "units must be a positive"),
+        (asp(adversarial_weight=-1), "adversarial_weight must be zero or"),
+        (asp(orthogonality_weight=-1), "orthogonality_weight must be zero"),
+        (asp(adversarial_schedule="linear"), "adversarial_steps must be pos"),
+        (asp(adversarial_shedule="linear"), "mean 'adversarial_schedule'"),
+    ],
+)
+def test_wrong_configs(config, message):
+    with pytest.raises(ConfigError, match=message):
+        build_model(config, 20, make_tasks(2))
+
+
+def gradients(config, batch, loss, seed=0):
+    """Gradients by path of one of the auxiliary losses."""
+    model = build_model(config, 20, make_tasks(2, 2), seed=seed)
+    with tf.GradientTape() as tape:
+        losses = model(batch, training=True)["losses"]
+        total = tf.reduce_sum(losses[loss])
+    found = tape.gradient(total, model.trainable_variables)
+    return {
+        v.path.partition("/")[2]: np.array(tf.convert_to_tensor(g))
+        for v, g in zip(model.trainable_variables, found)
+        if g is not None
+    }
+
+
+def test_the_adversary_reverses_the_gradient_of_the_shared_lstm_alone():
+    batch = make_batch()
+    once = gradients(asp(adversarial_weight=0.1), batch, "adversarial")
+    none = gradients(asp(adversarial_weight=0.0), batch, "adversarial")
+    more = gradients(asp(adversarial_weight=0.3), batch, "adversarial")
+    assert not [path for path in once if "private" in path]
+    for path, gradient in once.items():
+        if "discriminator" in path:
+            np.testing.assert_array_equal(gradient, none[path])
+            np.testing.assert_array_equal(gradient, more[path])
+            assert np.any(gradient)
+        else:
+            assert np.any(gradient) and not np.any(none[path])
+            np.testing.assert_allclose(more[path], 3 * gradient, atol=1e-7)
+
+
+def test_a_step_against_the_adversary_raises_its_loss():
+    batch = make_batch(batch=8)
+    config = asp(adversarial_weight=1.0)
+    model = build_model(config, 20, make_tasks(2, 2))
+
+    def loss(training=True):
+        output = model(batch, training=training)
+        return tf.reduce_sum(output["losses"]["adversarial"])
+
+    encoder = [
+        v
+        for v in model.scheme.trainable_variables
+        if "shared" in v.path and "discriminator" not in v.path
+    ]
+    with tf.GradientTape() as tape:
+        before = loss()
+    for v, g in zip(encoder, tape.gradient(before, encoder)):
+        v.assign_sub(0.1 * g)
+    assert loss() > before
+
+
+def test_the_weight_follows_the_step():
+    config = asp(
+        adversarial_weight=0.2,
+        adversarial_schedule="linear",
+        adversarial_start=10,
+        adversarial_steps=20,
+    )
+    full = gradients(asp(adversarial_weight=0.2), make_batch(), "adversarial")
+    for step, part in [(0, 0), (10, 0), (15, 0.25), (30, 1), (900, 1)]:
+        batch = make_batch() | {"step": tf.constant(step, tf.int64)}
+        got = gradients(config, batch, "adversarial")
+        for path, gradient in got.items():
+            factor = 1 if "discriminator" in path else part
+            np.testing.assert_allclose(gradient, factor * full[path], atol=1e-7)
+    with pytest.raises(ValueError, match="training needs a step, got None"):
+        gradients(config, make_batch(), "adversarial")
+
+
+def test_filler_rows_and_empty_texts_do_not_enter_the_penalty():
+    batch = make_batch(batch=5)
+    weight = np.ones([2, 5], "float32")
+    weight[:, 3:] = 0
+    cut = {
+        name: value[:, :3] if value.shape.rank > 1 else value
+        for name, value in batch.items()
+    }
+    config = asp(orthogonality_weight=0.5)
+    filled = gradients(
+        config, batch | {"weight": tf.constant(weight)}, "orthogonality"
+    )
+    whole = gradients(config, cut, "orthogonality")
+    assert not [path for path in whole if "discriminator" in path]
+    for path, gradient in whole.items():
+        np.testing.assert_allclose(filled[path], gradient, atol=1e-7)
+
+
+def test_penalty_is_that_of_the_summaries():
+    config = asp(orthogonality_weight=0.5, bidirectional=True)
+    model, batch = build_model(config, 20, make_tasks(2, 2)), make_batch()
+    output = model(batch, inspect=True)
+    shared, private = (
+        np.array(output["inspect"][half]) for half in ("shared", "private")
+    )
+    assert shared.shape == private.shape == (2, 3, 12)
+    expected = sum(
+        np.sum((s.T @ p / len(s)) ** 2) for s, p in zip(shared, private)
+    )
+    np.testing.assert_allclose(
+        output["losses"]["orthogonality"], 0.5 * expected, rtol=1e-5
+    )
+    none = build_model(asp(orthogonality_weight=0.0), 20, make_tasks(2, 2))
+    assert set(none(batch)["losses"]) == {"adversarial"}
+
+
+def test_diagnostics_say_whether_the_task_was_guessed():
+    model, batch = build_model(asp(), 20, make_tasks(2, 2)), make_batch()
+    model.scheme.discriminator.bias.assign([0.0, 50.0])
+    got = model(batch)["diagnostics"]["discriminator_accuracy"]
+    np.testing.assert_array_equal(got, [[0] * 3, [100] * 3])

@@ -84,16 +84,14 @@ class GroupedGradients:
             groups' losses, float32 [G].
         """
         stacked, loss, has_extra = self._stacked(batch, seed, share)
-        weights = tf.ones_like(loss)
+        weights, groups = tf.ones_like(loss), tf.shape(loss)[0]
         if self.surgery == "pcgrad":
-            products = self._products(stacked, self.shared)
+            products = self._products(stacked, self.shared, groups)
             step = tf.cast(batch["step"], tf.int32)
-            order = projection_order(
-                tf.shape(loss)[0], tf.stack([self.seed, step])
-            )
+            order = projection_order(groups, tf.stack([self.seed, step]))
             weights = pcgrad_weights(products, order)
         if hasattr(self.loss_weighting, "update"):
-            products = self._products(stacked, self.balanced)
+            products = self._products(stacked, self.balanced, groups)
             norms = tf.sqrt(tf.linalg.diag_part(products))
             whole = _summed([loss])[0]
             self.loss_weighting.update(batch["task"], whole, norms)
@@ -184,7 +182,9 @@ class GroupedGradients:
         values = [variable.value for variable in self.variables]
         return tape.gradient(total, values)
 
-    def _products(self, stacked: Stacked, numbers: set[int]) -> tf.Tensor:
+    def _products(
+        self, stacked: Stacked, numbers: set[int], groups: tf.Tensor
+    ) -> tf.Tensor:
         """The inner products of the groups' whole gradients, float [G, G]."""
         dense = [g for n, g in stacked.dense.items() if n in numbers]
         sizes = [int(v.shape[0]) for v in self.variables]
@@ -193,8 +193,6 @@ class GroupedGradients:
             _keyed(g, stacked.rows[n], sizes[n]) for n, g in sparse.items()
         ]
         reduced = _summed([*dense, *keyed])
-        first = next(iter([*dense, *sparse.values()]))
-        groups = tf.shape(first)[0]
         total = tf.zeros([groups, groups])
         for gradient in reduced[: len(dense)]:
             total += _gram(gradient, groups)

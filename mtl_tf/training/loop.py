@@ -200,7 +200,8 @@ class Loop:
         self.checkpoints.save()
 
     def _stop_if_asked(self, stop: StopRequest, step: int) -> None:
-        if not stop or self._finished(step):
+        # Also after the last step: more runs or stages may follow.
+        if not stop:
             return
         self._save()
         self.progress.close()

@@ -178,6 +178,17 @@ def test_without_surgery_the_gradients_are_those_of_the_sum():
     )
 
 
+def test_surgery_on_weights_without_gradient_changes_nothing():
+    model, full = Conflicting(), batch()
+    _, plain = computed(model, full, surgery="none")
+    _, got = computed(model, full, shared=("unused",))
+    names = ["table", "kernel", "stack"]
+    np.testing.assert_array_equal(
+        flat(*(got[name] for name in names)),
+        flat(*(plain[name] for name in names)),
+    )
+
+
 def test_losses_of_the_scheme_are_added_whole_and_once():
     full = batch()
     _, plain = computed(Conflicting(), full)

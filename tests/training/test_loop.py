@@ -107,6 +107,19 @@ def test_a_signal_saves_and_stops_and_the_same_command_continues(
     assert_same(resumed, whole)
 
 
+def test_a_signal_at_the_last_step_is_not_lost(tmp_path):
+    def score(step):
+        if step == 12:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return float(step)
+
+    with pytest.raises(Interrupted, match="at step 12 of 12"):
+        toy.Stage(tmp_path / "a", scores=score).run()
+    resumed = toy.Stage(tmp_path / "a").run()
+    assert resumed.records == []
+    assert_same(resumed, toy.Stage(tmp_path / "b").run())
+
+
 def damage(directory, newest):
     """Truncates the files of one of the two states."""
     paths = glob.glob(str(directory / "checkpoints" / "*.data-*"))

@@ -166,14 +166,14 @@ def test_another_config_is_refused(tmp_path, training):
 
 
 def test_all_cells_are_checked_before_the_first_is_trained(tmp_path, training):
-    from mtl_tf.configs import validation
+    def positive(found):
+        rate = found["training"]["optimizer"]["learning_rate"]
+        if rate <= 0:
+            raise ConfigError(f"learning_rate must be positive, got {rate}")
 
-    with pytest.raises(ConfigError, match="learning_rate must be positive"):
-        sweep.sweep(
-            config(f"{RATES}=0.1,-1"),
-            str(tmp_path),
-            validate=validation.validate,
-        )
+    wanted = config(f"{RATES}=0.1,-1")
+    with pytest.raises(ConfigError, match="must be positive, got -1"):
+        sweep.sweep(wanted, str(tmp_path), validate=positive)
     assert training.seen == []
 
 

@@ -9,7 +9,8 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.training import runs, transfer
+from mtl_tf.training import data, runs, transfer
+from mtl_tf.training.run_directory import RunDirectory
 from tests.system import corpus
 from tests.training.test_runs import assert_same_weights, weights
 
@@ -80,6 +81,18 @@ def test_shared_weights_stay_words_move_and_the_tasks_own_are_fresh(turns):
     }
     reasons = {e["why"] for e in report["not_taken"]}
     assert reasons == {"no tasks of the same name"}
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_vocabulary_can_be_that_of_more_tasks(tmp_path, whole):
+    entries = corpus.write(tmp_path, 7, {"train": 8, "test": 4})
+    with open(entries[1]["files"]["train"], "a") as file:
+        file.write("1\telsewhere yes no\n")
+    config = quick(entries[:1])
+    config["text"]["vocabulary_tasks"] = entries if whole else []
+    loaded = data.load(config, RunDirectory(str(tmp_path / "a")), None, None)
+    assert ("elsewhere" in loaded.encoder.vocabulary.tokens) == whole
+    assert [task.name for task in loaded.tasks] == ["plain"]
 
 
 def test_clean_parts_are_those_of_the_whole_group(turns, small_files, tmp_path):

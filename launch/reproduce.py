@@ -116,7 +116,7 @@ def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
 
 
 def _command() -> str:
-    return shlex.join([PROGRAM.command(), *sys.argv[1:]])
+    return f"{PROGRAM.command()} {shlex.join(sys.argv[1:])}"
 
 
 def _check_failures(report: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 
 import pytest
 
@@ -37,7 +38,9 @@ def trained(monkeypatch):
     return calls
 
 
-def test_the_rows_configs_reach_the_training(trained, tmp_path, capsys):
+def test_the_rows_configs_reach_the_training(
+    trained, tmp_path, capsys, monkeypatch
+):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("")
     arguments = [
@@ -49,6 +52,7 @@ def test_the_rows_configs_reach_the_training(trained, tmp_path, capsys):
         f"--vectors={vectors}",
         f"--model_dir={tmp_path / 'table'}",
     ]
+    monkeypatch.setattr(sys, "argv", ["reproduce.py", "--rows=a b"])
     assert call(*arguments) == 0
     assert len(trained) == 4
     for config, manual_dir, strategy in trained:
@@ -61,6 +65,7 @@ def test_the_rows_configs_reach_the_training(trained, tmp_path, capsys):
     table = (tmp_path / "table" / "table.md").read_text()
     assert table == capsys.readouterr().out
     assert "81.5 ± 0.0 (81.2)" in table
+    assert "`python -m launch.reproduce '--rows=a b'`" in table
     assert "training.epochs=2" in table and "Word vectors from" in table
 
 

@@ -75,6 +75,13 @@ def memory_with_attention(ops, inputs, state):
     }
 
 
+def kept_attention(ops, inputs, state):
+    """The softmax and what is kept have gradients of their own."""
+    weights = ops.softmax(inputs["h"] + ops.matmul(state["h"], "query"))
+    read = ops.keep(weights * state["h"])
+    return {"h": ops.tanh(ops.matmul(read, "value") + read)}
+
+
 G, B, T, D, H, M, K, S = 2, 4, 5, 3, 4, 3, 6, 2
 
 CELLS = {
@@ -84,6 +91,16 @@ CELLS = {
             "gates": normal(G, H, 2 * H),
             "candidate": normal(H, H),
             "x_gates": normal(D, 2 * H),
+            "x_h": normal(D, H),
+        },
+        {"h": normal(G, B, H)},
+        {},
+    ),
+    "kept": (
+        kept_attention,
+        {
+            "query": normal(H, H),
+            "value": normal(G, H, H),
             "x_h": normal(D, H),
         },
         {"h": normal(G, B, H)},

@@ -56,17 +56,12 @@ def load(
         MtlError: wrong tasks or data, or data that changed since the run
             began.
     """
-    tasks = registry.resolve(
-        config["tasks"], data_dir, manual_dir, config.get("cross_validation")
-    )
+    where = (data_dir, manual_dir, config.get("cross_validation"))
+    tasks = registry.resolve(config["tasks"], *where)
     vocabulary = run.file("vocabulary")
     if not os.path.isdir(vocabulary):
         entries = config["text"]["vocabulary_tasks"]
-        group = (
-            registry.resolve(entries, data_dir, manual_dir)
-            if entries
-            else tasks
-        )
+        group = registry.resolve(entries, *where) if entries else tasks
         logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(vocabulary) as directory:
             encoding.build_encoder(group, config["text"]).save(directory)

@@ -56,7 +56,7 @@ def load(
         MtlError: wrong tasks or data, or data that changed since the run
             began.
     """
-    where = (data_dir, manual_dir, config["cross_validation"])
+    where = (data_dir, manual_dir, config.get("cross_validation"))
     tasks = registry.resolve(config["tasks"], *where)
     vocabulary = run.file("vocabulary")
     if not os.path.isdir(vocabulary):

@@ -264,3 +264,31 @@ def test_features_are_scikit_learns_and_copied_by_task():
     same = same[:, None] == same[None]
     np.testing.assert_allclose(kernel, single * (1 + same), atol=1e-12)
     assert len(copied) == rows.shape[1] < 3 * len(plain)
+
+
+def test_a_tested_fold_counts_as_unseen(tmp_path):
+    chosen = corpus.write(tmp_path, 5, {"train": 60, "validation": 30})
+    config = make_config(chosen[0])
+    config["text"]["vocabulary_tasks"] = tuple(chosen)
+    config["cross_validation"] = {"folds": 2, "fold": 1}
+    results = linear.train(config, str(tmp_path / "run"), "shared")
+    scores = results["tasks"]["plain"]
+    assert scores["examples"] == pytest.approx(45, abs=1)
+    # All but the texts that a file has twice.
+    assert scores["clean"]["examples"] > 40
+
+
+def test_the_vocabulary_of_a_group_leaves_the_tested_fold_out(tmp_path):
+    path = tmp_path / "train.tsv"
+    lines = [f"{n % 2}\tword{n}\n" for n in range(40)]
+    path.write_text("".join(lines))
+    mails = {"name": "mails", "files": {"train": str(path)}}
+    mails |= {"columns": {"text": 1, "label": 0}}
+    config = make_config(mails)
+    config["text"]["vocabulary_tasks"] = (mails,)
+    config["cross_validation"] = {"folds": 4, "fold": 0}
+    linear.train(config, str(tmp_path / "run"), "shared")
+    vocabulary = (
+        tmp_path / "run" / "vocabulary" / "vocabulary.txt"
+    ).read_text()
+    assert len(vocabulary.split()) == 2 + 40 - 10 - 3

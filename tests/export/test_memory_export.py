@@ -16,7 +16,7 @@ TEXTS = ["the yes tree no stone", "", "no a yes of", "unseen words yes no"]
     [
         {"name": "me_lstm", "align": "mlp"},
         {"name": "arc_i"},
-        {"name": "arc_ii", "bidirectional": True},
+        {"name": "arc_ii"},
     ],
     ids=lambda scheme: scheme["name"],
 )

@@ -122,6 +122,19 @@ def test_one_class_sets():
     assert scores["confusion"]["matrix"] == [[0, 0], [0, 2]]
 
 
+def test_diagnostics_are_averaged_and_count_in_no_score():
+    tasks = [
+        books(diagnostics={"guessed": [100, 0, 0, 0]}),
+        books(name="films", diagnostics={"guessed": [100, 100, 0, 0]}),
+        books(name="toys"),
+    ]
+    results = evaluate(tasks, "test")
+    assert results["tasks"]["books"]["diagnostics"] == {"guessed": 25.0}
+    assert "diagnostics" not in results["tasks"]["toys"]
+    plain = evaluate([books(), books(name="a"), books(name="b")], "test")
+    assert results["mean"] == plain["mean"] | {"diagnostics": {"guessed": 37.5}}
+
+
 def test_no_tasks():
     assert evaluate([], "test")["mean"] == {"overall": None}
 
@@ -135,3 +148,8 @@ def test_unknown_metric():
 def test_lengths_must_agree(field):
     with pytest.raises(ValueError, match=f"books: {field} must have one"):
         evaluate([books(**{field: [1, 0]})], "test")
+
+
+def test_lengths_of_diagnostics_must_agree():
+    with pytest.raises(ValueError, match="diagnostics guessed must have one"):
+        evaluate([books(diagnostics={"guessed": [1, 0]})], "test")

@@ -10,10 +10,9 @@ import os
 import numpy as np
 import pytest
 import tensorflow as tf
-from ml_collections import config_dict
 
-from mtl_tf.configs import base
 from mtl_tf.training import runs
+from tests.system import corpus
 from tests.training.test_runs import assert_same_weights, metrics
 
 TASKS = ("books", "films", "music", "toys")
@@ -51,20 +50,18 @@ def entries(tmp_path_factory):
 
 
 def make_config(entries, epochs, **scheme):
-    config = base.default_config()
-    config.name = "adversarial"
-    config.tasks = tuple(entries)
-    config.pipeline.batch_size = 8
-    config.pipeline.buckets = 1
-    config.pipeline.schedule = config_dict.ConfigDict({"name": "joint"})
-    config.model.embedding_dim = 16
-    config.model.init = {"name": "uniform", "range": 0.5}
-    config.model.scheme = config_dict.ConfigDict(
-        {"name": "asp", "units": 16} | scheme
-    )
-    config.training.epochs = epochs
-    config.training.optimizer.options.initial_accumulator_value = 1e-3
-    return config.to_dict()
+    config = corpus.config(entries, epochs=epochs)
+    config["pipeline"] |= {"batch_size": 8, "schedule": {"name": "joint"}}
+    config["model"] |= {
+        "init": {"name": "uniform", "range": 0.5},
+        "scheme": {"name": "asp", "units": 16} | scheme,
+    }
+    config["training"]["optimizer"] |= {
+        "name": "adagrad",
+        "learning_rate": 0.1,
+        "options": {"initial_accumulator_value": 1e-3},
+    }
+    return config
 
 
 def test_the_discriminator_falls_to_chance_and_the_tasks_hold(

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.training.trainer import auxiliary_loss
 from tests.training import toy
 
 
@@ -127,3 +128,20 @@ def test_the_first_bad_loss_is_named(tmp_path):
     iterator = stage.trainer.iterate(lambda r: toy.dataset(0, r, poison))
     report = run(stage, iterator, 8)
     assert (int(report.bad_step), int(report.bad_task)) == (3, 1)
+
+
+def test_a_loss_of_each_example_is_averaged_over_the_global_batch():
+    losses = np.array([[1.0, 2.0, 4.0, 9.0], [3.0, 5.0, 9.0, 9.0]], "f")
+    weight = np.array([[1, 1, 1, 0], [1, 1, 0, 0]], "f")
+    # By hand: filler rows do not count, each group has its own mean.
+    expected = (1 + 2 + 4) / 3 + (3 + 5) / 2
+
+    def loss(cut, shared):
+        outputs = {"losses": {"a": losses[:, cut], "b": tf.constant(0.5)}}
+        outputs = tf.nest.map_structure(tf.constant, outputs)
+        batch = {"weight": weight[:, cut], "normalizer": weight.sum(1)}
+        return auxiliary_loss(outputs, batch, shared)
+
+    np.testing.assert_allclose(loss(slice(4), 1.0), expected + 0.5)
+    halves = loss(slice(2), 0.5) + loss(slice(2, 4), 0.5)
+    np.testing.assert_allclose(halves, expected + 0.5)

@@ -77,12 +77,16 @@ def make_trainer(
 
 
 def _optimizer(
-    variables: Sequence[keras.Variable], embedding: Sequence[keras.Variable]
+    variables: Sequence[keras.Variable],
+    embedding: Sequence[keras.Variable],
+    compiled: bool = False,
 ) -> keras.optimizers.Optimizer:
     optimizer = make_optimizer({"name": "adagrad"}, _LEARNING_RATE)
     embedding_ids = {id(v) for v in embedding}
     l2 = [0.0 if id(v) in embedding_ids else _L2 for v in variables]
-    optimizer.configure(variables, l2, [1.0] * len(variables))
+    optimizer.configure(
+        variables, l2, [1.0] * len(variables), compiled=compiled
+    )
     return optimizer
 
 
@@ -198,7 +202,9 @@ def keras_run(
             "gradients" all but the optimizer's update.
     """
     variables = model.trainable_variables
-    optimizer = _optimizer(variables, [model.embedding.embeddings])
+    optimizer = _optimizer(
+        variables, [model.embedding.embeddings], compiled == "step"
+    )
 
     def gradients(batch):
         with tf.GradientTape() as tape:

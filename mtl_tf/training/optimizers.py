@@ -41,9 +41,12 @@ class ExactSparseMixin:
             gradient: of rows with a gradient where the gradient is sparse.
         rate_factors: factor on the learning rate per variable.
         clip_norm: greatest norm of the whole gradient, 0 for no limit.
+        compiled: XLA compiles the update, so that it must do without
+            operations that XLA lacks.
     """
 
     lazy = False
+    compiled = False
     clip_norm = 0.0
     l2: list[float] | None = None
     rate_factors: list[float] | None = None
@@ -55,11 +58,13 @@ class ExactSparseMixin:
         rate_factors: list[float],
         lazy: bool = False,
         clip_norm: float = 0.0,
+        compiled: bool = False,
     ) -> None:
         """Builds the slots for `variables` and sets what belongs to each."""
         self.build(variables)
         self.l2, self.rate_factors, self.lazy = l2, rate_factors, lazy
         self.clip_norm = clip_norm
+        self.compiled = compiled
 
     def _all_reduce_sum_gradients(self, grads_and_vars: list) -> list:
         """Keras's hook between the replicas' gradients and `update_step`."""
@@ -190,12 +195,20 @@ class Adagrad(ExactSparseMixin, keras.optimizers.Adagrad):
 
     def update_rows(self, slices, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_rows`."""
+        rate = tf.cast(learning_rate, variable.dtype)
+        slot, rows = self._accumulators[index].value, slices.indices
+        if self.compiled:
+            squares = tf.gather(slot, rows) + tf.square(slices.values)
+            slot.scatter_update(tf.IndexedSlices(squares, rows))
+            step = rate * slices.values / tf.sqrt(squares)
+            variable.scatter_sub(tf.IndexedSlices(step, rows))
+            return
         tf.raw_ops.ResourceSparseApplyAdagrad(
             var=variable.handle,
-            accum=self._accumulators[index].value.handle,
-            lr=tf.cast(learning_rate, variable.dtype),
+            accum=slot.handle,
+            lr=rate,
             grad=slices.values,
-            indices=slices.indices,
+            indices=rows,
         )
 
 

@@ -76,6 +76,26 @@ def test_repeated_words_give_the_update_of_the_dense_gradient(name):
     )
 
 
+@pytest.mark.parametrize("name", STOCK)
+def test_a_step_that_xla_compiles_gives_the_same_update(name):
+    variable = keras.Variable(table())
+    optimizer = ours(name)
+    optimizer.configure([variable], [0.01], [1.0], compiled=True)
+
+    @tf.function(jit_compile=True)
+    def update(row, slope):
+        with tf.GradientTape() as tape:
+            picked = tf.gather(variable.value, row)
+            loss = tf.reduce_sum(picked * slope)
+        optimizer.apply(tape.gradient(loss, [variable.value]), [variable])
+
+    for step, row in enumerate(WORDS):
+        update(tf.constant(row), slopes(step))
+    np.testing.assert_allclose(
+        variable.numpy(), sparse_path(name, l2=0.01), atol=1e-6, rtol=0
+    )
+
+
 @pytest.mark.parametrize("name", ["adagrad", "adam"])
 def test_stock_keras_differs_so_that_the_test_above_can_fail(name):
     cls, rate, options = STOCK[name]

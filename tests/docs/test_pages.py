@@ -22,7 +22,12 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
-PAGES = ["add_a_task", "add_a_sharing_scheme", "add_an_experiment"]
+PAGES = [
+    "add_a_task",
+    "add_a_sharing_scheme",
+    "add_an_experiment",
+    "compare_models",
+]
 SOURCES = ["mtl_tf", "launch", "export", "tests"]
 TIMEOUT = 600  # seconds for one block
 

@@ -41,7 +41,9 @@ class Loop:
         reverse: from the last step to the first.
         sequences: names of the states to return for all steps.
         emits: names of the emissions to return for all steps.
-
+        plans: the plans of the step function that are known already, by the
+            shapes they are for. Whoever keeps the dictionary saves the time
+            of making them again for another length, shard or call.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Loop:
         reverse: bool,
         sequences: Sequence[str],
         emits: Sequence[str],
+        plans: dict[tuple, steps.Plan],
     ):
         self._step = step
         self._weights = dict(weights)
@@ -59,6 +62,7 @@ class Loop:
         self._reverse = reverse
         self._sequences = tuple(sequences)
         self._emits = tuple(emits)
+        self._plans = plans
         self._length = tf.shape(mask)[0]
 
     def run(self, inputs, state, constants, keep: bool):
@@ -111,14 +115,17 @@ class Loop:
         )
 
     def _plan(self, inputs, state, constants) -> steps.Plan:
-        return steps.plan(
-            self._step,
+        shapes = (
             _map(_spec, self._weights),
             _map(_spec, constants),
             _map(_step_spec, inputs),
             _map(_spec, state),
-            _step_spec(self._mask),
         )
+        mask = _step_spec(self._mask)
+        key = (mask, *(tuple(specs.items()) for specs in shapes))
+        if key not in self._plans:
+            self._plans[key] = steps.plan(self._step, *shapes, mask)
+        return self._plans[key]
 
     def _forward(self, plan, inputs, state, weights, constants, keys):
         """The last state, and what `keys` name, `[T, ...]` by key."""

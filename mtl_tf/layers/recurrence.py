@@ -18,7 +18,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from mtl_tf.layers.loops import Loop
-from mtl_tf.layers.steps import Operations, Tensors
+from mtl_tf.layers.steps import Operations, Plan, Tensors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,6 +133,7 @@ class Recurrence:
         # One compiled function for each way of running, so that shards, calls
         # and traces share its compilations.
         self._compiled: dict[tuple, Callable] = {}
+        self._plans: dict[tuple, Plan] = {}
 
     def __call__(
         self,
@@ -217,7 +218,9 @@ class Recurrence:
         """Projections and loop on one shard."""
         inputs = self._project(tf.transpose(x, [2, 0, 1, 3]), weights)
         mask = tf.transpose(mask, [2, 0, 1])
-        loop = Loop(self._step, weights, mask, reverse, sequences, emits)
+        loop = Loop(
+            self._step, weights, mask, reverse, sequences, emits, self._plans
+        )
         state, series, emitted = loop.run(
             inputs, state, constants, keep=training
         )

@@ -28,6 +28,7 @@ PAGES = [
     "add_an_experiment",
     "compare_models",
 ]
+SLOW_PAGES = {"compare_models"}
 SOURCES = ["mtl_tf", "launch", "export", "tests"]
 TIMEOUT = 600  # seconds for one block
 
@@ -136,7 +137,15 @@ def data_dir(tmp_path_factory):
     return tmp_path_factory.mktemp("data")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page, marks=[pytest.mark.slow] if page in SLOW_PAGES else []
+        )
+        for page in PAGES
+    ],
+)
 def test_page(page, tmp_path, data_dir):
     markdown = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     copy_checkout(tmp_path)

@@ -14,8 +14,10 @@ TEXTS = ["the yes tree no stone", "", "no a yes of", "unseen words yes no"]
 @pytest.mark.parametrize(
     "scheme",
     [
-        {"name": "me_lstm", "align": "mlp"},
-        {"name": "arc_i"},
+        pytest.param(
+            {"name": "me_lstm", "align": "mlp"}, marks=pytest.mark.slow
+        ),
+        pytest.param({"name": "arc_i"}, marks=pytest.mark.slow),
         {"name": "arc_ii"},
     ],
     ids=lambda scheme: scheme["name"],

@@ -8,15 +8,19 @@ from mtl_tf.training import runs
 from tests.export.test_export import TEXTS, assert_scores
 from tests.system import corpus
 
-SCHEMES = [
+SLOW = [
     {"name": "hyper_lstm", "hyper_units": 4, "hyper_vector": 3},
     {"name": "psp"},
     {"name": "ssp", "private_input": "both", "bidirectional": True},
-    {"name": "asp"},
 ]
 
 
-@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda s: s["name"])
+@pytest.mark.parametrize(
+    "scheme",
+    [{"name": "asp"}]
+    + [pytest.param(scheme, marks=pytest.mark.slow) for scheme in SLOW],
+    ids=lambda scheme: scheme["name"],
+)
 def test_scheme_is_exported(scheme, toy_files, tmp_path):
     config = corpus.config(toy_files, epochs=1, jit=False)
     config["model"]["scheme"] = {"units": 6} | scheme

@@ -75,6 +75,7 @@ def test_me_lstm_compares_the_same_computation():
     assert target["value"] == result["rows"][1]["times_ours"]
 
 
+@pytest.mark.slow
 def test_arc_ii_compares_the_schemes_with_an_lstm():
     result = benchmark_cases.arc_ii(SMALL, 2)
     check_form(result)

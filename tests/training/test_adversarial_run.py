@@ -101,6 +101,7 @@ def scalars(folder, name):
     return found
 
 
+@pytest.mark.slow
 def test_a_scheduled_weight_survives_a_stop_and_is_reported(entries, tmp_path):
     schedule = {
         "adversarial_weight": 0.5,

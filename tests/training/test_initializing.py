@@ -113,6 +113,7 @@ def test_a_long_table_of_the_tasks_tables_is_taken_by_task():
     assert taken == ("", "the vocabularies differ")
 
 
+@pytest.mark.slow
 def test_a_run_that_continues_does_not_start_again(
     tmp_path, toy_run, toy_files
 ):

@@ -20,6 +20,7 @@ def joint(entries, **training):
     return config
 
 
+@pytest.mark.slow
 def test_both_learn_what_conflicts_and_resume_after_kill_9(tmp_path, toy_files):
     options = {"loss_weighting": "gradnorm", "gradient_surgery": "pcgrad"}
     config = joint(toy_files, epochs=4, checkpoint_seconds=1e-6, **options)

@@ -55,7 +55,7 @@ def test_elsewhere_a_line_is_logged_now_and_then(monkeypatch, caplog):
     clock(monkeypatch, [0.0, 1.0, 16.0])
     stream = io.StringIO()
     shown = Progress(300, 0, 50, stream=stream)
-    with caplog.at_level("INFO"):
+    with caplog.at_level("INFO", logger="absl"):
         shown.update(10, 0.2)
         assert not caplog.records
         shown.update(20, 0.2)

@@ -79,6 +79,7 @@ def wait_for(path, process):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_killed_table_continues_where_it_was(tmp_path, data_dir):
     code = (
         "import pathlib\n"

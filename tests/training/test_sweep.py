@@ -178,7 +178,7 @@ def test_all_cells_are_checked_before_the_first_is_trained(tmp_path, training):
 
 
 def test_progress_tells_the_time_left(tmp_path, training, caplog):
-    with caplog.at_level("INFO"):
+    with caplog.at_level("INFO", logger="absl"):
         sweep.sweep(config(seeds=1), str(tmp_path))
     lines = [line for line in caplog.messages if line.startswith("Cell ")]
     assert lines[0].startswith("Cell 1 of 3 (1 of 3 to train): ")
@@ -186,6 +186,7 @@ def test_progress_tells_the_time_left(tmp_path, training, caplog):
     assert lines[2].endswith("learning_rate=0.3, seed=0")
 
 
+@pytest.mark.slow
 def test_real_runs_with_one_that_diverges(tmp_path, toy_files):
     found = corpus.config(toy_files, steps=3)
     found["training"]["optimizer"]["name"] = "sgd"

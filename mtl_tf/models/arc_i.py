@@ -1,8 +1,9 @@
 """ARC-I: an LSTM per task, and a memory that all tasks share."""
 
+import functools
+
 import keras
 
-from mtl_tf.core import checks
 from mtl_tf.layers.me_lstm import MELSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
@@ -36,6 +37,8 @@ class ArcIScheme(RecurrentScheme):
         ```
     """
 
+    layer = functools.partial(MELSTM, shared_memory=True)
+
     def __init__(
         self,
         tasks: int,
@@ -45,26 +48,13 @@ class ArcIScheme(RecurrentScheme):
         align: str = "cosine",
         **kwargs,
     ):
-        self._options = {
-            "tasks": checks.positive_integer("tasks", tasks),
-            "units": units,
-            "memory_slots": memory_slots,
-            "memory_width": memory_width,
-            "align": align,
-        }
-        super().__init__(**kwargs)
-
-    def direction(self, reverse, name):
-        """See `RecurrentScheme`."""
-        return MELSTM(
-            **self._options,
-            shared_memory=True,
-            reverse=reverse,
-            init=self.init,
-            dtype=self.dtype_policy,
-            name=name,
+        super().__init__(
+            {
+                "tasks": tasks,
+                "units": units,
+                "memory_slots": memory_slots,
+                "memory_width": memory_width,
+                "align": align,
+            },
+            **kwargs,
         )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | dict(self._options)

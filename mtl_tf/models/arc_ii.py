@@ -2,7 +2,6 @@
 
 import keras
 
-from mtl_tf.core import checks
 from mtl_tf.layers.arc_ii import LocalGlobalLSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
@@ -38,6 +37,8 @@ class ArcIIScheme(RecurrentScheme):
         ```
     """
 
+    layer = LocalGlobalLSTM
+
     def __init__(
         self,
         tasks: int,
@@ -47,25 +48,13 @@ class ArcIIScheme(RecurrentScheme):
         align: str = "cosine",
         **kwargs,
     ):
-        self._options = {
-            "tasks": checks.positive_integer("tasks", tasks),
-            "units": units,
-            "memory_slots": memory_slots,
-            "memory_width": memory_width,
-            "align": align,
-        }
-        super().__init__(**kwargs)
-
-    def direction(self, reverse, name):
-        """See `RecurrentScheme`."""
-        return LocalGlobalLSTM(
-            **self._options,
-            reverse=reverse,
-            init=self.init,
-            dtype=self.dtype_policy,
-            name=name,
+        super().__init__(
+            {
+                "tasks": tasks,
+                "units": units,
+                "memory_slots": memory_slots,
+                "memory_width": memory_width,
+                "align": align,
+            },
+            **kwargs,
         )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | dict(self._options)

@@ -2,11 +2,8 @@
 
 import keras
 
-from mtl_tf.core import checks
 from mtl_tf.layers.hyper_lstm import HyperLSTM
 from mtl_tf.models.scheme import RecurrentScheme
-
-_SHARING = ["private", "shared"]
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -36,6 +33,8 @@ class HyperLSTMScheme(RecurrentScheme):
         ```
     """
 
+    layer = HyperLSTM
+
     def __init__(
         self,
         tasks: int,
@@ -45,31 +44,13 @@ class HyperLSTMScheme(RecurrentScheme):
         sharing: str = "private",
         **kwargs,
     ):
-        sizes = {
-            "tasks": tasks,
-            "units": units,
-            "hyper_units": hyper_units,
-            "hyper_vector": hyper_vector,
-        }
-        for name, size in sizes.items():
-            checks.positive_integer(name, size)
-        checks.one_of("sharing", sharing, _SHARING)
-        self._options = sizes | {"sharing": sharing}
-        super().__init__(**kwargs)
-
-    def direction(self, reverse, name):
-        """See `RecurrentScheme`."""
-        options = dict(self._options)
-        if options.pop("sharing") == "shared":
-            options["tasks"] = 0
-        return HyperLSTM(
-            **options,
-            reverse=reverse,
-            init=self.init,
-            dtype=self.dtype_policy,
-            name=name,
+        super().__init__(
+            {
+                "tasks": tasks,
+                "units": units,
+                "hyper_units": hyper_units,
+                "hyper_vector": hyper_vector,
+                "sharing": sharing,
+            },
+            **kwargs,
         )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | dict(self._options)

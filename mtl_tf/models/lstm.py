@@ -2,7 +2,6 @@
 
 import keras
 
-from mtl_tf.core import checks
 from mtl_tf.layers.lstm import LSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
@@ -30,6 +29,8 @@ class LSTMScheme(RecurrentScheme):
         ```
     """
 
+    layer = LSTM
+
     def __init__(
         self,
         tasks: int,
@@ -38,30 +39,12 @@ class LSTMScheme(RecurrentScheme):
         forget_bias: float = 0.0,
         **kwargs,
     ):
-        self._options = {
-            "tasks": checks.positive_integer("tasks", tasks),
-            "units": checks.positive_integer("units", units),
-            "sharing": checks.one_of("sharing", sharing, _SHARING),
-            "forget_bias": forget_bias,
-        }
-        super().__init__(**kwargs)
-
-    def direction(self, reverse, name):
-        """See `RecurrentScheme`."""
-        private = self._options["sharing"] == "private"
-        return LSTM(
-            self._options["units"],
-            tasks=self._options["tasks"] if private else 0,
-            reverse=reverse,
-            forget_bias=self._options["forget_bias"],
-            init=self.init,
-            dtype=self.dtype_policy,
-            name=name,
+        super().__init__(
+            {
+                "tasks": tasks,
+                "units": units,
+                "sharing": sharing,
+                "forget_bias": forget_bias,
+            },
+            **kwargs,
         )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | dict(self._options)
-
-
-_SHARING = ["shared", "private"]

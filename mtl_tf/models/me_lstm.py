@@ -2,7 +2,6 @@
 
 import keras
 
-from mtl_tf.core import checks
 from mtl_tf.layers.me_lstm import MELSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
@@ -35,6 +34,8 @@ class MELSTMScheme(RecurrentScheme):
         ```
     """
 
+    layer = MELSTM
+
     def __init__(
         self,
         tasks: int,
@@ -45,32 +46,14 @@ class MELSTMScheme(RecurrentScheme):
         sharing: str = "private",
         **kwargs,
     ):
-        self._options = {
-            "tasks": checks.positive_integer("tasks", tasks),
-            "units": units,
-            "memory_slots": memory_slots,
-            "memory_width": memory_width,
-            "align": align,
-            "sharing": checks.one_of("sharing", sharing, _SHARING),
-        }
-        super().__init__(**kwargs)
-
-    def direction(self, reverse, name):
-        """See `RecurrentScheme`."""
-        options = dict(self._options)
-        if options.pop("sharing") == "shared":
-            options["tasks"] = 0
-        return MELSTM(
-            **options,
-            reverse=reverse,
-            init=self.init,
-            dtype=self.dtype_policy,
-            name=name,
+        super().__init__(
+            {
+                "tasks": tasks,
+                "units": units,
+                "memory_slots": memory_slots,
+                "memory_width": memory_width,
+                "align": align,
+                "sharing": sharing,
+            },
+            **kwargs,
         )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | dict(self._options)
-
-
-_SHARING = ["shared", "private"]

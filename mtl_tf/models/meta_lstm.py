@@ -2,7 +2,6 @@
 
 import keras
 
-from mtl_tf.core import checks
 from mtl_tf.layers.meta_lstm import MetaLSTM
 from mtl_tf.models.scheme import RecurrentScheme
 
@@ -35,6 +34,8 @@ class MetaLSTMScheme(RecurrentScheme):
         ```
     """
 
+    layer = MetaLSTM
+
     def __init__(
         self,
         tasks: int,
@@ -43,27 +44,12 @@ class MetaLSTMScheme(RecurrentScheme):
         meta_vector: int = 40,
         **kwargs,
     ):
-        sizes = {
-            "tasks": tasks,
-            "units": units,
-            "meta_units": meta_units,
-            "meta_vector": meta_vector,
-        }
-        for name, size in sizes.items():
-            checks.positive_integer(name, size)
-        self._options = sizes
-        super().__init__(**kwargs)
-
-    def direction(self, reverse, name):
-        """See `RecurrentScheme`."""
-        return MetaLSTM(
-            **self._options,
-            reverse=reverse,
-            init=self.init,
-            dtype=self.dtype_policy,
-            name=name,
+        super().__init__(
+            {
+                "tasks": tasks,
+                "units": units,
+                "meta_units": meta_units,
+                "meta_vector": meta_vector,
+            },
+            **kwargs,
         )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | dict(self._options)

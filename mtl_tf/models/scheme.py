@@ -1,8 +1,11 @@
 """What every sharing scheme is, and those that run over time."""
 
+from collections.abc import Callable, Mapping
+
 import keras
 import tensorflow as tf
 
+from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.recurrence import Result
 
@@ -61,12 +64,24 @@ class RecurrentScheme(SharingScheme):
     state after the first.
 
     Args:
+        options: the scheme's own constructor arguments. `layer` gets them;
+            one of them, "sharing", says whether it is made for the tasks
+            ("private") or once for all ("shared").
         bidirectional: whether to run in both directions.
         init: see `base.check_init`.
+
+    Attributes:
+        layer: the class of the layer of one direction.
     """
 
-    def __init__(self, *, bidirectional: bool = False, **kwargs):
+    layer: Callable[..., keras.layers.Layer]
+
+    def __init__(self, options: Mapping, *, bidirectional=False, **kwargs):
         super().__init__(**kwargs)
+        checks.positive_integer("tasks", options["tasks"])
+        sharing = options.get("sharing", "private")
+        checks.one_of("sharing", sharing, ["shared", "private"])
+        self._options = dict(options)
         self.bidirectional = bool(bidirectional)
         # Attributes, not a list: tf.train.Checkpoint does not look into the
         # lists and dictionaries of Keras layers.
@@ -88,7 +103,16 @@ class RecurrentScheme(SharingScheme):
 
     def direction(self, reverse: bool, name: str) -> keras.layers.Layer:
         """Makes the layer of one direction."""
-        raise NotImplementedError
+        options = dict(self._options)
+        if options.pop("sharing", "private") == "shared":
+            options["tasks"] = 0
+        return self.layer(
+            **options,
+            reverse=reverse,
+            init=self.init,
+            dtype=self.dtype_policy,
+            name=name,
+        )
 
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., D]`."""
@@ -144,7 +168,8 @@ class RecurrentScheme(SharingScheme):
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        return super().get_config() | {"bidirectional": self.bidirectional}
+        config = super().get_config() | {"bidirectional": self.bidirectional}
+        return config | self._options
 
 
 def _inspected(results) -> dict[str, tf.Tensor]:

@@ -2,7 +2,6 @@
 
 import keras
 
-from mtl_tf.core import checks
 from mtl_tf.layers.shared_private import (
     ParallelSharedPrivate,
     SerialSharedPrivate,
@@ -34,32 +33,21 @@ class ParallelScheme(RecurrentScheme):
         ```
     """
 
+    layer = ParallelSharedPrivate
+
     def __init__(self, tasks: int, units: int = 100, **kwargs):
-        self._options = {
-            "tasks": checks.positive_integer("tasks", tasks),
-            "units": checks.positive_integer("units", units),
-        }
-        super().__init__(**kwargs)
+        super().__init__(
+            {
+                "tasks": tasks,
+                "units": units,
+            },
+            **kwargs,
+        )
 
     @property
     def output_units(self) -> int:
         """The size of the summary and of a sequence's elements."""
         return 2 * super().output_units
-
-    def direction(self, reverse, name):
-        """See `RecurrentScheme`."""
-        return ParallelSharedPrivate(
-            self._options["units"],
-            self._options["tasks"],
-            reverse=reverse,
-            init=self.init,
-            dtype=self.dtype_policy,
-            name=name,
-        )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | dict(self._options)
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -88,6 +76,8 @@ class SerialScheme(RecurrentScheme):
         ```
     """
 
+    layer = SerialSharedPrivate
+
     def __init__(
         self,
         tasks: int,
@@ -95,23 +85,11 @@ class SerialScheme(RecurrentScheme):
         private_input: str = "shared",
         **kwargs,
     ):
-        self._options = {
-            "tasks": checks.positive_integer("tasks", tasks),
-            "units": checks.positive_integer("units", units),
-            "private_input": private_input,
-        }
-        super().__init__(**kwargs)
-
-    def direction(self, reverse, name):
-        """See `RecurrentScheme`."""
-        return SerialSharedPrivate(
-            **self._options,
-            reverse=reverse,
-            init=self.init,
-            dtype=self.dtype_policy,
-            name=name,
+        super().__init__(
+            {
+                "tasks": tasks,
+                "units": units,
+                "private_input": private_input,
+            },
+            **kwargs,
         )
-
-    def get_config(self) -> dict:
-        """The constructor's arguments."""
-        return super().get_config() | dict(self._options)

@@ -14,10 +14,11 @@ def default_config() -> config_dict.ConfigDict:
             config.tasks = ("fdu_mtl",)
             return config
 
-    `text.tokenizer`, `pipeline.schedule` and `model.scheme` hold the options
-    of the choice they name: replace them as a whole for another choice, in
-    the file by `config.pipeline.schedule = config_dict.ConfigDict({...})`,
-    on the command line by `--config.pipeline.schedule="{'name': ...}"`.
+    `text.tokenizer`, `pipeline.schedule`, `model.scheme` and
+    `model.characters` hold the options of the choice they name: replace them
+    as a whole for another choice, in the file by
+    `config.pipeline.schedule = config_dict.ConfigDict({...})`, on the command
+    line by `--config.pipeline.schedule="{'name': ...}"`.
 
     Returns:
         A new `ConfigDict`. Of its fields:
@@ -28,6 +29,14 @@ def default_config() -> config_dict.ConfigDict:
         *   `model.embedding_private_dim`: how many of `embedding_dim` come
             from a table of the task's own; pretrained vectors have the size
             of the rest.
+            `model.tagging`: how tagging tasks are decoded (`crf`, or
+            `softmax` for every token by itself), and whether a CRF forbids
+            transitions that the labels' span scheme does not have.
+            `model.characters`: features of a word's characters, `none`,
+            `cnn` (`filters`, `width`) or `lstm` (`units`), both with
+            `dimension`. `model.casing_dim`: size of vectors of how words are
+            written; 0 for none. `model.word_dropout`: fraction of the words
+            that are unknown in training.
         *   `text.max_length`: tokens kept of a text; 0 keeps all.
             `text.max_size`: words in the vocabulary; 0 keeps all.
             `text.vectors`: file of pretrained vectors; "" for none.
@@ -193,6 +202,10 @@ def _model() -> dict:
         "dropout": {"embedding": 0.0, "head": 0.0},
         "init": {},
         "scheme": meta_lstm(),
+        "tagging": {"decoder": "crf", "constraints": True},
+        "characters": {"name": "none"},
+        "casing_dim": 0,
+        "word_dropout": 0.0,
     }
 
 

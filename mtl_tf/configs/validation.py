@@ -101,6 +101,11 @@ CHECKS: dict[str, Check] = {
     "model.scheme.meta_units": checks.positive_integer,
     "model.scheme.meta_vector": checks.positive_integer,
     "model.scheme.bidirectional": _boolean,
+    "model.tagging.decoder": _name,
+    "model.tagging.constraints": _boolean,
+    "model.characters.name": _name,
+    "model.casing_dim": checks.not_negative_integer,
+    "model.word_dropout": checks.fraction,
     "training.epochs": checks.positive_integer,
     "training.steps": checks.not_negative_integer,
     "training.optimizer.name": _name,
@@ -142,6 +147,7 @@ OPEN = (
     "pipeline.schedule",
     "model.init",
     "model.scheme",
+    "model.characters",
     "training.optimizer.options",
 )
 

@@ -1,12 +1,13 @@
 """What the layers with task-specific parameters have in common."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks, random
+from mtl_tf.core.errors import ConfigError
 
 _INIT = {"name": "glorot", "range": 0.1, "seed": 0}
 
@@ -116,3 +117,30 @@ def choose(stack: keras.Variable, task: tf.Tensor) -> tf.Tensor:
         `[G, ...]`.
     """
     return tf.gather(stack.value, task)
+
+
+def check_label_counts(counts: Sequence[int]) -> list[int]:
+    """Returns the tasks' numbers of labels as a list.
+
+    Raises:
+        ConfigError: there is none, or one that is no positive integer.
+    """
+    if not counts:
+        raise ConfigError("label_counts must name at least one task")
+    for count in counts:
+        checks.positive_integer("label_counts", count)
+    return list(counts)
+
+
+def own_labels(counts: Sequence[int], task: tf.Tensor, units: int) -> tf.Tensor:
+    """Which of `units` labels the groups' tasks have.
+
+    Args:
+        counts: each task's number of labels.
+        task: int32 `[G]`.
+        units: the number of labels that all tasks are given.
+
+    Returns:
+        bool `[G, units]`.
+    """
+    return tf.sequence_mask(tf.gather(tf.constant(counts), task), units)

@@ -10,7 +10,12 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import crf_recursions as recursions
-from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.base import (
+    StackedLayer,
+    check_label_counts,
+    choose,
+    own_labels,
+)
 from mtl_tf.layers.crf_constraints import Constraints
 from mtl_tf.layers.crf_recursions import IMPOSSIBLE, Chain
 
@@ -86,7 +91,7 @@ class CRF(StackedLayer):
         self.tasks = checks.not_negative_integer("tasks", tasks)
         sets = max(self.tasks, 1)
         counts = [self.units] * sets if label_counts is None else label_counts
-        self.label_counts = [int(count) for count in counts]
+        self.label_counts = check_label_counts(counts)
         _check_counts(self.label_counts, sets, self.units)
         self.constraints = _checked(constraints, self.tasks, self.label_counts)
         allowed = [
@@ -211,7 +216,7 @@ class CRF(StackedLayer):
             logits, mask = (tf.expand_dims(t, axis) for t in (logits, mask))
         if not self.tasks:
             task = tf.zeros(tf.shape(logits)[:1], tf.int32)
-        own = tf.gather(tf.constant(self._own()), task)
+        own = own_labels(self.label_counts, task, self.units)
         usable = mask[..., None] & own[:, None, None]
         # What does not count cannot harm, were it infinite.
         logits = tf.where(usable, logits, IMPOSSIBLE)
@@ -225,9 +230,6 @@ class CRF(StackedLayer):
         shift = tf.where(mask, shift[..., 0], 0.0)
         axis = None if grouped else axis
         return _Given(logits, mask, task, own, shift, axis)
-
-    def _own(self) -> np.ndarray:
-        return np.arange(self.units) < np.array(self.label_counts)[:, None]
 
     def _scores(self, name: str, allowed: np.ndarray, task) -> tf.Tensor:
         """The groups' scores of one kind, `IMPOSSIBLE` where forbidden."""
@@ -332,12 +334,10 @@ def _check_counts(counts: Sequence[int], sets: int, units: int) -> None:
             f"label_counts must have one entry for each of {sets} sets of "
             f"transitions, got {len(counts)}"
         )
-    for count in counts:
-        checks.positive_integer("label_counts", count)
-        if count > units:
-            raise ConfigError(
-                f"label_counts must not be above units ({units}), got {count}"
-            )
+    if max(counts) > units:
+        raise ConfigError(
+            f"label_counts must not be above units ({units}), got {max(counts)}"
+        )
 
 
 def _checked(constraints, tasks: int, counts) -> list[Constraints | None]:

@@ -42,7 +42,7 @@ class Dropout(keras.layers.Layer):
         """Drops parts of `x` if `training`.
 
         Args:
-            x: a float tensor.
+            x: a tensor.
             training: False returns `x` itself.
             seed: int32 `[2]`; needed when training with a rate above 0.
 
@@ -57,9 +57,11 @@ class Dropout(keras.layers.Layer):
         draw = tf.random.stateless_uniform(
             tf.shape(x), self._salted(seed), dtype=tf.float32, alg="philox"
         )
-        return tf.where(
-            draw >= self.rate, x / tf.cast(1.0 - self.rate, x.dtype), 0
-        )
+        return self.drop(x, draw >= self.rate)
+
+    def drop(self, x, kept):
+        """What becomes of `x`, where it is `kept` and elsewhere."""
+        return tf.where(kept, x / tf.cast(1.0 - self.rate, x.dtype), 0)
 
     def _salted(self, seed):
         salts = [

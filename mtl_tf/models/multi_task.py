@@ -6,11 +6,15 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
+from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
-from mtl_tf.models.registry import HEADS, make_scheme
+from mtl_tf.layers.word_dropout import WordDropout
+from mtl_tf.models.heads import make_heads
+from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
 
 _FIELDS = (
@@ -20,7 +24,17 @@ _FIELDS = (
     "dropout",
     "init",
     "scheme",
+    "tagging",
+    "characters",
+    "casing_dim",
+    "word_dropout",
 )
+
+# Entries of a batch that have a time axis, the third one.
+_TIMED = ("tokens", "tags", "characters", "casing")
+
+# Kinds of casing a batch may tell apart, and 0 for padding.
+_CASINGS = 16
 
 
 class MultiTaskModel(keras.Model):
@@ -32,9 +46,14 @@ class MultiTaskModel(keras.Model):
         heads: by kind of task.
         embedding_dropout: rate of dropout on the embedded tokens.
         head_dropout: rate of dropout on what a head reads.
+        word_dropout: rate at which tokens become the unknown one in training.
+        characters: features of a word's characters, or None.
+        casing: looks up vectors of how words are written, or None.
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
-        padding), maybe "label"; other entries are ignored.
+        padding), with character features also "characters" int32
+        `[G, B, T, W]`, with casing "casing" int32 `[G, B, T]`, and what the
+        heads read, such as "label" or "tags"; other entries are ignored.
     Output shape: the head's outputs, and "losses", "inspect" and
         "diagnostics" as `SharingScheme` describes them.
     Masking: padding tokens, also whole rows of them, change nothing.
@@ -53,10 +72,15 @@ class MultiTaskModel(keras.Model):
         heads: Mapping[str, keras.layers.Layer],
         embedding_dropout: float = 0.0,
         head_dropout: float = 0.0,
+        word_dropout: float = 0.0,
+        characters: CharacterFeatures | None = None,
+        casing: Embedding | None = None,
         **kwargs,
     ):
         super().__init__(autocast=False, **kwargs)
         self.embedding = embedding
+        self.characters = characters
+        self.casing = casing
         self.scheme = scheme
         # Attributes, not a dictionary: tf.train.Checkpoint does not look into
         # the lists and dictionaries of Keras layers.
@@ -65,6 +89,7 @@ class MultiTaskModel(keras.Model):
             setattr(self, f"{kind}_head", head)
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
         self.head_dropout = Dropout(head_dropout, salt="head")
+        self.word_dropout = WordDropout(word_dropout)
 
     @property
     def heads(self) -> dict[str, keras.layers.Layer]:
@@ -74,9 +99,19 @@ class MultiTaskModel(keras.Model):
     def build(self, input_shape=None):
         """Makes all weights."""
         self.embedding.build()
-        embedded = (None, None, None, self.embedding.dimension)
-        self.scheme.build(embedded)
-        encoded = {"summary": (None, None, self.scheme.output_units)}
+        size = self.embedding.dimension
+        if self.characters:
+            self.characters.build()
+            size += self.characters.units
+        if self.casing:
+            self.casing.build()
+            size += self.casing.dimension
+        self.scheme.build((None, None, None, size))
+        units = self.scheme.output_units
+        encoded = {
+            "summary": (None, None, units),
+            "sequence": (None, None, None, units),
+        }
         for head in self.heads.values():
             head.build(encoded)
         self.built = True
@@ -99,16 +134,20 @@ class MultiTaskModel(keras.Model):
             kind: of the batch's tasks; needed where there are several kinds.
         """
         head = self._head(kind)
-        tokens = _at_least_one_step(batch["tokens"])
+        batch = _at_least_one_step(batch)
+        tokens = batch["tokens"]
         # A distributed iterator forgets the number of groups of one of them.
         task = tf.ensure_shape(batch["task"], tokens.shape[:1])
+        mask = self.embedding.mask(tokens)
         embedded = self.embedding_dropout(
-            self.embedding(tokens, task), training=training, seed=seed
+            self._embed(batch, task, training, seed),
+            training=training,
+            seed=seed,
         )
         asked = {name: batch.get(name) for name in self.scheme.batch_entries}
         encoded = self.scheme(
             embedded,
-            self.embedding.mask(tokens),
+            mask,
             task,
             training=training,
             seed=seed,
@@ -119,12 +158,29 @@ class MultiTaskModel(keras.Model):
         read = self.head_dropout(
             encoded[head.reads], training=training, seed=seed
         )
-        output = head(encoded | {head.reads: read}, batch)
+        output = head(encoded | {head.reads: read, "mask": mask}, batch)
         return output | {
             "losses": encoded["losses"],
             "inspect": encoded["inspect"],
             "diagnostics": encoded.get("diagnostics", {}),
         }
+
+    def _embed(self, batch, task, training, seed) -> tf.Tensor:
+        """What the scheme reads of the words, side by side."""
+        tokens = self.word_dropout(
+            batch["tokens"], training=training, seed=seed
+        )
+        parts = [self.embedding(tokens, task)]
+        for name in ("characters", "casing"):
+            layer = getattr(self, name)
+            if layer and name not in batch:
+                raise ValueError(
+                    f"the model reads {name!r}, but the batch has only "
+                    f"{', '.join(sorted(batch))}"
+                )
+            if layer:
+                parts.append(layer(batch[name]))
+        return tf.concat(parts, -1) if len(parts) > 1 else parts[0]
 
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights that are stacked by task."""
@@ -141,15 +197,29 @@ class MultiTaskModel(keras.Model):
     def _head(self, kind: str | None) -> keras.layers.Layer:
         if kind is None and len(self.heads) == 1:
             return next(iter(self.heads.values()))
+        if kind is None:
+            raise ValueError(
+                "a model of several kinds of task needs the batch's kind: one "
+                f"of {', '.join(self.heads)}"
+            )
         return look_up(kind, self.heads, "kind of task")
 
 
-def _at_least_one_step(tokens: tf.Tensor) -> tf.Tensor:
-    """Pads `[G, B, 0]` to one step: XLA cannot loop over an empty array."""
+def _at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
+    """Pads a batch of no steps to one: XLA cannot loop over an empty array."""
+    tokens = batch["tokens"]
     if tokens.shape[2]:
-        return tokens
+        return dict(batch)
     missing = tf.cast(tf.equal(tf.shape(tokens)[2], 0), tf.int32)
-    return tf.pad(tokens, [[0, 0], [0, 0], [0, missing]])
+
+    def padded(x):
+        return tf.pad(
+            x,
+            [[0, missing if axis == 2 else 0] for axis in range(x.shape.rank)],
+        )
+
+    timed = {name: padded(batch[name]) for name in _TIMED if name in batch}
+    return dict(batch) | timed
 
 
 def build_model(
@@ -165,7 +235,11 @@ def build_model(
         model_config: "scheme" (its "name" and options), "embedding_dim",
             and optionally "embedding_private_dim" (how many of them come from
             a table of the task's own), "embedding_trainable", "dropout"
-            ({"embedding", "head"}) and "init" (see `layers.base.check_init`).
+            ({"embedding", "head"}), "word_dropout", "characters" ("name":
+            "none", "cnn" or "lstm", and options of
+            `layers.character_features`), "casing_dim" (0 for none), "tagging"
+            (see `heads.make_heads`) and "init" (see
+            `layers.base.check_init`).
         vocabulary_size: number of tokens, with padding and unknown.
         tasks: "name", "kind" and "labels" of each, in the order of their
             numbers in a batch.
@@ -182,7 +256,7 @@ def build_model(
     init = {"seed": seed} | dict(config.get("init") or {})
     dropout = _checked_dropout(config.get("dropout"))
     scheme = make_scheme(config["scheme"], len(tasks), init)
-    heads = _make_heads(tasks, init)
+    heads = make_heads(tasks, config.get("tagging"), init)
     _check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
         embedding=_make_embedding(config, vocabulary_size, len(tasks), init),
@@ -190,6 +264,9 @@ def build_model(
         heads=heads,
         embedding_dropout=dropout["embedding"],
         head_dropout=dropout["head"],
+        word_dropout=config.get("word_dropout", 0.0),
+        characters=make_characters(config.get("characters"), init),
+        casing=_make_casing(config.get("casing_dim", 0), init),
         name="multi_task_model",
     )
     model.build()
@@ -220,14 +297,11 @@ def _make_embedding(
     )
 
 
-def _make_heads(tasks: Sequence[Mapping], init: Mapping) -> dict:
-    """The head of the tasks' kind."""
-    kinds = sorted({task["kind"] for task in tasks})
-    if len(kinds) > 1:
-        raise ConfigError(f"tasks must be of one kind, got {kinds}")
-    head = look_up(kinds[0], HEADS, "kind of task")
-    counts = [len(task["labels"]) for task in tasks]
-    return {kinds[0]: head(counts, init=init, name=kinds[0])}
+def _make_casing(dimension: int, init: Mapping) -> Embedding | None:
+    checks.not_negative_integer("casing_dim", dimension)
+    if not dimension:
+        return None
+    return Embedding(_CASINGS, dimension, init=init, name="casing")
 
 
 def _check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:

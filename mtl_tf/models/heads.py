@@ -1,0 +1,75 @@
+"""The heads of a model: one for each kind of task."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint, look_up
+from mtl_tf.layers.crf_constraints import (
+    Constraints,
+    allowed_transitions,
+    span_scheme,
+)
+from mtl_tf.models.registry import HEADS
+
+_TAGGING = {"decoder": "crf", "constraints": True}
+
+
+def make_heads(
+    tasks: Sequence[Mapping],
+    tagging: Mapping | None = None,
+    init: Mapping | None = None,
+) -> dict[str, keras.layers.Layer]:
+    """Makes the head of each kind of task, by kind.
+
+    Every head has a slice for every task, so that a task has one number
+    throughout a model; those of other kinds' tasks have a single label and
+    are not used.
+
+    Args:
+        tasks: "name", "kind" and "labels" of each, and maybe "scheme", that
+            of its span labels (see `allowed_transitions`); without one it is
+            told from them (see `span_scheme`).
+        tagging: "decoder" ("crf" or "softmax") and "constraints": whether
+            transitions that a scheme of span labels does not have are
+            forbidden (the CRF only).
+        init: see `layers.base.check_init`.
+
+    Raises:
+        ConfigError: a kind, a field or a value is wrong.
+    """
+    options = _tagging_options(tagging or {})
+    heads = {}
+    for kind in sorted({task["kind"] for task in tasks}):
+        head: Callable[..., Any] = look_up(kind, HEADS, "kind of task")
+        counts = [
+            len(task["labels"]) if task["kind"] == kind else 1 for task in tasks
+        ]
+        own = {}
+        if kind == "tagging":
+            own["decoder"] = options["decoder"]
+            if options["decoder"] == "crf" and options["constraints"]:
+                own["constraints"] = _constraints(tasks)
+        heads[kind] = head(counts, init=init, name=kind, **own)
+    return heads
+
+
+def _tagging_options(given: Mapping) -> dict:
+    for field in given:
+        if field not in _TAGGING:
+            raise ConfigError(
+                f"model.tagging has no field {field!r}; {hint(field, _TAGGING)}"
+            )
+    return _TAGGING | dict(given)
+
+
+def _constraints(tasks: Sequence[Mapping]) -> list[Constraints | None]:
+    found = []
+    for task in tasks:
+        scheme = None
+        if task["kind"] == "tagging":
+            scheme = task.get("scheme") or span_scheme(task["labels"])
+        found.append(scheme and allowed_transitions(task["labels"], scheme))
+    return found

@@ -237,8 +237,11 @@ class CRF(StackedLayer):
         if self.tasks:
             scores = choose(weight, task)
         else:
-            rows = tf.concat([tf.shape(task), tf.shape(weight)], 0)
-            scores = tf.broadcast_to(weight.value, rows)
+            rows = tf.concat([tf.shape(task), weight.shape], 0)
+            scores = tf.ensure_shape(
+                tf.broadcast_to(weight.value, rows),
+                [*task.shape, *weight.shape],
+            )
         allowed = tf.gather(tf.constant(allowed), task)
         return tf.where(allowed, tf.cast(scores, tf.float32), IMPOSSIBLE)
 

@@ -10,6 +10,7 @@ every sentence begins. So the first token is a step like the others, and tokens
 that the mask leaves out are stepped over.
 """
 
+import functools
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -89,7 +90,7 @@ class _Call(NamedTuple):
         # By columns, so that one rare transition spoils no other.
         scale = tf.stop_gradient(tf.reduce_max(transitions, -2))
         scale = tf.where(scale > IMPOSSIBLE / 2, scale, 0.0)
-        result = _SUMS(
+        result = _recurrences(self.logits.shape[-1]).sums(
             self.logits + scale[:, None, None],
             self.mask,
             {"transitions": tf.exp(transitions - scale[:, None])},
@@ -107,7 +108,7 @@ class _Call(NamedTuple):
 
     def by_logarithms(self) -> Result:
         """The sums by log-sum-exp, which has no range to leave."""
-        return _LOG_SUMS(
+        return _recurrences(self.logits.shape[-1]).log_sums(
             self.logits,
             self.mask,
             {},
@@ -124,7 +125,7 @@ def best(logits: tf.Tensor, mask: tf.Tensor, chain: Chain) -> Result:
 
     The arguments and results are those of `sums`.
     """
-    return _BEST(
+    return _recurrences(logits.shape[-1]).best(
         logits,
         mask,
         {},
@@ -152,7 +153,7 @@ def trace(
     last = tf.cast(last, tf.float32)[..., None]
     # Once for each state after the transition: the step looks up its row.
     turned = tf.linalg.matrix_transpose(chain.transitions)
-    result = _TRACE(
+    result = _recurrences(scores.shape[-1]).trace(
         before[:, :, : tf.shape(scores)[2]],
         mask,
         {},
@@ -237,8 +238,21 @@ def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
     return {"logits": x}
 
 
-# One object for all CRF layers, which share its compilations.
-_SUMS = Recurrence(_sum_step, _project)
-_LOG_SUMS = Recurrence(_log_sum_step, _project)
-_BEST = Recurrence(_best_step, _project)
-_TRACE = Recurrence(_trace_step, _project)
+class _Recurrences(NamedTuple):
+    """The recurrences by what they compute."""
+
+    sums: Recurrence
+    log_sums: Recurrence
+    best: Recurrence
+    trace: Recurrence
+
+
+@functools.cache
+def _recurrences(states: int) -> _Recurrences:
+    """Those of all CRF layers of so many states, which share compilations.
+
+    (A trace for several numbers of states would lose their static shapes.)
+    """
+    del states
+    steps = (_sum_step, _log_sum_step, _best_step, _trace_step)
+    return _Recurrences(*(Recurrence(step, _project) for step in steps))

@@ -49,8 +49,9 @@ class CharacterFeatures(StackedLayer):
         )
         self.built = True
 
-    def call(self, characters):
+    def call(self, characters, training: bool = False):
         """Computes the words' features."""
+        characters = _at_least_one(characters)
         shape = tf.shape(characters)
         mask = tf.not_equal(characters, 0)
         ids = tf.where(mask, 1 + (characters - 1) % (self.size - 1), 0)
@@ -59,19 +60,21 @@ class CharacterFeatures(StackedLayer):
         vectors = tf.reshape(self.vectors.value, [self.size, self.dimension])
         embedded = self.cast(tf.gather(vectors, ids))
         # Words are the rows of one group.
-        mask = tf.reshape(mask, [1, -1, shape[3]])
+        rows = tf.reduce_prod(shape[:3])
+        mask = tf.reshape(mask, tf.stack([1, rows, shape[3]]))
         flat = tf.concat([tf.shape(mask), [self.dimension]], 0)
-        words = self.words(tf.reshape(embedded, flat), mask)
+        words = self.words(tf.reshape(embedded, flat), mask, training)
         output = tf.concat([shape[:3], [self.units]], 0)
         words = tf.reshape(self.cast(words), output)
         return tf.ensure_shape(words, characters.shape[:3] + [self.units])
 
-    def words(self, embedded, mask):
+    def words(self, embedded, mask, training):
         """The words' features `[1, N, units]`.
 
         Args:
             embedded: `[1, N, W, D]`.
             mask: bool `[1, N, W]`.
+            training: whether a gradient will be taken.
         """
         raise NotImplementedError
 
@@ -81,6 +84,14 @@ class CharacterFeatures(StackedLayer):
             "dimension": self.dimension,
             "size": self.size,
         }
+
+
+def _at_least_one(characters: tf.Tensor) -> tf.Tensor:
+    """Pads words of no characters to one: XLA cannot loop over nothing."""
+    if characters.shape[3]:
+        return characters
+    missing = tf.cast(tf.equal(tf.shape(characters)[3], 0), tf.int32)
+    return tf.pad(characters, [[0, 0], [0, 0], [0, 0], [0, missing]])
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -123,16 +134,12 @@ class CharacterCNN(CharacterFeatures):
             # The only "task" stands for all of them.
             weight.is_private = False
 
-    def words(self, embedded, mask):
+    def words(self, embedded, mask, training):
         """See `CharacterFeatures.words`."""
         task = tf.zeros([1], tf.int32)
         answers = tf.tanh(self.bank(embedded, mask, task))
         # Below every tanh; without characters it becomes 0.
         answers = tf.where(mask[..., None], answers, -2.0)
-        # No characters at all are one that is masked.
-        answers = tf.pad(
-            answers, [[0, 0], [0, 0], [0, 1], [0, 0]], constant_values=-2.0
-        )
         best = tf.reduce_max(answers, 2)
         return tf.where(best < -1.5, tf.zeros_like(best), best)
 
@@ -174,12 +181,11 @@ class CharacterLSTM(CharacterFeatures):
         for layer in (self.forward, self.backward):
             layer.build((1, None, None, self.dimension))
 
-    def words(self, embedded, mask):
+    def words(self, embedded, mask, training):
         """See `CharacterFeatures.words`."""
         task = tf.zeros([1], tf.int32)
-        # There is no training=False: without a tape it costs the same.
         states = [
-            layer(embedded, mask, task, training=True).state["hidden"]
+            layer(embedded, mask, task, training=training).state["hidden"]
             for layer in (self.forward, self.backward)
         ]
         return tf.concat(states, -1)

@@ -171,7 +171,10 @@ class MultiTaskModel(keras.Model):
             batch["tokens"], training=training, seed=seed
         )
         parts = [self.embedding(tokens, task)]
-        for name in ("characters", "casing"):
+        for name, options in (
+            ("characters", {"training": training}),
+            ("casing", {}),
+        ):
             layer = getattr(self, name)
             if layer and name not in batch:
                 raise ValueError(
@@ -179,7 +182,7 @@ class MultiTaskModel(keras.Model):
                     f"{', '.join(sorted(batch))}"
                 )
             if layer:
-                parts.append(layer(batch[name]))
+                parts.append(layer(batch[name], **options))
         return tf.concat(parts, -1) if len(parts) > 1 else parts[0]
 
     def private_variables(self) -> list[keras.Variable]:

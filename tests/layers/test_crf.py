@@ -22,6 +22,13 @@ CONSTRAINTS = [None, BIO, None, IOBES]
 SHAPE = (len(COUNTS), 8, 5)
 
 
+@pytest.fixture
+def not_compiled():
+    """For speed: compiling takes longer than a few small steps."""
+    with recurrence.options(jit=False, shards=1):
+        yield
+
+
 @functools.cache
 def make_layer(dtype=None):
     layer = CRF(
@@ -214,6 +221,7 @@ def test_padding_changes_nothing():
         assert not np.any(got[name][:, :, SHAPE[2] :])
 
 
+@pytest.mark.usefixtures("not_compiled")
 def test_alone_without_groups_mask_or_tasks():
     layer = CRF(LABELS, name="alone")
     layer.build()
@@ -295,6 +303,7 @@ def test_half_precision_is_for_others_only():
         np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.usefixtures("not_compiled")
 def test_what_is_forbidden_harms_no_gradient():
     layer = CRF(3, constraints=BIO, name="forbidden")
     layer.build()
@@ -317,6 +326,7 @@ def test_what_is_forbidden_harms_no_gradient():
     np.testing.assert_array_equal(best[1], [1, 2, 2])
 
 
+@pytest.mark.usefixtures("not_compiled")
 def test_a_sentence_that_cannot_be_keeps_to_own_labels():
     nowhere = Constraints(np.zeros([2, 2], bool), *np.ones([2, 2], bool))
     layer = CRF(3, 1, [2], [nowhere], name="nowhere")
@@ -334,6 +344,7 @@ def test_a_sentence_that_cannot_be_keeps_to_own_labels():
     )
 
 
+@pytest.mark.usefixtures("not_compiled")
 def test_layer():
     logits, tags, mask, task = Case(1, 1.0, holes=False).tensors()
     groups, rows, length = SHAPE
@@ -369,6 +380,7 @@ def test_nothing_compiled_is_left_where_nothing_may_be():
         np.testing.assert_allclose(got[name], value, atol=1e-5)
 
 
+@pytest.mark.usefixtures("not_compiled")
 def test_fits_in_keras():
     """The docstring's example: tags whose order is all there is to learn."""
     draw = np.random.default_rng(0)

@@ -19,7 +19,7 @@ TASKS = [
 FEATURES = {
     "characters": {"name": "cnn", "filters": 3, "dimension": 4},
     "casing_dim": 2,
-    "word_dropout": 0.2,
+    "word_dropout": 0.5,
 }
 
 

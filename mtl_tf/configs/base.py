@@ -161,7 +161,9 @@ def _memory(name: str, **options) -> dict:
 
 
 # Row of a table of Liu et al. (2016) -> its scheme. The paper gives no sizes
-# of MT-CNN and MT-DNN: they have its 100 hidden units.
+# of MT-CNN and MT-DNN: they have its 100 hidden units. Nor does it say how a
+# bag of words is made: MT-DNN's is a mean, since the sum of a review's two
+# hundred word vectors saturates its hidden layer, which then learns nothing.
 SHARED_MEMORY_ROWS = {
     "lstm": {
         "name": "lstm",
@@ -173,7 +175,7 @@ SHARED_MEMORY_ROWS = {
     "arc_i": _memory("arc_i"),
     "arc_ii": _memory("arc_ii"),
     "mt_cnn": {"name": "mt_cnn", "filters": 100, "widths": (3, 4, 5)},
-    "mt_dnn": {"name": "mt_dnn", "units": 100},
+    "mt_dnn": {"name": "mt_dnn", "units": 100, "bag": "mean"},
     "nbow": {"name": "nbow"},
 }
 

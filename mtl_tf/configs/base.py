@@ -2,6 +2,11 @@
 
 from ml_collections import config_dict
 
+# The schemes that are Transformers, and how many learned positions they have
+# where a config does not say.
+TRANSFORMERS = ("s_p", "s_c", "l_i", "l_e")
+MAX_POSITIONS = 512
+
 
 def default_config() -> config_dict.ConfigDict:
     """Every field a config can have.
@@ -28,7 +33,10 @@ def default_config() -> config_dict.ConfigDict:
         *   `train_separately`: one model per task, each on its own.
         *   `model.embedding_private_dim`: how many of `embedding_dim` come
             from a table of the task's own; pretrained vectors have the size
-            of the rest.
+            of the rest. `model.head.hidden_units`: of a hidden layer below
+            the heads, which `model.dropout.head` is above; 0 for none.
+            `model.head.sharing`: `private` (each task has its own) or
+            `shared` (one for all, which then need equally many labels).
             `model.tagging`: how tagging tasks are decoded (`crf`, or
             `softmax` for every token by itself), and whether a CRF forbids
             transitions that the labels' span scheme does not have.
@@ -162,7 +170,9 @@ def _memory(name: str, **options) -> dict:
 
 
 # Row of a table of Liu et al. (2016) -> its scheme. The paper gives no sizes
-# of MT-CNN and MT-DNN: they have its 100 hidden units.
+# of MT-CNN and MT-DNN: they have its 100 hidden units. Nor does it say how a
+# bag of words is made: MT-DNN's is a mean, since the sum of a review's two
+# hundred word vectors saturates its hidden layer, which then learns nothing.
 SHARED_MEMORY_ROWS = {
     "lstm": {
         "name": "lstm",
@@ -174,7 +184,7 @@ SHARED_MEMORY_ROWS = {
     "arc_i": _memory("arc_i"),
     "arc_ii": _memory("arc_ii"),
     "mt_cnn": {"name": "mt_cnn", "filters": 100, "widths": (3, 4, 5)},
-    "mt_dnn": {"name": "mt_dnn", "units": 100},
+    "mt_dnn": {"name": "mt_dnn", "units": 100, "bag": "mean"},
     "nbow": {"name": "nbow"},
 }
 
@@ -200,6 +210,7 @@ def _model() -> dict:
         "embedding_private_dim": 0,
         "embedding_trainable": True,
         "dropout": {"embedding": 0.0, "head": 0.0},
+        "head": {"hidden_units": 0, "sharing": "private"},
         "init": {},
         "scheme": meta_lstm(),
         "tagging": {"decoder": "crf", "constraints": True},

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import hint, look_up
+from mtl_tf.core.names import look_up
 from mtl_tf.layers.crf_constraints import (
     Constraints,
     allowed_transitions,
@@ -14,11 +14,13 @@ from mtl_tf.layers.crf_constraints import (
 )
 from mtl_tf.models.registry import HEADS
 
-_TAGGING = {"decoder": "crf", "constraints": True}
+# How tagging tasks are decoded if nothing is said.
+TAGGING = {"decoder": "crf", "constraints": True}
 
 
 def make_heads(
     tasks: Sequence[Mapping],
+    sharing: str = "private",
     tagging: Mapping | None = None,
     init: Mapping | None = None,
 ) -> dict[str, keras.layers.Layer]:
@@ -30,8 +32,10 @@ def make_heads(
 
     Args:
         tasks: "name", "kind" and "labels" of each, and maybe "scheme", that
-            of its span labels (see `allowed_transitions`); without one it is
-            told from them (see `span_scheme`).
+            of its span labels (see `allowed_transitions`), "" if they are
+            none; without one it is told from them (see `span_scheme`).
+        sharing: "private", or "shared": one head for all tasks
+            (classification only).
         tagging: "decoder" ("crf" or "softmax") and "constraints": whether
             transitions that a scheme of span labels does not have are
             forbidden (the CRF only).
@@ -40,29 +44,30 @@ def make_heads(
     Raises:
         ConfigError: a kind, a field or a value is wrong.
     """
-    options = _tagging_options(tagging or {})
     heads = {}
     for kind in sorted({task["kind"] for task in tasks}):
         head: Callable[..., Any] = look_up(kind, HEADS, "kind of task")
         counts = [
             len(task["labels"]) if task["kind"] == kind else 1 for task in tasks
         ]
-        own = {}
+        own = {"sharing": sharing}
         if kind == "tagging":
-            own["decoder"] = options["decoder"]
-            if options["decoder"] == "crf" and options["constraints"]:
-                own["constraints"] = _constraints(tasks)
+            own = _of_tagging(tasks, sharing, TAGGING | dict(tagging or {}))
         heads[kind] = head(counts, init=init, name=kind, **own)
     return heads
 
 
-def _tagging_options(given: Mapping) -> dict:
-    for field in given:
-        if field not in _TAGGING:
-            raise ConfigError(
-                f"model.tagging has no field {field!r}; {hint(field, _TAGGING)}"
-            )
-    return _TAGGING | dict(given)
+def _of_tagging(tasks: Sequence[Mapping], sharing: str, options: Mapping):
+    """The arguments of a `TaggingHead` beside the usual ones."""
+    if sharing != "private":
+        raise ConfigError(
+            "model.head.sharing must be 'private' where there are tagging "
+            f"tasks, got {sharing!r}"
+        )
+    own = {"decoder": options["decoder"]}
+    if options["decoder"] == "crf" and options["constraints"]:
+        own["constraints"] = _constraints(tasks)
+    return own
 
 
 def _constraints(tasks: Sequence[Mapping]) -> list[Constraints | None]:
@@ -70,6 +75,8 @@ def _constraints(tasks: Sequence[Mapping]) -> list[Constraints | None]:
     for task in tasks:
         scheme = None
         if task["kind"] == "tagging":
-            scheme = task.get("scheme") or span_scheme(task["labels"])
-        found.append(scheme and allowed_transitions(task["labels"], scheme))
+            told = span_scheme(task["labels"])
+            scheme = task.get("scheme", told)
+        bound = allowed_transitions(task["labels"], scheme) if scheme else None
+        found.append(bound)
     return found

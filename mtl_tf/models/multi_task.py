@@ -12,8 +12,9 @@ from mtl_tf.core.names import hint, look_up
 from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.word_dropout import WordDropout
-from mtl_tf.models.heads import make_heads
+from mtl_tf.models.heads import TAGGING, make_heads
 from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
 
@@ -22,6 +23,7 @@ _FIELDS = (
     "embedding_private_dim",
     "embedding_trainable",
     "dropout",
+    "head",
     "init",
     "scheme",
     "tagging",
@@ -49,6 +51,9 @@ class MultiTaskModel(keras.Model):
         word_dropout: rate at which tokens become the unknown one in training.
         characters: features of a word's characters, or None.
         casing: looks up vectors of how words are written, or None.
+        hidden: a layer whose positive part the heads read in place of what
+            the scheme returns, or None: with it a head is a perceptron with
+            one hidden layer.
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
         padding), with character features also "characters" int32
@@ -75,6 +80,7 @@ class MultiTaskModel(keras.Model):
         word_dropout: float = 0.0,
         characters: CharacterFeatures | None = None,
         casing: Embedding | None = None,
+        hidden: TaskDense | None = None,
         **kwargs,
     ):
         super().__init__(autocast=False, **kwargs)
@@ -90,6 +96,7 @@ class MultiTaskModel(keras.Model):
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
         self.head_dropout = Dropout(head_dropout, salt="head")
         self.word_dropout = WordDropout(word_dropout)
+        self.hidden = hidden
 
     @property
     def heads(self) -> dict[str, keras.layers.Layer]:
@@ -108,6 +115,9 @@ class MultiTaskModel(keras.Model):
             size += self.casing.dimension
         self.scheme.build((None, None, None, size))
         units = self.scheme.output_units
+        if self.hidden is not None:
+            self.hidden.build((None, None, units))
+            units = self.hidden.units
         encoded = {
             "summary": (None, None, units),
             "sequence": (None, None, None, units),
@@ -155,9 +165,10 @@ class MultiTaskModel(keras.Model):
             sequence=head.reads == "sequence",
             **asked,
         )
-        read = self.head_dropout(
-            encoded[head.reads], training=training, seed=seed
-        )
+        read = encoded[head.reads]
+        if self.hidden is not None:
+            read = tf.nn.relu(self.hidden(read, task))
+        read = self.head_dropout(read, training=training, seed=seed)
         output = head(encoded | {head.reads: read, "mask": mask}, batch)
         return output | {
             "losses": encoded["losses"],
@@ -238,7 +249,11 @@ def build_model(
         model_config: "scheme" (its "name" and options), "embedding_dim",
             and optionally "embedding_private_dim" (how many of them come from
             a table of the task's own), "embedding_trainable", "dropout"
-            ({"embedding", "head"}), "word_dropout", "characters" ("name":
+            ({"embedding", "head"}), "head" ({"hidden_units", "sharing"}: a
+            hidden layer below the heads, none if 0, as the S-P of Sun 2019
+            has it; whether hidden layer and head are "private", one for each
+            task, or "shared"),
+            "word_dropout", "characters" ("name":
             "none", "cnn" or "lstm", and options of
             `layers.character_features`), "casing_dim" (0 for none), "tagging"
             (see `heads.make_heads`) and "init" (see
@@ -259,7 +274,9 @@ def build_model(
     init = {"seed": seed} | dict(config.get("init") or {})
     dropout = _checked_dropout(config.get("dropout"))
     scheme = make_scheme(config["scheme"], len(tasks), init)
-    heads = make_heads(tasks, config.get("tagging"), init)
+    head = _checked_head(config.get("head"))
+    tagging = _completed("tagging", config.get("tagging"), TAGGING)
+    heads = make_heads(tasks, head["sharing"], tagging, init)
     _check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
         embedding=_make_embedding(config, vocabulary_size, len(tasks), init),
@@ -270,6 +287,7 @@ def build_model(
         word_dropout=config.get("word_dropout", 0.0),
         characters=make_characters(config.get("characters"), init),
         casing=_make_casing(config.get("casing_dim", 0), init),
+        hidden=_make_hidden(head, len(tasks), init),
         name="multi_task_model",
     )
     model.build()
@@ -307,6 +325,14 @@ def _make_casing(dimension: int, init: Mapping) -> Embedding | None:
     return Embedding(_CASINGS, dimension, init=init, name="casing")
 
 
+def _make_hidden(head: Mapping, tasks: int, init: Mapping) -> TaskDense | None:
+    """The hidden layer below the heads, if there is one."""
+    if not head["hidden_units"]:
+        return None
+    count = 0 if head["sharing"] == "shared" else tasks
+    return TaskDense(head["hidden_units"], count, init=init, name="hidden")
+
+
 def _check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
     for kind, head in heads.items():
         if head.reads == "sequence" and not scheme.has_sequence:
@@ -328,10 +354,20 @@ def _checked(config: Mapping) -> dict:
 
 
 def _checked_dropout(dropout: Mapping | None) -> dict:
-    rates = {"embedding": 0.0, "head": 0.0}
-    for field in dropout or {}:
-        look_up(field, rates, "field of model.dropout")
-    return rates | dict(dropout or {})
+    return _completed("dropout", dropout, {"embedding": 0.0, "head": 0.0})
+
+
+def _checked_head(head: Mapping | None) -> dict:
+    default = {"hidden_units": 0, "sharing": "private"}
+    head = _completed("head", head, default)
+    checks.not_negative_integer("head.hidden_units", head["hidden_units"])
+    return head
+
+
+def _completed(name: str, config: Mapping | None, default: Mapping) -> dict:
+    for field in config or {}:
+        look_up(field, default, f"field of model.{name}")
+    return dict(default) | dict(config or {})
 
 
 def count_parameters(

@@ -98,8 +98,7 @@ def _quoted(title: str, source: str, *scores: float | None) -> PublishedRow:
 
 _ADAGRAD_NOTE = (
     "Adagrad's sums start at 0.001 and gradients are clipped at norm 1: the "
-    "paper says neither, and without pretrained vectors the usual sums of 0.1 "
-    "hold recurrent models at chance."
+    "paper says neither."
 )
 _VECTORS_NOTE = (
     "Matrices are drawn by Glorot, word vectors without a pretrained one "
@@ -108,7 +107,8 @@ _VECTORS_NOTE = (
 _SIZES_NOTE = (
     "The paper gives no sizes of MT-CNN and MT-DNN: 100 filters of each of the "
     "widths 3, 4 and 5, 50 dimensions of a task's own beside the 100 shared "
-    "ones, and 100 hidden units."
+    "ones, and 100 hidden units. MT-DNN's bag of words is the mean of their "
+    "vectors: a sum saturates the hidden layer, which stayed at chance."
 )
 _SELECTION_NOTE = (
     "The checkpoint with the best mean validation score of the run's tasks is "

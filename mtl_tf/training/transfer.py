@@ -72,11 +72,7 @@ def transfer(
     config = json.loads(json.dumps(config))
     _check(config)
     where = (data_dir, manual_dir)
-    names = [task.name for task in registry.resolve(config["tasks"], *where)]
-    if len(names) < 2:
-        raise ConfigError(f"transfer needs at least two tasks, got {names}")
-    known = {name: name for name in names}
-    chosen = [look_up(name, known, "target") for name in targets or names]
+    names, chosen = _targets(config, where, targets)
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         run.check_or_write("transfer.json", {"config": config}, "the config")
@@ -102,6 +98,19 @@ def _check(config: Mapping[str, Any]) -> None:
             "transfer trains on several tasks at once: train_separately must "
             "be False, got True"
         )
+
+
+def _targets(
+    config: Mapping[str, Any],
+    where: tuple[str | None, str | None],
+    targets: Sequence[str] | None,
+) -> tuple[list[str], list[str]]:
+    """The names of all tasks, and of those that get a turn."""
+    names = [task.name for task in registry.resolve(config["tasks"], *where)]
+    if len(names) < 2:
+        raise ConfigError(f"transfer needs at least two tasks, got {names}")
+    known = {name: name for name in names}
+    return names, [look_up(name, known, "target") for name in targets or names]
 
 
 class _Turns:

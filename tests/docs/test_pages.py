@@ -28,7 +28,7 @@ PAGES = [
     "add_an_experiment",
     "compare_models",
 ]
-SLOW_PAGES = {"compare_models"}
+SLOW_PAGES = {"add_an_experiment", "compare_models"}
 SOURCES = ["mtl_tf", "launch", "export", "tests"]
 TIMEOUT = 600  # seconds for one block
 

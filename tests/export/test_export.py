@@ -152,6 +152,7 @@ def test_versions_count_up_and_are_never_overwritten(run, tmp_path):
     assert os.listdir(tmp_path) == ["1"]
 
 
+@pytest.mark.slow
 def test_fine_tuned_copies_are_exported_with_their_tasks(tmp_path, toy_files):
     config = corpus.config(
         toy_files,

@@ -18,7 +18,7 @@ TEXTS = ["the yes tree no stone", "", "no a yes of", "unseen words yes no"]
             {"name": "me_lstm", "align": "mlp"}, marks=pytest.mark.slow
         ),
         pytest.param({"name": "arc_i"}, marks=pytest.mark.slow),
-        {"name": "arc_ii"},
+        pytest.param({"name": "arc_ii"}, marks=pytest.mark.slow),
     ],
     ids=lambda scheme: scheme["name"],
 )

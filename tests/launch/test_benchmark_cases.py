@@ -64,6 +64,7 @@ def test_meta_mtl_compares_four_forms_with_the_stated_targets():
     assert result["targets"][0]["value"] == result["rows"][1]["times_ours"]
 
 
+@pytest.mark.slow
 def test_me_lstm_compares_the_same_computation():
     """Losses of all forms agree, or the case would fail."""
     result = benchmark_cases.me_lstm(SMALL, 1)
@@ -130,6 +131,7 @@ def test_pipeline_is_timed_beside_training_on_the_same_batches(monkeypatch):
     assert training == [8.0 * rate for rate in pipeline]
 
 
+@pytest.mark.slow
 def test_epoch_trains_on_every_step_once(monkeypatch):
     taken = []
     trainer_run = contestants.trainer_run

@@ -90,6 +90,7 @@ def test_another_config_is_refused_and_the_difference_shown(toy_run, toy_files):
         train(config, toy_run)
 
 
+@pytest.mark.slow
 def test_a_longer_training_equals_one_that_was_long_at_once(
     tmp_path, toy_run, toy_files
 ):
@@ -157,6 +158,7 @@ def test_two_runs_in_one_directory_are_refused(tmp_path, toy_files):
             train(corpus.config(toy_files), tmp_path)
 
 
+@pytest.mark.slow
 def test_mirrored_learns_the_same_tasks(tmp_path, toy_files, two_replicas):
     from mtl_tf.training import strategies
 
@@ -238,7 +240,9 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
     assert [t["name"] for t in run.tasks] == ["plain"]
 
 
-@pytest.mark.parametrize("scope", ["private", "all"])
+@pytest.mark.parametrize(
+    "scope", ["private", pytest.param("all", marks=pytest.mark.slow)]
+)
 def test_fine_tuning(tmp_path, toy_run, toy_files, scope):
     config = corpus.config(
         toy_files,
@@ -262,6 +266,7 @@ def test_fine_tuning(tmp_path, toy_run, toy_files, scope):
             assert not shared
 
 
+@pytest.mark.slow
 def test_joint_steps_with_uncertainty_weights(tmp_path, toy_files):
     config = corpus.config(
         toy_files, epochs=4, loss_weighting="uncertainty", clip_norm=5.0
@@ -320,7 +325,9 @@ def test_pretrained_vectors_are_loaded_and_their_coverage_told(
         train(config, tmp_path / "wrong")
 
 
-@pytest.mark.parametrize("separately", [False, True])
+@pytest.mark.parametrize(
+    "separately", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 def test_a_fold_is_tested_and_never_trained_on(tmp_path, separately):
     entries = corpus.write(tmp_path, 5, {"train": 60, "validation": 30})
     config = corpus.config(entries, jit=False, steps=2)

@@ -95,6 +95,7 @@ def test_the_vocabulary_can_be_that_of_more_tasks(tmp_path, whole):
     assert [task.name for task in loaded.tasks] == ["plain"]
 
 
+@pytest.mark.slow
 def test_clean_parts_are_those_of_the_whole_group(turns, small_files, tmp_path):
     _, results = turns
     joint = runs.train(quick(small_files, steps=1), str(tmp_path / "joint"))
@@ -117,6 +118,7 @@ transfer.transfer(json.loads(sys.argv[1]), sys.argv[2])
 """
 
 
+@pytest.mark.slow
 def test_kill_9_resumes_to_the_same_models_and_asks_for_more_turns(
     turns, small_files, tmp_path
 ):

@@ -26,6 +26,7 @@ CASES = {
     "epoch": "an epoch of sixteen tasks: time, rates, memory",
     "latency": "the forward pass of one text",
     "optimizers": "the update of word vectors beside Keras's",
+    "crf": "a training step of a BiLSTM with a CRF beside that with a softmax",
 }
 
 

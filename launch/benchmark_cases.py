@@ -23,6 +23,7 @@ from mtl_tf.training.trainer import Trainer
 
 from . import benchmark_contestants as contestants
 from . import benchmark_data as data
+from .benchmark_crf import crf
 from .benchmark_sizes import Sizes
 from .benchmark_timing import (
     Run,
@@ -463,4 +464,5 @@ CASES = {
     "epoch": epoch,
     "latency": latency,
     "optimizers": optimizers,
+    "crf": crf,
 }

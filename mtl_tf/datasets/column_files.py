@@ -60,9 +60,10 @@ def read_sentences(
     """
     sentence: Sentence = []
     for number, line in enumerate(lines, 1):
+        line = line.removesuffix("\r")
         if comment and line.startswith(comment):
             continue
-        if not line.strip(" \t\r") or line.startswith(DOCUMENT):
+        if not line.strip(" \t") or line.startswith(DOCUMENT):
             if sentence:
                 yield sentence
             sentence = []

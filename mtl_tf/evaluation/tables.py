@@ -17,9 +17,8 @@ _NARROW = {  # the console's headings, to fit a terminal
     "clean examples": "clean n",
     "clean macro F1": "clean F1",
     "validation in training": "val. in train",
-    "token accuracy": "tokens",
-    "clean span F1": "clean spans",
-    "clean token accuracy": "clean tokens",
+    "token accuracy": "token acc.",
+    "clean token accuracy": "clean token acc.",
 }
 _FACTS = {
     "name": "config",

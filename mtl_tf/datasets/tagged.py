@@ -9,7 +9,7 @@ import tensorflow_datasets as tfds
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.column_files import Sentence, column
-from mtl_tf.datasets.lines import LineFile, count
+from mtl_tf.datasets.lines import LineFile, count, short
 from mtl_tf.datasets.sources import identify
 from mtl_tf.text import span_schemes
 
@@ -76,12 +76,15 @@ class TaggedCorpusBuilder(
     Attributes:
         COLUMNS: places of the tag columns in the files, by name.
         TOKENS: place of the tokens.
+        SPANS: those of the columns whose tags are of spans; they are written
+            as IOB2.
         COUNTS: what the released file of each split holds, where it is known.
     """
 
     VERSION = tfds.core.Version("1.0.0")
     COLUMNS: Mapping[str, int]
     TOKENS = 0
+    SPANS: Sequence[str] = ()
     COUNTS: Mapping[str, Counts] = {}
 
     @classmethod
@@ -103,8 +106,8 @@ class TaggedCorpusBuilder(
         """The sentences of a file."""
         raise NotImplementedError
 
-    def normalize(self, file: LineFile, name: str, tags: list[Example]) -> None:
-        """Rewrites the column `name` of a file's examples, if it has to be."""
+    def check(self, file: LineFile, examples: list[Example]) -> None:
+        """Raises, or warns, of what is odd about a file's examples."""
 
     def divide(
         self, parts: dict[str, list[Example]]
@@ -168,12 +171,15 @@ class TaggedCorpusBuilder(
                 name: column(file.path, sentence, place, name)
                 for name, place in self.COLUMNS.items()
             }
+            for name in self.SPANS:
+                _check_spans(file, name, sentence, columns[name])
             tokens = column(file.path, sentence, self.TOKENS, "tokens")
             examples.append({"tokens": tokens, **columns})
         if not examples:
             raise DataError(f"{file.path}: there are no sentences")
-        for name in self.COLUMNS:
-            self.normalize(file, name, examples)
+        for name in self.SPANS:
+            write_iob2(file, name, examples)
+        self.check(file, examples)
         if split in self.COUNTS:
             report_counts(file, examples, self.COUNTS[split])
         return examples
@@ -183,6 +189,17 @@ class TaggedCorpusBuilder(
         for index, row in enumerate(rows):
             tags = {feature: row[name] for feature, name in features.items()}
             yield index, {"tokens": row["tokens"], **tags}
+
+
+def _check_spans(
+    file: LineFile, name: str, sentence: Sentence, tags: Sequence[str]
+) -> None:
+    for row, tag in zip(sentence, tags):
+        if not span_schemes.is_span_tag(tag):
+            raise DataError(
+                f"{file.path}:{row.line}: {short(tag)} in the column {name}: "
+                "it must be O, or B- or I- and a type"
+            )
 
 
 def report_counts(
@@ -212,17 +229,8 @@ def write_iob2(file: LineFile, name: str, examples: list[Example]) -> None:
         file: where the examples come from.
         name: of the column.
         examples: changed in place.
-
-    Raises:
-        DataError: a tag is no tag of a span.
     """
     before = [example[name] for example in examples]
-    for tag in sorted({tag for tags in before for tag in tags}):
-        if not span_schemes.is_span_tag(tag):
-            raise DataError(
-                f"{file.path}: {tag!r} among the tags of {name}: they must be "
-                "O, or B- or I- and a type"
-            )
     scheme = span_schemes.detect(before)
     wrong = 0
     for example, tags in zip(examples, before):

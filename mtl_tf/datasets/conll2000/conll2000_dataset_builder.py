@@ -13,7 +13,6 @@ from mtl_tf.datasets.tagged import (
     Example,
     TaggedCorpusBuilder,
     choose_release,
-    write_iob2,
 )
 
 _PART = 10  # one in ten
@@ -24,6 +23,7 @@ class Builder(TaggedCorpusBuilder):
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     COLUMNS = {"pos": 1, "chunk": 2}
+    SPANS = ("chunk",)
     COUNTS = {"train": Counts(8936, 211_727), "test": Counts(2012, 47_377)}
     MANUAL_DOWNLOAD_INSTRUCTIONS = """
     Put the official files train.txt and test.txt of the CoNLL-2000 shared task,
@@ -41,11 +41,6 @@ class Builder(TaggedCorpusBuilder):
     def read(self, file: LineFile):
         """The sentences of a file."""
         return read_sentences(file.path, file.lines, columns=3)
-
-    def normalize(self, file: LineFile, name: str, tags: list[Example]) -> None:
-        """Makes sure that chunks are in IOB2."""
-        if name == "chunk":
-            write_iob2(file, name, tags)
 
     def divide(
         self, parts: dict[str, list[Example]]

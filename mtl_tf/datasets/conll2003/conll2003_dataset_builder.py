@@ -8,10 +8,8 @@ from mtl_tf.datasets.lines import LineFile
 from mtl_tf.datasets.sources import corpus_directory
 from mtl_tf.datasets.tagged import (
     Counts,
-    Example,
     TaggedCorpusBuilder,
     choose_release,
-    write_iob2,
 )
 
 _SPLITS = ("train", "validation", "test")
@@ -31,6 +29,7 @@ class Builder(TaggedCorpusBuilder):
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
     COLUMNS = {"pos": 1, "chunk": 2, "ner": 3}
+    SPANS = ("chunk", "ner")
     COUNTS = {
         "train": Counts(14_041, 203_621),
         "validation": Counts(3250, 51_362),
@@ -53,8 +52,3 @@ class Builder(TaggedCorpusBuilder):
     def read(self, file: LineFile):
         """The sentences of a file."""
         return read_sentences(file.path, file.lines, columns=4)
-
-    def normalize(self, file: LineFile, name: str, tags: list[Example]) -> None:
-        """Writes entities and chunks as IOB2."""
-        if name != "pos":
-            write_iob2(file, name, tags)

@@ -1,6 +1,7 @@
 """Parts of speech from the CoNLL-U files of any one UD treebank."""
 
 import os
+import pathlib
 import re
 
 import tensorflow_datasets as tfds
@@ -53,28 +54,27 @@ class Builder(TaggedCorpusBuilder):
         """The sentences of a file."""
         return read_conllu(file.path, file.lines)
 
-    def normalize(self, file: LineFile, name: str, tags: list[Example]) -> None:
+    def check(self, file: LineFile, examples: list[Example]) -> None:
         """Complains of a column that is not annotated, and of odd counts."""
-        if name != self.builder_config.name:
-            return
-        if all(tag == _ABSENT for row in tags for tag in row[name]):
+        name = self.builder_config.name
+        if all(tag == _ABSENT for row in examples for tag in row[name]):
             raise DataError(
                 f"{file.path}: the column {name.upper()} is empty: the "
                 "treebank does not have these tags"
             )
-        known = _SENTENCES.get(file.name.removesuffix(".gz"), len(tags))
-        if len(tags) != known:
+        known = _SENTENCES.get(file.name.removesuffix(".gz"), len(examples))
+        if len(examples) != known:
             file.warn(
-                f"{len(tags):,} sentences; releases since 2.8 have {known:,}"
+                f"{len(examples):,} sentences; releases since 2.8 have {known:,}"
             )
 
 
 def _find(directory: str) -> tuple[str, str]:
     """The folder of the only treebank in or under `directory`, and its name."""
     found = _treebanks(directory)
-    for entry in [] if found else sorted(os.scandir(directory), key=str):
+    for entry in [] if found else sorted(pathlib.Path(directory).iterdir()):
         if entry.is_dir():
-            found += _treebanks(entry.path)
+            found += _treebanks(os.fspath(entry))
     if len(found) != 1:
         names = ", ".join(os.path.join(*place) for place in found[:6])
         raise DataError(
@@ -87,6 +87,7 @@ def _find(directory: str) -> tuple[str, str]:
 
 
 def _treebanks(directory: str) -> list[tuple[str, str]]:
-    matches = map(_FILE.fullmatch, sorted(os.listdir(directory)))
+    entries = sorted(pathlib.Path(directory).iterdir())
+    matches = [_FILE.fullmatch(entry.name) for entry in entries]
     names = dict.fromkeys(match[1] for match in matches if match)
     return [(directory, name) for name in names]

@@ -128,7 +128,7 @@ def build_encoder(
         return found[:, :max_length] if max_length else found
 
     vocabulary = Vocabulary.from_counts(
-        Vocabulary.count(_training(tasks, tokens)),
+        Vocabulary.count(_training(tasks, tokenizer, tokens)),
         min_count=text_config["min_count"],
         max_size=text_config["max_size"],
     )
@@ -149,7 +149,7 @@ def _character_encoder(
     def words(batch: dict[str, tf.Tensor]) -> tf.Tensor:
         return _words(batch, tokenizer).flat_values
 
-    counts = count_characters(_training(tasks, words))
+    counts = count_characters(_training(tasks, tokenizer, words))
     least = config.get("min_count", 1)
     return CharacterEncoder(Vocabulary.from_counts(counts, least), width)
 
@@ -164,12 +164,16 @@ def _words(
     return words.with_flat_values(valid_utf8(words.flat_values))
 
 
-def _training(tasks: Iterable[Any], take: Callable) -> Iterator[tf.Tensor]:
+def _training(
+    tasks: Iterable[Any], tokenizer: Tokenizer, take: Callable
+) -> Iterator[tf.Tensor]:
     """Yields what `take` makes of each batch of all training examples."""
     for task in tasks:
+        dataset = task.dataset("train")
+        if "tokens" in dataset.element_spec:
+            tokenizer.check_words()
         yield from fixed(
-            task.dataset("train")
-            .ragged_batch(_TEXTS_AT_ONCE)
+            dataset.ragged_batch(_TEXTS_AT_ONCE)
             .map(take, num_parallel_calls=2)
             .prefetch(2)
         )

@@ -65,7 +65,8 @@ class Builder(TaggedCorpusBuilder):
         known = _SENTENCES.get(file.name.removesuffix(".gz"), len(examples))
         if len(examples) != known:
             file.warn(
-                f"{len(examples):,} sentences; releases since 2.8 have {known:,}"
+                f"{len(examples):,} sentences; releases since 2.8 have "
+                f"{known:,}"
             )
 
 

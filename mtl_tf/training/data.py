@@ -119,6 +119,28 @@ def texts(task: Task, split: str) -> list[bytes]:
     return [t for batch in batches for t in batch.numpy()]
 
 
+def sentences(
+    task: Task, split: str
+) -> tuple[list[list[str]], list[list[int]]]:
+    """The tokens and the tags of all sentences of a tagging task's split.
+
+    They are whole, however many tokens a model reads of a sentence: what it
+    did not read has to count in its score.
+
+    Raises:
+        MtlError: as of `Task.dataset`.
+    """
+    tokens: list[list[str]] = []
+    tags: list[list[int]] = []
+    for batch in fixed(task.dataset(split).ragged_batch(1024)):
+        tokens += [
+            [token.decode("utf-8", "replace") for token in sentence]
+            for sentence in batch["tokens"].to_list()
+        ]
+        tags += batch["tags"].to_list()
+    return tokens, tags
+
+
 class CleanParts:
     """Which test texts nobody has trained or selected on.
 
@@ -187,3 +209,20 @@ def encode_texts(encoder: TextEncoder, strings: Sequence[str]) -> EncodedSplit:
     encoded = [s.encode("utf-8", errors="replace") for s in strings]
     data = {"text": tf.constant(encoded, tf.string, shape=[len(encoded)])}
     return encoding.encode(tf.data.Dataset.from_tensor_slices(data), encoder)
+
+
+def encode_tokens(
+    encoder: TextEncoder, sentences: Sequence[Sequence[str]]
+) -> EncodedSplit:
+    """Encodes sentences of given tokens without tags."""
+    flat = [
+        token.encode("utf-8", errors="replace")
+        for sentence in sentences
+        for token in sentence
+    ]
+    tokens = tf.RaggedTensor.from_row_lengths(
+        tf.constant(flat, tf.string, shape=[len(flat)]),
+        np.array([len(sentence) for sentence in sentences], np.int64),
+    )
+    data = tf.data.Dataset.from_tensor_slices({"tokens": tokens})
+    return encoding.encode(data, encoder)

@@ -13,7 +13,7 @@ def builds(tmp_path_factory):
     return str(tmp_path_factory.mktemp("builds"))
 
 
-def loaded(tmp_path, builds):
+def loaded(tmp_path, builds, max_length=400):
     files = {}
     for split, text in (("train", TRAIN), ("test", "A DT\ndog NN\n\na b\n")):
         path = tmp_path / f"{split}.conll"
@@ -23,6 +23,7 @@ def loaded(tmp_path, builds):
     tags = {"name": "tags", "kind": "tagging", "files": files}
     config["tasks"] = ["sample_reviews/books", tags]
     config["text"]["characters"]["max_word_length"] = 6
+    config["text"]["max_length"] = max_length
     run = RunDirectory(str(tmp_path / "run"))
     return data.load(config, run, builds, None), config
 
@@ -49,3 +50,16 @@ def test_the_clean_part_compares_joined_tokens(tmp_path, builds):
     about = parts.about(run.tasks[1], "test")
     assert data.texts(run.tasks[1], "test") == [b"A dog", b"a"]
     assert about["clean"].tolist() == [True, True]
+
+
+def test_sentences_are_whole_and_given_tokens_are_encoded(tmp_path, builds):
+    run, _ = loaded(tmp_path, builds, max_length=1)
+    tokens, tags = data.sentences(run.tasks[1], "test")
+    assert tokens == [["A", "dog"], ["a"]]
+    labels = run.tasks[1].labels
+    assert [[labels[i] for i in row] for row in tags] == [["DT", "NN"], ["b"]]
+    split = data.encode_tokens(run.encoder, [["A", "dog"], [], ["x y"]])
+    assert split.lengths.tolist() == [1, 0, 1]
+    assert set(split.columns) == {"tokens", "characters"}
+    assert run.train[1].lengths.max() == 1
+    assert len(data.encode_tokens(run.encoder, [])) == 0

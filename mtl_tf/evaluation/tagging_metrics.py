@@ -5,7 +5,6 @@ sentence, where a model read only `text.max_length` tokens: what it did not
 read counts as `O`, or as wrong where the tags are not those of spans.
 """
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -51,13 +50,15 @@ def token_accuracy(
     Args:
         gold: the right tags of each sentence.
         predicted: the predicted ones.
-        scheme: of both; it does not change the score.
+        scheme: of both. Tags of IOBES are compared as those of IOB2, so that
+            the scheme of training does not change the score.
 
     Returns:
         A score from 0 to 100; 0 if there are no tokens.
     """
     right = total = 0
     for tags, said in zip(gold, complete(gold, predicted)):
+        tags, said = _as_iob2(tags, scheme), _as_iob2(said, scheme)
         right += sum(a == b for a, b in zip(tags, said))
         total += len(tags)
     return 100.0 * right / total if total else 0.0
@@ -86,7 +87,8 @@ def span_f1(
     Raises:
         ConfigError: an unknown mode, or tags that are not those of spans.
     """
-    return _overall(_report(gold, predicted, scheme, mode))
+    _, _, f1, _ = _scores(gold, predicted, scheme, mode, "micro")
+    return 100.0 * float(f1)
 
 
 def span_f1_strict(
@@ -128,12 +130,19 @@ def by_type(
     """
     if not scheme:
         return _by_tag(gold, complete(gold, predicted))
-    report = _report(gold, predicted, scheme, "conlleval")
-    return {
-        name: _row(row["precision"], row["recall"], row["support"])
-        for name, row in sorted(report.items())
-        if not name.endswith(" avg")
+    predicted = complete(gold, predicted)
+    types = {
+        span.type or "_"  # as seqeval calls it
+        for tags in (*gold, *predicted)
+        for span in span_schemes.spans(tags)
     }
+    if not types:
+        return {}
+    precision, recall, _, support = _scores(
+        gold, predicted, scheme, "conlleval", None
+    )
+    rows = map(_row, precision, recall, support)
+    return dict(zip(sorted(types), rows, strict=True))
 
 
 def _row(precision: float, recall: float, support: int) -> dict[str, Any]:
@@ -164,38 +173,31 @@ def _by_tag(gold: Sentences, predicted: Sentences) -> dict[str, dict]:
     }
 
 
-def _report(
-    gold: Sentences, predicted: Sentences, scheme: str, mode: str
-) -> dict[str, dict[str, float]]:
-    """seqeval's report; {} where there is no span at all."""
+def _scores(
+    gold: Sentences,
+    predicted: Sentences,
+    scheme: str,
+    mode: str,
+    average: str | None,
+) -> tuple[Any, Any, Any, Any]:
+    """seqeval's precision, recall, F1 and support, of all or of each type."""
     checks.one_of("mode", mode, MODES)
     if scheme not in _STRICT:
         raise ConfigError(
             "span_f1 needs tags of spans (scheme iob2 or iobes), got the "
             f"scheme {scheme!r}"
         )
-    from seqeval import metrics
     from seqeval import scheme as schemes
+    from seqeval.metrics import sequence_labeling, v1
 
-    predicted = complete(gold, predicted)
-    gold = [list(tags) for tags in gold]
-    outside = {span_schemes.OUTSIDE}
-    if all(set(tags) <= outside for tags in (*gold, *predicted)):
-        return {}
-    options: dict[str, Any] = {}
+    score, options = sequence_labeling.precision_recall_fscore_support, {}
     if mode == "strict":
-        kind = getattr(schemes, _STRICT[scheme])
-        options = {"mode": "strict", "scheme": kind}
-    with warnings.catch_warnings():
-        # It warns of every type that is never predicted.
-        warnings.simplefilter("ignore")
-        return metrics.classification_report(
-            gold, predicted, output_dict=True, zero_division=0, **options
-        )
-
-
-def _overall(report: dict[str, dict[str, float]]) -> float:
-    return 100.0 * float(report["micro avg"]["f1-score"]) if report else 0.0
+        score = v1.precision_recall_fscore_support
+        options = {"scheme": getattr(schemes, _STRICT[scheme])}
+    # seqeval does not take an empty list of sentences.
+    predicted = [*complete(gold, predicted), []]
+    gold = [*(list(tags) for tags in gold), []]
+    return score(gold, predicted, average=average, zero_division=0, **options)
 
 
 def write_conll(
@@ -208,8 +210,8 @@ def write_conll(
     """Writes `token gold predicted` lines, which conlleval and others read.
 
     Columns are separated by one space, sentences by a blank line. Tags of
-    spans are written in IOB2, whatever they were trained in. White space within
-    a token becomes `_`, since it would make another column.
+    IOBES are written in IOB2, which every scorer reads; others as they are.
+    White space within a token becomes `_`, since it would make another column.
 
     Args:
         path: the file; it is replaced whole.
@@ -224,8 +226,7 @@ def write_conll(
     sentences = zip(tokens, gold, complete(gold, predicted), strict=True)
     lines: list[str] = []
     for words, right, said in sentences:
-        if scheme:
-            right, said = _as_iob2(right), _as_iob2(said)
+        right, said = _as_iob2(right, scheme), _as_iob2(said, scheme)
         for word, *tags in zip(words, right, said, strict=True):
             word = "_".join(word.split()) or "_"
             lines.append(" ".join([word, *tags]))
@@ -233,8 +234,8 @@ def write_conll(
     files.write_text(path, "".join(f"{line}\n" for line in lines))
 
 
-def _as_iob2(tags: Sequence[str]) -> list[str]:
-    return span_schemes.convert(tags, "iob2")
+def _as_iob2(tags: Sequence[str], scheme: str) -> Sequence[str]:
+    return span_schemes.convert(tags, "iob2") if scheme == "iobes" else tags
 
 
 def names_of(

@@ -44,6 +44,8 @@ def test_the_scheme_of_training_does_not_change_the_score():
     assert tagging_metrics.span_f1(gold, said, "iobes") == pytest.approx(
         tagging_metrics.span_f1(GOLD, SAID)
     )
+    for metric in (tagging_metrics.span_f1, tagging_metrics.token_accuracy):
+        assert metric([["S-X"]], [["B-X"]], "iobes") == 100
     gold, said = [["B-X", "E-X"]], [["B-X", "I-X"]]
     assert tagging_metrics.span_f1(gold, said, "iobes") == 100
     assert tagging_metrics.span_f1_strict(gold, said, "iobes") == 0
@@ -101,6 +103,11 @@ def test_conll_columns(tmp_path):
     assert path.read_text("utf-8") == (
         "New_York B-LOC B-LOC\nis O B-X\n\n_ B-X O\nx I-X O\n\n"
     )
+    # IOB2 stays as it was said, so that other scorers count it as we do.
+    tagging_metrics.write_conll(
+        str(path), [["a"]], [["B-X"]], [["I-X"]], "iob2"
+    )
+    assert path.read_text("utf-8") == "a B-X I-X\n\n"
     tagging_metrics.write_conll(str(path), [["a"]], [["NN"]], [["VB"]])
     assert path.read_text("utf-8") == "a NN VB\n\n"
     with pytest.raises(ValueError):

@@ -16,9 +16,10 @@ def check_init(init: Mapping | None) -> dict:
 
     Args:
         init: `name`: "glorot" (uniform within sqrt(6 / (fan in + fan out)),
-            where a gate's or task's matrix counts by itself) or "uniform"
-            (within `range`, biases too, as Liu et al. 2016 do); `range`;
-            `seed`. Missing fields are glorot, 0.1 and 0.
+            where a gate's or task's matrix counts by itself), "uniform"
+            (within `range`, biases too, as Liu et al. 2016 do) or "normal"
+            (of the standard deviation `range`, but biases are 0, as Sun 2019
+            does); `range`; `seed`. Missing fields are glorot, 0.1 and 0.
 
     Raises:
         ConfigError: an unknown field or a wrong value.
@@ -27,7 +28,7 @@ def check_init(init: Mapping | None) -> dict:
     for field in init:
         checks.one_of("field of init", field, list(_INIT))
     init = _INIT | init
-    checks.one_of("init.name", init["name"], ["glorot", "uniform"])
+    checks.one_of("init.name", init["name"], ["glorot", "uniform", "normal"])
     checks.positive("init.range", init["range"])
     checks.not_negative_integer("init.seed", init["seed"])
     return init
@@ -67,11 +68,14 @@ class StackedLayer(keras.layers.Layer):
             gates: number of matrices that lie side by side in a slice.
             limit: draw uniformly within it, whatever the init says.
         """
+        bell = limit is None and self.init["name"] == "normal"
         if limit is None:
             limit = self._limit(shape, gates)
 
         def initializer(shape, dtype=None):
             draw = random.generator(self.init["seed"], self.name, name)
+            if bell:
+                return tf.cast(draw.normal(0.0, limit, shape), dtype)
             return tf.cast(draw.uniform(-limit, limit, shape), dtype)
 
         # autocast=False keeps gathers sparse and float32 states exact.
@@ -90,6 +94,8 @@ class StackedLayer(keras.layers.Layer):
             return self.init["range"]
         if len(shape) == 1:
             return 0.0
+        if self.init["name"] == "normal":
+            return self.init["range"]
         return math.sqrt(6.0 / (shape[0] + shape[1] // gates))
 
     def cast(self, x: tf.Tensor) -> tf.Tensor:

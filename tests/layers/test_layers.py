@@ -274,6 +274,13 @@ def test_initial_values():
     layer.build((None, None, 20))
     for weight in layer.weights:
         assert 0.009 < np.abs(np.array(weight)).max() <= 0.01
+    layer = TaskDense(30, 3, init={"name": "normal", "range": 0.05})
+    layer.build((None, None, 20))
+    drawn = np.array(layer.kernel)
+    assert np.std(drawn) == pytest.approx(0.05, rel=0.1)
+    assert np.abs(drawn).max() > 3 * 0.05
+    assert np.any(drawn[0] != drawn[1])
+    assert not np.any(np.array(layer.bias))
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,7 @@ def build_model(
     tasks: Sequence[Mapping],
     vectors: np.ndarray | None = None,
     seed: int = 0,
+    dtype: str = "float32",
 ) -> MultiTaskModel:
     """Builds a model with all its weights.
 
@@ -172,20 +173,25 @@ def build_model(
         vectors: float32 `[vocabulary_size, embedding_dim -
             embedding_private_dim]`, or None to draw them.
         seed: of the initial weights, which are a pure function of it.
+        dtype: the dtype policy of its layers, such as "mixed_bfloat16".
+            Weights, losses and scores are float32 in any case.
 
     Raises:
-        ConfigError: a field, a name or a value is wrong.
+        ConfigError: a field, a name or a value is wrong, or the scheme does
+            not compute in `dtype`.
     """
     config = _checked(model_config)
     if not tasks:
         raise ConfigError("tasks must name at least one task")
     init = {"seed": seed} | dict(config.get("init") or {})
     dropout = _checked_dropout(config.get("dropout"))
-    scheme = make_scheme(config["scheme"], len(tasks), init)
-    heads = _make_heads(tasks, init)
+    scheme = make_scheme(config["scheme"], len(tasks), init, dtype)
+    heads = _make_heads(tasks, init, dtype)
     _check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
-        embedding=_make_embedding(config, vocabulary_size, len(tasks), init),
+        embedding=_make_embedding(
+            config, vocabulary_size, len(tasks), init, dtype
+        ),
         scheme=scheme,
         heads=heads,
         embedding_dropout=dropout["embedding"],
@@ -199,7 +205,11 @@ def build_model(
 
 
 def _make_embedding(
-    config: Mapping, vocabulary_size: int, tasks: int, init: Mapping
+    config: Mapping,
+    vocabulary_size: int,
+    tasks: int,
+    init: Mapping,
+    dtype: str,
 ) -> Embedding:
     private = config.get("embedding_private_dim", 0)
     trainable = bool(config.get("embedding_trainable", True))
@@ -216,18 +226,19 @@ def _make_embedding(
         tasks=tasks,
         trainable=trainable,
         init=init,
+        dtype=dtype,
         name="embedding",
     )
 
 
-def _make_heads(tasks: Sequence[Mapping], init: Mapping) -> dict:
+def _make_heads(tasks: Sequence[Mapping], init: Mapping, dtype: str) -> dict:
     """The head of the tasks' kind."""
     kinds = sorted({task["kind"] for task in tasks})
     if len(kinds) > 1:
         raise ConfigError(f"tasks must be of one kind, got {kinds}")
     head = look_up(kinds[0], HEADS, "kind of task")
     counts = [len(task["labels"]) for task in tasks]
-    return {kinds[0]: head(counts, init=init, name=kinds[0])}
+    return {kinds[0]: head(counts, init=init, dtype=dtype, name=kinds[0])}
 
 
 def _check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:

@@ -40,7 +40,10 @@ HEADS = {
 
 
 def make_scheme(
-    config: Mapping, tasks: int, init: Mapping | None = None
+    config: Mapping,
+    tasks: int,
+    init: Mapping | None = None,
+    dtype: str = "float32",
 ) -> SharingScheme:
     """Makes the scheme that `config["name"]` names.
 
@@ -48,6 +51,7 @@ def make_scheme(
         config: its name and its constructor's options.
         tasks: number of tasks.
         init: how its weights are initialised.
+        dtype: the dtype policy it computes with.
 
     Raises:
         ConfigError: the name, an option or a value is wrong.
@@ -64,4 +68,10 @@ def make_scheme(
                 f"scheme {config['name']!r} has no option {option!r}; "
                 f"{hint(option, known)}"
             )
-    return scheme(tasks=tasks, init=init, name="scheme", **options)
+    if dtype != "float32" and not scheme.half_precision:
+        able = [name for name, s in SCHEMES.items() if s.half_precision]
+        raise ConfigError(
+            f"scheme {config['name']!r} computes in float32 only, not in "
+            f"{dtype}: training.mixed_precision needs one of {', '.join(able)}"
+        )
+    return scheme(tasks=tasks, init=init, dtype=dtype, name="scheme", **options)

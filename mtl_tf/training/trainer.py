@@ -154,5 +154,7 @@ class Trainer:
                 weighted(self.loss_weighting, batch["task"], loss, shared)
             )
             total += auxiliary_loss(outputs, batch, shared)
+            # Only an optimizer for float16 does; it scales back by itself.
+            total = self.optimizer.scale_loss(total)
         values = [variable.value for variable in self.variables]
         return tape.gradient(total, values), loss

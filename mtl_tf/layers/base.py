@@ -1,7 +1,7 @@
 """What the layers with task-specific parameters have in common."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import keras
 import tensorflow as tf
@@ -18,7 +18,7 @@ def check_init(init: Mapping | None) -> dict:
         init: `name`: "glorot" (uniform within sqrt(6 / (fan in + fan out)),
             where a gate's or task's matrix counts by itself), "uniform"
             (within `range`, biases too, as Liu et al. 2016 do) or "normal"
-            (of the standard deviation `range`, but biases are 0, as Sun 2019
+            (with `range` as standard deviation, no biases, as Sun 2019
             does); `range`; `seed`. Missing fields are glorot, 0.1 and 0.
 
     Raises:
@@ -68,26 +68,38 @@ class StackedLayer(keras.layers.Layer):
             gates: number of matrices that lie side by side in a slice.
             limit: draw uniformly within it, whatever the init says.
         """
-        bell = limit is None and self.init["name"] == "normal"
-        if limit is None:
-            limit = self._limit(shape, gates)
-
-        def initializer(shape, dtype=None):
-            draw = random.generator(self.init["seed"], self.name, name)
-            if bell:
-                return tf.cast(draw.normal(0.0, limit, shape), dtype)
-            return tf.cast(draw.uniform(-limit, limit, shape), dtype)
-
         # autocast=False keeps gathers sparse and float32 states exact.
         weight = self.add_weight(
             name=name,
             shape=(*stack, *shape),
-            initializer=initializer,
+            initializer=self.initializer(name, shape, gates, limit),
             autocast=False,
         )
         # A stack belongs to tasks: fine-tuning can train it alone.
         weight.is_private = bool(stack)
         return weight
+
+    def initializer(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        gates: int = 1,
+        limit: float | None = None,
+    ) -> Callable:
+        """A Keras initializer of a weight; the arguments are those of `add`."""
+        normal = self.init["name"] == "normal" and limit is None
+        if limit is None:
+            limit = self._limit(shape, gates)
+
+        def draw(shape, dtype=None):
+            generator = random.generator(self.init["seed"], self.name, name)
+            if normal:
+                values = generator.normal(0.0, limit, shape)
+            else:
+                values = generator.uniform(-limit, limit, shape)
+            return tf.cast(values, dtype)
+
+        return draw
 
     def _limit(self, shape, gates: int) -> float:
         if self.init["name"] == "uniform":

@@ -17,6 +17,11 @@ from mtl_tf.models.mt_dnn import MTDNNScheme
 from mtl_tf.models.nbow import NBOWScheme
 from mtl_tf.models.scheme import SharingScheme
 from mtl_tf.models.shared_private import ParallelScheme, SerialScheme
+from mtl_tf.models.transformer_layerwise import (
+    LayerwiseExplicitScheme,
+    LayerwiseImplicitScheme,
+)
+from mtl_tf.models.transformer_stack import StackCLSScheme, StackPoolingScheme
 
 # A new scheme is one file beside this one and one line here.
 SCHEMES = {
@@ -24,6 +29,8 @@ SCHEMES = {
     "arc_ii": ArcIIScheme,
     "asp": AdversarialScheme,
     "hyper_lstm": HyperLSTMScheme,
+    "l_e": LayerwiseExplicitScheme,
+    "l_i": LayerwiseImplicitScheme,
     "lstm": LSTMScheme,
     "me_lstm": MELSTMScheme,
     "meta_lstm": MetaLSTMScheme,
@@ -31,6 +38,8 @@ SCHEMES = {
     "mt_dnn": MTDNNScheme,
     "nbow": NBOWScheme,
     "psp": ParallelScheme,
+    "s_c": StackCLSScheme,
+    "s_p": StackPoolingScheme,
     "ssp": SerialScheme,
 }
 

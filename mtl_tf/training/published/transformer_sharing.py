@@ -84,8 +84,6 @@ TRANSFORMER_SHARING_4_3 = PublishedTable(
         "Matrices are drawn from a normal distribution with deviation 0.05, "
         "word vectors without a pretrained one uniformly within 0.05; at the "
         "paper's rate for word vectors, 5e-5, those learn slowly.",
-        "A bucket of lengths ends with a smaller batch: an epoch has more "
-        "steps than the paper's.",
         "At most 30 epochs as in the paper; as in its code the checkpoint "
         "with the best mean validation score is the one tested.",
         "The paper gives one figure a task, without a spread over seeds.",

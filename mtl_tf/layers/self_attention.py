@@ -1,0 +1,113 @@
+"""Multi-head self-attention with a padding mask."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.dropout import Dropout
+from mtl_tf.layers.steps import product
+
+# What a key that is padding adds to its score: the softmax of it is exactly
+# 0, and, unlike with -inf, a text that is all padding has finite weights.
+_OUT_OF_REACH = -1e9
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class SelfAttention(StackedLayer):
+    """Every place of a text reads all its places, in several heads.
+
+    Sun (2019), equations 3-2 and 3-3, after Vaswani et al. (2017):
+    softmax(Q K^T / sqrt(d_k)) V for each head, with Q = H W^Q, K = H W^K and
+    V = H W^V of width d_k = units / heads; the heads' results side by side
+    are multiplied by W^O. All four maps have a bias, as in the thesis's code;
+    dropout is on the weights.
+
+    The maps of all heads and of Q, K and V are one matrix product. The
+    softmax is taken in float32, whatever the policy.
+
+    (Keras's MultiHeadAttention draws its dropout from a state of its own, so
+    that a training that is resumed would go another way.)
+
+    Args:
+        units: size D of the inputs and outputs.
+        heads: number h of heads; it divides `units`.
+        dropout: rate of dropout on the weights.
+        init: see `base.check_init`.
+
+    Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `queries`
+        `[N, Q, D]`: the places that read, where not all do.
+    Output shape: `[N, Q, D]`, and the weights float32 `[N, h, Q, S]` before
+        dropout; Q is S if there are no `queries`.
+    Masking: places that are padding have the weight 0. What they read
+        themselves means nothing.
+
+    Raises:
+        ConfigError: `heads` does not divide `units`.
+
+    Example:
+        ```python
+        attention = SelfAttention(units=300, heads=6)
+        y, weights = attention(x, mask)
+        ```
+    """
+
+    def __init__(self, units: int, heads: int, dropout: float = 0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.units = checks.positive_integer("units", units)
+        self.heads = checks.positive_integer("heads", heads)
+        if units % heads:
+            raise ConfigError(
+                f"units must be a multiple of heads ({heads}), got {units}"
+            )
+        self.dropout = Dropout(dropout, salt=f"{self.name}/weights", short=True)
+
+    def build(self, input_shape, *_):
+        """Makes [W^Q W^K W^V] `[D, 3 D]`, W^O `[D, D]` and their biases."""
+        size = self.units
+        self.kernel = self.add("kernel", input_shape[-1], 3 * size, gates=3)
+        self.bias = self.add("bias", 3 * size)
+        self.output_kernel = self.add("output_kernel", size, size)
+        self.output_bias = self.add("output_bias", size)
+        self.built = True
+
+    def call(self, x, mask, queries=None, training=False, seed=None):
+        """Attends; see the class."""
+        q, k, v = self._projections(x, queries)
+        # Scaling the queries takes less than scaling the scores.
+        scores = tf.matmul(
+            q * (self.units // self.heads) ** -0.5, k, transpose_b=True
+        )
+        bias = tf.where(mask, 0.0, _OUT_OF_REACH)[:, None, None]
+        weights = tf.nn.softmax(tf.cast(scores, tf.float32) + bias)
+        dropped = self.dropout(weights, training=training, seed=seed)
+        read = tf.transpose(tf.matmul(self.cast(dropped), v), [0, 2, 1, 3])
+        shape = tf.concat([tf.shape(read)[:2], [self.units]], 0)
+        y = product(tf.reshape(read, shape), self.cast(self.output_kernel))
+        return y + self.cast(self.output_bias), weights
+
+    def _projections(self, x, queries):
+        """Q, K and V of all heads, each `[N, h, places, D / h]`."""
+        kernel, bias = self.cast(self.kernel), self.cast(self.bias)
+        if queries is None:
+            return self._heads(product(x, kernel) + bias, 3)
+        size = self.units
+        own = product(queries, kernel[:, :size]) + bias[:size]
+        others = product(x, kernel[:, size:]) + bias[size:]
+        return self._heads(own, 1) + self._heads(others, 2)
+
+    def _heads(self, x, parts: int) -> list[tf.Tensor]:
+        """Cuts `[N, S, parts * D]` into parts of `[N, h, S, D / h]`."""
+        width = self.units // self.heads
+        shape = tf.concat([tf.shape(x)[:2], [parts, self.heads, width]], 0)
+        x = tf.transpose(tf.reshape(x, shape), [2, 0, 3, 1, 4])
+        return tf.unstack(x, num=parts)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "heads": self.heads,
+            "dropout": self.dropout.rate,
+        }

@@ -1,0 +1,118 @@
+"""One layer of a Transformer: attention, feed-forward, residuals, norms."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.dropout import Dropout
+from mtl_tf.layers.feed_forward import FeedForward
+from mtl_tf.layers.self_attention import SelfAttention
+
+NORMS = ("pre", "post")
+_EPSILON = 1e-6
+
+
+def make_norm(layer: StackedLayer, name: str) -> keras.layers.Layer:
+    """A layer norm, which computes in float32, for a part of `layer`."""
+    return keras.layers.LayerNormalization(
+        epsilon=_EPSILON, dtype=layer.dtype_policy, name=f"{layer.name}_{name}"
+    )
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class TransformerBlock(StackedLayer):
+    """Self-attention and a feed-forward network, each beside a residual.
+
+    Sun (2019), figure 3.1. With norm "pre" each of the two sublayers is
+    `x + dropout(sublayer(norm(x)))`, as in the code that made the thesis's
+    table; with "post" it is `norm(x + dropout(sublayer(x)))`, as its text and
+    Vaswani et al. (2017) print it.
+
+    Args:
+        units: size D of the inputs and outputs.
+        heads: see `SelfAttention`.
+        feed_forward: hidden units of the feed-forward network.
+        dropout: rate of dropout on the sublayers' outputs, on the weights of
+            attention and on the feed-forward network's hidden layer.
+        norm: "pre" or "post".
+        init: see `base.check_init`.
+
+    Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `place`, int32
+        `[N]`: the one place of each text whose output is wanted.
+    Output shape: `[N, S, D]` (or `[N, 1, D]`), and the weights of attention
+        float32 `[N, heads, S, S]` (or `[N, heads, 1, S]`).
+    Masking: padding is not attended to; its own outputs mean nothing.
+
+    Example:
+        ```python
+        x, weights = TransformerBlock(300, heads=6, feed_forward=512)(x, mask)
+        ```
+    """
+
+    def __init__(
+        self,
+        units: int,
+        heads: int,
+        feed_forward: int,
+        dropout: float = 0.0,
+        norm: str = "pre",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.norm = checks.one_of("norm", norm, NORMS)
+        self.dropout = checks.fraction("dropout", dropout)
+        # Initial values and dropout depend on these names.
+        parts = {"init": self.init, "dtype": self.dtype_policy}
+        self.attention = SelfAttention(
+            units, heads, dropout, name=f"{self.name}_attention", **parts
+        )
+        self.feed_forward = FeedForward(
+            units,
+            feed_forward,
+            dropout,
+            name=f"{self.name}_feed_forward",
+            **parts,
+        )
+        self.attention_norm = make_norm(self, "attention_norm")
+        self.feed_forward_norm = make_norm(self, "feed_forward_norm")
+        self.attention_dropout = self._dropout("attention")
+        self.feed_forward_dropout = self._dropout("feed_forward")
+
+    def _dropout(self, part: str) -> Dropout:
+        return Dropout(self.dropout, salt=f"{self.name}/{part}", short=True)
+
+    def build(self, input_shape, *_):
+        """Makes the weights of the parts for inputs `[N, S, D]`."""
+        shape = tuple(input_shape)
+        self.attention.build(shape)
+        self.feed_forward.build(shape)
+        self.attention_norm.build(shape)
+        self.feed_forward_norm.build(shape)
+        self.built = True
+
+    def call(self, x, mask, place=None, training=False, seed=None):
+        """Computes the block; see the class."""
+        call = {"training": training, "seed": seed}
+        pre = self.norm == "pre"
+        keys = self.attention_norm(x) if pre else x
+        queries = None
+        if place is not None:
+            queries = tf.gather(keys, place, batch_dims=1)[:, None]
+            x = tf.gather(x, place, batch_dims=1)[:, None]
+        read, weights = self.attention(keys, mask, queries, **call)
+        x = x + self.attention_dropout(read, **call)
+        x = x if pre else self.attention_norm(x)
+        y = self.feed_forward(self.feed_forward_norm(x) if pre else x, **call)
+        x = x + self.feed_forward_dropout(y, **call)
+        return (x if pre else self.feed_forward_norm(x)), weights
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "units": self.attention.units,
+            "heads": self.attention.heads,
+            "feed_forward": self.feed_forward.hidden_units,
+            "dropout": self.dropout,
+            "norm": self.norm,
+        }

@@ -1,0 +1,99 @@
+"""A stack of Transformer blocks."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.transformer_block import TransformerBlock, make_norm
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class TransformerEncoder(StackedLayer):
+    """Blocks one above the other and, for pre-norm ones, a last layer norm.
+
+    Sun (2019), figure 3.1.
+
+    Args:
+        layers: number of blocks.
+        units, heads, feed_forward, dropout, norm: see `TransformerBlock`.
+        init: see `base.check_init`.
+
+    Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `place`, int32
+        `[N]`: the one place of each text whose state is wanted. Then the last
+        block computes no other.
+    Output shape: the states `[N, S, D]` (or `[N, D]`), and a list of the
+        blocks' weights of attention, see `TransformerBlock`.
+    Masking: padding changes nothing elsewhere, and its own states are 0.
+
+    Example:
+        ```python
+        encoder = TransformerEncoder(4, units=300, heads=6, feed_forward=512)
+        states, weights = encoder(x, mask)
+        ```
+    """
+
+    def __init__(
+        self,
+        layers: int,
+        units: int,
+        heads: int,
+        feed_forward: int,
+        dropout: float = 0.0,
+        norm: str = "pre",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.depth = checks.positive_integer("layers", layers)
+        # Attributes, not a list: tf.train.Checkpoint does not look into the
+        # lists and dictionaries of Keras layers.
+        for number in range(layers):
+            block = TransformerBlock(
+                units,
+                heads,
+                feed_forward,
+                dropout,
+                norm,
+                init=self.init,
+                dtype=self.dtype_policy,
+                name=f"block_{number}",
+            )
+            setattr(self, block.name, block)
+        self.last_norm = None
+        if norm == "pre":
+            self.last_norm = make_norm(self, "last_norm")
+
+    @property
+    def blocks(self) -> list[TransformerBlock]:
+        """The blocks, the lowest first."""
+        return [getattr(self, f"block_{n}") for n in range(self.depth)]
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[N, S, D]`."""
+        for block in self.blocks:
+            block.build(input_shape)
+        if self.last_norm is not None:
+            self.last_norm.build(tuple(input_shape))
+        self.built = True
+
+    def call(self, x, mask, place=None, training=False, seed=None):
+        """Encodes; see the class."""
+        attention = []
+        for block in self.blocks:
+            last = block is self.blocks[-1]
+            x, weights = block(
+                x, mask, place if last else None, training=training, seed=seed
+            )
+            attention.append(weights)
+        if self.last_norm is not None:
+            x = self.last_norm(x)
+        if place is not None:
+            return x[:, 0], attention
+        return tf.where(mask[..., None], x, 0), attention
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        block = self.blocks[0].get_config()
+        options = ("units", "heads", "feed_forward", "dropout", "norm")
+        own = {option: block[option] for option in options}
+        return super().get_config() | {"layers": self.depth} | own

@@ -2,6 +2,11 @@
 
 from ml_collections import config_dict
 
+# The schemes that are Transformers, and how many learned positions they have
+# where a config does not say.
+TRANSFORMERS = ("s_p", "s_c", "l_i", "l_e")
+MAX_POSITIONS = 512
+
 
 def default_config() -> config_dict.ConfigDict:
     """Every field a config can have.
@@ -27,7 +32,10 @@ def default_config() -> config_dict.ConfigDict:
         *   `train_separately`: one model per task, each on its own.
         *   `model.embedding_private_dim`: how many of `embedding_dim` come
             from a table of the task's own; pretrained vectors have the size
-            of the rest.
+            of the rest. `model.head.hidden_units`: of a hidden layer below
+            the heads, which `model.dropout.head` is above; 0 for none.
+            `model.head.sharing`: `private` (each task has its own) or
+            `shared` (one for all, which then need equally many labels).
         *   `text.max_length`: tokens kept of a text; 0 keeps all.
             `text.max_size`: words in the vocabulary; 0 keeps all.
             `text.vectors`: file of pretrained vectors; "" for none.
@@ -194,6 +202,7 @@ def _model() -> dict:
         "embedding_private_dim": 0,
         "embedding_trainable": True,
         "dropout": {"embedding": 0.0, "head": 0.0},
+        "head": {"hidden_units": 0, "sharing": "private"},
         "init": {},
         "scheme": meta_lstm(),
     }

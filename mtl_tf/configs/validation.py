@@ -76,6 +76,10 @@ def _task(where: str, entry: Mapping) -> None:
         checks.positive(f"{where}['loss_weight']", entry["loss_weight"])
 
 
+def _sharing(name: str, value: Any) -> None:
+    checks.one_of(name, value, ["private", "shared"])
+
+
 CHECKS: dict[str, Check] = {
     "name": _text,
     "seed": _integer,
@@ -96,6 +100,8 @@ CHECKS: dict[str, Check] = {
     "model.embedding_trainable": _boolean,
     "model.dropout.embedding": checks.fraction,
     "model.dropout.head": checks.fraction,
+    "model.head.hidden_units": checks.not_negative_integer,
+    "model.head.sharing": _sharing,
     "model.scheme.name": _name,
     "model.scheme.units": checks.positive_integer,
     "model.scheme.meta_units": checks.positive_integer,
@@ -170,6 +176,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
             _option(path, value)
     checks.folds("cross_validation", **config["cross_validation"])
     _embedding(config["model"])
+    _positions(config["model"]["scheme"], config["text"]["max_length"])
     return dict(config)
 
 
@@ -185,6 +192,22 @@ def _embedding(model: Mapping[str, Any]) -> None:
             "model.embedding_private_dim must be 0 where "
             f"model.embedding_trainable is False, got {private}: the tasks' "
             "own vectors are drawn at random and would never learn"
+        )
+
+
+def _positions(scheme: Mapping[str, Any], max_length: int) -> None:
+    """A text may have no more words than there are learned positions."""
+    if scheme["name"] not in base.TRANSFORMERS:
+        return
+    if scheme.get("positions", "learned") != "learned":
+        return
+    places = scheme.get("max_positions", base.MAX_POSITIONS)
+    if max_length > checks.positive_integer(
+        "model.scheme.max_positions", places
+    ):
+        raise ConfigError(
+            "text.max_length must not be above model.scheme.max_positions "
+            f"({places}), where learned positions end, got {max_length}"
         )
 
 

@@ -10,6 +10,8 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.task_dense import TaskDense
 
+SHARING = ("private", "shared")
+
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class ClassificationHead(StackedLayer):
@@ -21,6 +23,9 @@ class ClassificationHead(StackedLayer):
 
     Args:
         label_counts: the number of labels of each task, each at least 2.
+        sharing: "private" or "shared": one map for all tasks, as the L-I of
+            Sun (2019, section 3.2.3) allows where the tasks' rows already
+            tell them apart.
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
@@ -29,6 +34,9 @@ class ClassificationHead(StackedLayer):
         "prediction" int32 `[G, B]` and, if there are labels, "loss" float32
         `[G, B]`.
     Masking: none; filler rows get a loss too, which their weight removes.
+
+    Raises:
+        ConfigError: a shared head for unequal numbers of labels.
 
     Example:
         ```python
@@ -40,20 +48,33 @@ class ClassificationHead(StackedLayer):
     # What it reads of a scheme's outputs.
     reads = "summary"
 
-    def __init__(self, label_counts: Sequence[int], **kwargs):
+    def __init__(
+        self, label_counts: Sequence[int], sharing: str = "private", **kwargs
+    ):
         super().__init__(**kwargs)
         self.label_counts = [int(count) for count in label_counts]
         if not self.label_counts:
             raise ConfigError("label_counts must name at least one task")
         for count in self.label_counts:
             checks.positive_integer("label_counts", count)
+        self.sharing = checks.one_of("head.sharing", sharing, SHARING)
+        if self.is_shared and len(set(self.label_counts)) > 1:
+            raise ConfigError(
+                "head.sharing must be 'private' where tasks have unequal "
+                f"numbers of labels, got 'shared' for {self.label_counts}"
+            )
         self.dense = TaskDense(
             max(self.label_counts),
-            len(self.label_counts),
+            0 if self.is_shared else len(self.label_counts),
             init=self.init,
             dtype=self.dtype_policy,
             name="dense",
         )
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether one map serves all tasks."""
+        return self.sharing == "shared"
 
     def build(self, input_shape, *_):
         """Makes the weights for `{"summary": [G, B, H]}`."""
@@ -87,4 +108,7 @@ class ClassificationHead(StackedLayer):
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        return super().get_config() | {"label_counts": self.label_counts}
+        return super().get_config() | {
+            "label_counts": self.label_counts,
+            "sharing": self.sharing,
+        }

@@ -1,4 +1,4 @@
-"""A dense layer of which every task has its own."""
+"""A dense layer of which every task has its own, or all the same."""
 
 import keras
 import tensorflow as tf
@@ -18,7 +18,8 @@ class TaskDense(StackedLayer):
 
     Args:
         units: output size N.
-        tasks: number of tasks.
+        tasks: number of tasks; 0 for one map of all, whose parameters are not
+            stacked.
         use_bias: whether to add b.
         init: see `base.check_init`.
 
@@ -36,12 +37,12 @@ class TaskDense(StackedLayer):
     def __init__(self, units: int, tasks: int, use_bias: bool = True, **kwargs):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
-        self.tasks = checks.positive_integer("tasks", tasks)
+        self.tasks = checks.not_negative_integer("tasks", tasks)
         self.use_bias = use_bias
 
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., K]`."""
-        stack = (self.tasks,)
+        stack = (self.tasks,) if self.tasks else ()
         self.kernel = self.add(
             "kernel", input_shape[-1], self.units, stack=stack
         )
@@ -51,6 +52,9 @@ class TaskDense(StackedLayer):
 
     def call(self, x, task):
         """Applies the map of each group's task."""
+        if not self.tasks:
+            y = product(x, self.cast(self.kernel))
+            return y + self.cast(self.bias) if self.use_bias else y
         y = product(x, self.cast(choose(self.kernel, task)))
         if not self.use_bias:
             return y

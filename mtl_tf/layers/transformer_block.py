@@ -94,7 +94,7 @@ class TransformerBlock(StackedLayer):
     def call(self, x, mask, place=None, training=False, seed=None):
         """Computes the block; see the class."""
         call = {"training": training, "seed": seed}
-        pre = self.norm == "pre"
+        x, pre = self.cast(x), self.norm == "pre"
         keys = self.attention_norm(x) if pre else x
         queries = None
         if place is not None:

@@ -6,10 +6,12 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.models.registry import HEADS, make_scheme
 from mtl_tf.models.scheme import SharingScheme
 
@@ -18,6 +20,7 @@ _FIELDS = (
     "embedding_private_dim",
     "embedding_trainable",
     "dropout",
+    "head",
     "init",
     "scheme",
 )
@@ -32,6 +35,9 @@ class MultiTaskModel(keras.Model):
         heads: by kind of task.
         embedding_dropout: rate of dropout on the embedded tokens.
         head_dropout: rate of dropout on what a head reads.
+        hidden: a layer whose positive part the heads read in place of what
+            the scheme returns, or None: with it a head is a perceptron with
+            one hidden layer.
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
         padding), maybe "label"; other entries are ignored.
@@ -53,6 +59,7 @@ class MultiTaskModel(keras.Model):
         heads: Mapping[str, keras.layers.Layer],
         embedding_dropout: float = 0.0,
         head_dropout: float = 0.0,
+        hidden: TaskDense | None = None,
         **kwargs,
     ):
         super().__init__(autocast=False, **kwargs)
@@ -65,6 +72,7 @@ class MultiTaskModel(keras.Model):
             setattr(self, f"{kind}_head", head)
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
         self.head_dropout = Dropout(head_dropout, salt="head")
+        self.hidden = hidden
 
     @property
     def heads(self) -> dict[str, keras.layers.Layer]:
@@ -76,7 +84,11 @@ class MultiTaskModel(keras.Model):
         self.embedding.build()
         embedded = (None, None, None, self.embedding.dimension)
         self.scheme.build(embedded)
-        encoded = {"summary": (None, None, self.scheme.output_units)}
+        units = self.scheme.output_units
+        if self.hidden is not None:
+            self.hidden.build((None, None, units))
+            units = self.hidden.units
+        encoded = {"summary": (None, None, units)}
         for head in self.heads.values():
             head.build(encoded)
         self.built = True
@@ -116,9 +128,10 @@ class MultiTaskModel(keras.Model):
             sequence=head.reads == "sequence",
             **asked,
         )
-        read = self.head_dropout(
-            encoded[head.reads], training=training, seed=seed
-        )
+        read = encoded[head.reads]
+        if self.hidden is not None:
+            read = tf.nn.relu(self.hidden(read, task))
+        read = self.head_dropout(read, training=training, seed=seed)
         output = head(encoded | {head.reads: read}, batch)
         return output | {
             "losses": encoded["losses"],
@@ -166,7 +179,10 @@ def build_model(
         model_config: "scheme" (its "name" and options), "embedding_dim",
             and optionally "embedding_private_dim" (how many of them come from
             a table of the task's own), "embedding_trainable", "dropout"
-            ({"embedding", "head"}) and "init" (see `layers.base.check_init`).
+            ({"embedding", "head"}), "head" ({"hidden_units", "sharing"}: a
+            hidden layer below the heads, none if 0, as the S-P of Sun 2019
+            has it; whether hidden layer and head are "private", one for each
+            task, or "shared") and "init" (see `layers.base.check_init`).
         vocabulary_size: number of tokens, with padding and unknown.
         tasks: "name", "kind" and "labels" of each, in the order of their
             numbers in a batch.
@@ -185,17 +201,18 @@ def build_model(
         raise ConfigError("tasks must name at least one task")
     init = {"seed": seed} | dict(config.get("init") or {})
     dropout = _checked_dropout(config.get("dropout"))
-    scheme = make_scheme(config["scheme"], len(tasks), init, dtype)
-    heads = _make_heads(tasks, init, dtype)
+    parts = {"init": init, "dtype": dtype}
+    scheme = make_scheme(config["scheme"], len(tasks), **parts)
+    head = _checked_head(config.get("head"))
+    heads = _make_heads(tasks, head["sharing"], parts)
     _check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
-        embedding=_make_embedding(
-            config, vocabulary_size, len(tasks), init, dtype
-        ),
+        embedding=_make_embedding(config, vocabulary_size, len(tasks), parts),
         scheme=scheme,
         heads=heads,
         embedding_dropout=dropout["embedding"],
         head_dropout=dropout["head"],
+        hidden=_make_hidden(head, len(tasks), parts),
         name="multi_task_model",
     )
     model.build()
@@ -205,11 +222,7 @@ def build_model(
 
 
 def _make_embedding(
-    config: Mapping,
-    vocabulary_size: int,
-    tasks: int,
-    init: Mapping,
-    dtype: str,
+    config: Mapping, vocabulary_size: int, tasks: int, parts: Mapping
 ) -> Embedding:
     private = config.get("embedding_private_dim", 0)
     trainable = bool(config.get("embedding_trainable", True))
@@ -225,20 +238,28 @@ def _make_embedding(
         private_dimension=private,
         tasks=tasks,
         trainable=trainable,
-        init=init,
-        dtype=dtype,
         name="embedding",
+        **parts,
     )
 
 
-def _make_heads(tasks: Sequence[Mapping], init: Mapping, dtype: str) -> dict:
+def _make_heads(tasks: Sequence[Mapping], sharing: str, parts: Mapping) -> dict:
     """The head of the tasks' kind."""
     kinds = sorted({task["kind"] for task in tasks})
     if len(kinds) > 1:
         raise ConfigError(f"tasks must be of one kind, got {kinds}")
     head = look_up(kinds[0], HEADS, "kind of task")
     counts = [len(task["labels"]) for task in tasks]
-    return {kinds[0]: head(counts, init=init, dtype=dtype, name=kinds[0])}
+    made = head(counts, sharing=sharing, name=kinds[0], **parts)
+    return {kinds[0]: made}
+
+
+def _make_hidden(head: Mapping, tasks: int, parts: Mapping) -> TaskDense | None:
+    """The hidden layer below the heads, if there is one."""
+    if not head["hidden_units"]:
+        return None
+    count = 0 if head["sharing"] == "shared" else tasks
+    return TaskDense(head["hidden_units"], count, name="hidden", **parts)
 
 
 def _check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
@@ -262,10 +283,20 @@ def _checked(config: Mapping) -> dict:
 
 
 def _checked_dropout(dropout: Mapping | None) -> dict:
-    rates = {"embedding": 0.0, "head": 0.0}
-    for field in dropout or {}:
-        look_up(field, rates, "field of model.dropout")
-    return rates | dict(dropout or {})
+    return _completed("dropout", dropout, {"embedding": 0.0, "head": 0.0})
+
+
+def _checked_head(head: Mapping | None) -> dict:
+    default = {"hidden_units": 0, "sharing": "private"}
+    head = _completed("head", head, default)
+    checks.not_negative_integer("head.hidden_units", head["hidden_units"])
+    return head
+
+
+def _completed(name: str, config: Mapping | None, default: Mapping) -> dict:
+    for field in config or {}:
+        look_up(field, default, f"field of model.{name}")
+    return dict(default) | dict(config or {})
 
 
 def count_parameters(

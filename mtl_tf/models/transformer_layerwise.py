@@ -70,6 +70,8 @@ class LayerwiseExplicitScheme(TransformerScheme):
     def build_rows(self, size: int) -> None:
         """Makes the CLS rows, `[tasks, D]`."""
         self.cls = self.add("cls", self.tasks, size)
+        # Not private, but a run that starts from another takes them by name.
+        self.cls.rows_of_tasks = True
 
     def make_rows(self, task):
         """See `TransformerScheme`."""

@@ -21,7 +21,7 @@ from mtl_tf.core import random
 from mtl_tf.training.gradient_surgery import pcgrad_weights, projection_order
 from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
 
-# Between the dropout seeds of two groups or shards; replicas are numbered from 0.
+# Between the dropout seeds of two groups or shards; replicas count from 0.
 SEED_STEP = 7919
 
 

@@ -71,7 +71,8 @@ def initialize(
 
     A weight is taken from that of the same path and shape. Of the word
     vectors those of the words that both know are taken. Of a stack, one slice
-    a task, the slices of the tasks of the same name are taken and no others.
+    a task, the slices of the tasks of the same name are taken and no others;
+    likewise of a shared weight that says that it has `rows_of_tasks`.
 
     Args:
         model: the model to fill; what is not taken stays.
@@ -112,7 +113,7 @@ def _take(
     if value is None:
         return "", "the other run has no weight of this path"
     new = variable.numpy()
-    if is_private(variable):
+    if is_private(variable) or getattr(variable, "rows_of_tasks", False):
         # A stack may be a long table of the tasks' tables.
         value = _by_task(value, len(source.tasks))
         new = _by_task(new, len(tasks))

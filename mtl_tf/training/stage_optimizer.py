@@ -67,12 +67,13 @@ def stage_optimizer(
     )
     if precision != FLOAT16:
         return optimizer
-    return _scaled(optimizer, [*variables, *extra])
+    return loss_scaled(optimizer, [*variables, *extra])
 
 
-def _scaled(
+def loss_scaled(
     optimizer: keras.optimizers.Optimizer, variables: Sequence[keras.Variable]
 ) -> keras.optimizers.Optimizer:
+    """Lets a built optimizer scale the loss; see `stage_optimizer`."""
     replicas = tf.distribute.get_strategy().num_replicas_in_sync
     if replicas > 1:
         # Keras looks at each replica's gradients before they are summed: one

@@ -264,8 +264,9 @@ def added(one: Any, other: Any) -> Any:
     sparse = [isinstance(g, tf.IndexedSlices) for g in (one, other)]
     if not all(sparse):
         return tf.convert_to_tensor(one) + tf.convert_to_tensor(other)
+    rows = [tf.cast(g.indices, tf.int64) for g in (one, other)]
     return tf.IndexedSlices(
         tf.concat([one.values, other.values], 0),
-        tf.concat([one.indices, tf.cast(other.indices, tf.int64)], 0),
+        tf.concat(rows, 0),
         one.dense_shape,
     )

@@ -90,8 +90,9 @@ def test_two_replicas_take_the_step_of_one_device(
     assert_same(one, two, 2e-6)
 
 
-@pytest.mark.parametrize("shards", [2, 3, 5])
-@pytest.mark.parametrize("weighting", ["static", "uncertainty"])
+@pytest.mark.parametrize(
+    ("shards", "weighting"), [(2, "static"), (5, "uncertainty")]
+)
 def test_shards_take_the_step_of_the_whole(
     tmp_path, shards, weighting, monkeypatch
 ):

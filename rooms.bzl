@@ -63,6 +63,8 @@ PROGRAMS = {
 
 # Room -> what its tests need beside what the room itself may import.
 TEST_NEEDS = {
+    # The configs' list of Transformers is checked against the schemes.
+    "models": ["configs"],
     # The shared runner is tried on real programs.
     "programs": ["launch"],
     # The papers' rows are checked against the configs that train them.

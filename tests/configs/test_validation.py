@@ -72,6 +72,17 @@ def test_every_check_belongs_to_a_field():
             "model.dropout.head must be at least 0 and below 1, got 1.0",
         ),
         (
+            "model.head.hidden_units",
+            -1,
+            "model.head.hidden_units must be zero or a positive integer, "
+            "got -1",
+        ),
+        (
+            "model.head.sharing",
+            "sharde",
+            "unknown model.head.sharing 'sharde'; did you mean 'shared'?",
+        ),
+        (
             "training.jit",
             "yes",
             "training.jit must be True or False, got 'yes'",
@@ -186,6 +197,21 @@ def test_folds_and_the_tested_one_go_together():
     assert "must be less than" in error("cross_validation.fold", 1)
     assert "at least 2, got 1" in error("cross_validation.folds", 1)
     validation.validate(config_with("cross_validation.folds", 10))
+
+
+def test_texts_end_before_learned_positions_do():
+    config = config_with("model.scheme", {"name": "l_i"})
+    assert validation.validate(config) == config
+    config["text"]["max_length"] = 513
+    message = r"must not be above model.scheme.max_positions \(512\).*got 513"
+    with pytest.raises(ConfigError, match=message):
+        validation.validate(config)
+    for option in ({"max_positions": 513}, {"positions": "sinusoidal"}):
+        config["model"]["scheme"] = {"name": "l_i"} | option
+        assert validation.validate(config) == config
+    config["model"]["scheme"] = {"name": "l_i", "max_positions": 0}
+    with pytest.raises(ConfigError, match="max_positions must be a positive"):
+        validation.validate(config)
 
 
 def test_private_vectors_are_not_frozen():

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.feed_forward import FeedForward
 from mtl_tf.layers.positions import Positions
 from mtl_tf.layers.self_attention import SelfAttention
@@ -143,6 +144,35 @@ def test_blocks_start_from_and_drop_different_values():
         )
     ]
     assert len(set(salts)) == 8
+
+
+@pytest.mark.parametrize(
+    "dropped, expected",
+    [
+        ({"block/attention", "block/feed_forward"}, lambda block: X),
+        (
+            {"block/attention"},
+            lambda block: X + block.feed_forward(block.feed_forward_norm(X)),
+        ),
+        (
+            {"block_attention/weights", "block/feed_forward"},
+            lambda block: X + block.attention.output_bias,
+        ),
+        (
+            {"block/attention", "block_feed_forward/hidden"},
+            lambda block: X + block.feed_forward.output_bias,
+        ),
+    ],
+)
+def test_where_dropout_is(dropped, expected, monkeypatch):
+    """Where all is dropped nothing passes."""
+    monkeypatch.setattr(
+        Dropout, "call", lambda self, x, **_: x * (self.salt not in dropped)
+    )
+    block = TransformerBlock(6, 3, 7, 0.1, name="block")
+    block.build(X.shape)
+    got, _ = randomize(block)(X, MASK)
+    np.testing.assert_allclose(got, expected(block), atol=1e-5)
 
 
 def test_gradients_of_texts_without_words_are_finite():

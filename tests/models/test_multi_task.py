@@ -175,6 +175,40 @@ def test_dropout_in_training_only():
     assert np.any(one != model(batch)["loss"])
 
 
+@pytest.mark.parametrize("sharing", ["private", "shared"])
+def test_a_head_with_a_hidden_layer(sharing):
+    head = {"hidden_units": 9, "sharing": sharing}
+    config = small(head=head, dropout={"head": 0.5})
+    model, batch = build_model(config, 20, make_tasks(2, 2)), make_batch()
+    maps = 1 if sharing == "shared" else 2
+    plain = build_model(small(), 20, make_tasks(2, 2))
+    added = maps * (6 * 9 + 9 + 9 * 2 + 2) - 2 * (6 * 2 + 2)
+    assert count_parameters(model) == count_parameters(plain) + added
+    private = {v.path for v in model.private_variables()}
+    assert ("multi_task_model/hidden/kernel" in private) == (maps == 2)
+    embedded = model.embedding(batch["tokens"])
+    mask = model.embedding.mask(batch["tokens"])
+    summary = model.scheme(embedded, mask, batch["task"])["summary"]
+    logits = model(batch)["logits"]
+    for group in range(2):
+        hidden, dense = (
+            [np.array(w)[group] if maps == 2 else np.array(w) for w in weights]
+            for weights in (
+                model.hidden.weights,
+                model.heads["classification"].dense.weights,
+            )
+        )
+        read = np.maximum(summary[group] @ hidden[0] + hidden[1], 0)
+        np.testing.assert_allclose(
+            logits[group], read @ dense[0] + dense[1], atol=1e-5
+        )
+    seed = tf.constant([1, 2])
+    dropped = model(batch, training=True, seed=seed)["logits"]
+    assert np.any(np.abs(dropped - logits) > 1e-3)
+    with pytest.raises(ConfigError, match=r"'shared' for \[2, 3\]"):
+        build_model(small(head={"sharing": "shared"}), 20, make_tasks(2, 3))
+
+
 def test_initial_weights_are_a_function_of_the_seed():
     def weights(seed):
         model = build_model(small(), 20, make_tasks(2, 2), seed=seed)
@@ -223,6 +257,9 @@ def test_checkpoint_restores_a_fresh_model(config, tmp_path):
         (small(embedding_dim=-1), "embedding_dim must be a positive"),
         (small(dropout={"hed": 0.1}), "did you mean 'head'"),
         (small(dropout={"head": 1.0}), "dropout rate must be"),
+        (small(head={"hiden_units": 3}), "did you mean 'hidden_units'"),
+        (small(head={"hidden_units": -1}), "hidden_units must be zero or"),
+        (small(head={"sharing": "sharde"}), "did you mean 'shared'"),
         (small(init={"name": "unifrom"}), "did you mean 'uniform'"),
         ({"embedding_dim": 3}, "model.scheme must name"),
     ],

@@ -329,8 +329,7 @@ def test_learns_what_depends_on_order_and_task(name, head):
         "head": head,
         "scheme": {"name": name, **LEARNING},
     }
-    # Not every start finds the order in so few steps.
-    assert any(learned(config, start) > 0.98 for start in range(seed, seed + 3))
+    assert learned(config, seed) > 0.98
 
 
 def test_a_shared_head_of_s_c_cannot_tell_tasks_apart():

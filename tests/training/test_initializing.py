@@ -66,6 +66,27 @@ def test_words_are_matched_by_name_not_by_place():
     ]
 
 
+def test_rows_of_l_e_are_taken_by_name_though_they_are_shared():
+    scheme = {"name": "l_e", "layers": 1, "units": 4, "heads": 2}
+    options = {"scheme": scheme, "embedding_dim": 2}
+    models = []
+    for names in ("abc", "bxa"):
+        tasks = [
+            {"name": name, "kind": "classification", "labels": ["0", "1"]}
+            for name in names
+        ]
+        models.append(build_model(options, 4, tasks, seed=len(models)))
+    source, target = models
+    drawn = values(target)["scheme/cls"]
+    there = initializing.Source("x", values(source), "abc", list("pqrs"), 9)
+    report = initializing.initialize(target, there, "bxa", list("pqrs"))
+    known, got = there.weights["scheme/cls"], values(target)["scheme/cls"]
+    np.testing.assert_array_equal(got[[0, 2]], known[[1, 0]])
+    np.testing.assert_array_equal(got[1], drawn[1])
+    expected = {"path": "scheme/cls", "what": "2 of 3 tasks"}
+    assert expected in report["taken"]
+
+
 def test_weights_of_other_shapes_stay_and_it_is_told():
     tasks = [{"name": "t", "kind": "classification", "labels": ["a", "b"]}]
     options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}

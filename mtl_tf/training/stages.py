@@ -28,7 +28,7 @@ from mtl_tf.training.run import score
 from mtl_tf.training.run_directory import RunDirectory
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from mtl_tf.training.summaries import Summaries
-from mtl_tf.training.trainer import Trainer
+from mtl_tf.training.trainer import Trainer, choose_shards
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,21 +225,9 @@ class StageRunner:
             tasks,
             self.config["seed"],
             self._grouped(stage, variables, weighting),
-            shards=self._shards(),
+            shards=choose_shards(self.model.scheme, self.strategy),
         )
         return checkpoints, trainer
-
-    def _shards(self) -> int:
-        """In how many parts a step's rows are computed side by side.
-
-        Always as many, so that results do not depend on the number of cores.
-        Schemes that XLA compiles split their own batches.
-        """
-        if self.model.scheme.static_shapes:
-            return 1
-        accelerated = bool(tf.config.list_logical_devices("GPU"))
-        several = self.strategy.num_replicas_in_sync > 1
-        return 1 if accelerated or several else 2
 
     def _shared(
         self, stage: Stage, variables: Sequence[keras.Variable]

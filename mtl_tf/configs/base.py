@@ -64,6 +64,9 @@ def default_config() -> config_dict.ConfigDict:
             evaluation period. Neither changes the result.
             `training.jit`: compile recurrences with XLA. Slower to start,
             faster from then on.
+            `training.mixed_precision`: float32, mixed_bfloat16 or
+            mixed_float16: what the layers of a Transformer compute in, on
+            float32 weights. mixed_float16 scales the loss, on one replica.
             `training.fine_tune.epochs`: per-task fine-tuning after the joint
             training; `scope` is `private` (only the tasks' own parameters:
             one model remains) or `all` (a copy of the model for each task);
@@ -278,4 +281,5 @@ def _training() -> dict:
         "steps_per_call": 0,
         "checkpoint_seconds": 60.0,
         "jit": True,
+        "mixed_precision": "float32",
     }

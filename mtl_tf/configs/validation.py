@@ -140,6 +140,7 @@ CHECKS: dict[str, Check] = {
     "training.checkpoint_seconds": checks.positive,
     "training.steps_per_call": checks.not_negative_integer,
     "training.jit": _boolean,
+    "training.mixed_precision": _name,
     "evaluation.splits": _names,
     "evaluation.batch_size": checks.positive_integer,
     "evaluation.group": _group,

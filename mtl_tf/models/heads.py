@@ -22,7 +22,7 @@ def make_heads(
     tasks: Sequence[Mapping],
     sharing: str = "private",
     tagging: Mapping | None = None,
-    init: Mapping | None = None,
+    parts: Mapping | None = None,
 ) -> dict[str, keras.layers.Layer]:
     """Makes the head of each kind of task, by kind.
 
@@ -39,7 +39,7 @@ def make_heads(
         tagging: "decoder" ("crf" or "softmax") and "constraints": whether
             transitions that a scheme of span labels does not have are
             forbidden (the CRF only).
-        init: see `layers.base.check_init`.
+        parts: "init", see `layers.base.check_init`, and "dtype".
 
     Raises:
         ConfigError: a kind, a field or a value is wrong.
@@ -53,7 +53,7 @@ def make_heads(
         own = {"sharing": sharing}
         if kind == "tagging":
             own = _of_tagging(tasks, sharing, TAGGING | dict(tagging or {}))
-        heads[kind] = head(counts, init=init, name=kind, **own)
+        heads[kind] = head(counts, name=kind, **own, **(parts or {}))
     return heads
 
 

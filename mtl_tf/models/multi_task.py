@@ -242,6 +242,7 @@ def build_model(
     tasks: Sequence[Mapping],
     vectors: np.ndarray | None = None,
     seed: int = 0,
+    dtype: str = "float32",
 ) -> MultiTaskModel:
     """Builds a model with all its weights.
 
@@ -264,30 +265,34 @@ def build_model(
         vectors: float32 `[vocabulary_size, embedding_dim -
             embedding_private_dim]`, or None to draw them.
         seed: of the initial weights, which are a pure function of it.
+        dtype: the dtype policy of its layers, such as "mixed_bfloat16".
+            Weights, losses and scores are float32 in any case.
 
     Raises:
-        ConfigError: a field, a name or a value is wrong.
+        ConfigError: a field, a name or a value is wrong, or the scheme does
+            not compute in `dtype`.
     """
     config = _checked(model_config)
     if not tasks:
         raise ConfigError("tasks must name at least one task")
     init = {"seed": seed} | dict(config.get("init") or {})
     dropout = _checked_dropout(config.get("dropout"))
-    scheme = make_scheme(config["scheme"], len(tasks), init)
+    parts = {"init": init, "dtype": dtype}
+    scheme = make_scheme(config["scheme"], len(tasks), **parts)
     head = _checked_head(config.get("head"))
     tagging = _completed("tagging", config.get("tagging"), TAGGING)
-    heads = make_heads(tasks, head["sharing"], tagging, init)
+    heads = make_heads(tasks, head["sharing"], tagging, parts)
     _check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
-        embedding=_make_embedding(config, vocabulary_size, len(tasks), init),
+        embedding=_make_embedding(config, vocabulary_size, len(tasks), parts),
         scheme=scheme,
         heads=heads,
         embedding_dropout=dropout["embedding"],
         head_dropout=dropout["head"],
         word_dropout=config.get("word_dropout", 0.0),
-        characters=make_characters(config.get("characters"), init),
-        casing=_make_casing(config.get("casing_dim", 0), init),
-        hidden=_make_hidden(head, len(tasks), init),
+        characters=make_characters(config.get("characters"), parts),
+        casing=_make_casing(config.get("casing_dim", 0), parts),
+        hidden=_make_hidden(head, len(tasks), parts),
         name="multi_task_model",
     )
     model.build()
@@ -297,7 +302,7 @@ def build_model(
 
 
 def _make_embedding(
-    config: Mapping, vocabulary_size: int, tasks: int, init: Mapping
+    config: Mapping, vocabulary_size: int, tasks: int, parts: Mapping
 ) -> Embedding:
     private = config.get("embedding_private_dim", 0)
     trainable = bool(config.get("embedding_trainable", True))
@@ -313,24 +318,24 @@ def _make_embedding(
         private_dimension=private,
         tasks=tasks,
         trainable=trainable,
-        init=init,
         name="embedding",
+        **parts,
     )
 
 
-def _make_casing(dimension: int, init: Mapping) -> Embedding | None:
+def _make_casing(dimension: int, parts: Mapping) -> Embedding | None:
     checks.not_negative_integer("casing_dim", dimension)
     if not dimension:
         return None
-    return Embedding(_CASINGS, dimension, init=init, name="casing")
+    return Embedding(_CASINGS, dimension, name="casing", **parts)
 
 
-def _make_hidden(head: Mapping, tasks: int, init: Mapping) -> TaskDense | None:
+def _make_hidden(head: Mapping, tasks: int, parts: Mapping) -> TaskDense | None:
     """The hidden layer below the heads, if there is one."""
     if not head["hidden_units"]:
         return None
     count = 0 if head["sharing"] == "shared" else tasks
-    return TaskDense(head["hidden_units"], count, init=init, name="hidden")
+    return TaskDense(head["hidden_units"], count, name="hidden", **parts)
 
 
 def _check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:

@@ -61,7 +61,10 @@ CHARACTERS = {
 
 
 def make_scheme(
-    config: Mapping, tasks: int, init: Mapping | None = None
+    config: Mapping,
+    tasks: int,
+    init: Mapping | None = None,
+    dtype: str = "float32",
 ) -> SharingScheme:
     """Makes the scheme that `config["name"]` names.
 
@@ -69,32 +72,42 @@ def make_scheme(
         config: its name and its constructor's options.
         tasks: number of tasks.
         init: how its weights are initialised.
+        dtype: the dtype policy it computes with.
 
     Raises:
         ConfigError: the name, an option or a value is wrong.
     """
-    return _make(config, SCHEMES, "scheme", init, tasks=tasks)
+    made = _make(
+        config, SCHEMES, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
+    )
+    if dtype != "float32" and not made.half_precision:
+        able = [name for name, s in SCHEMES.items() if s.half_precision]
+        raise ConfigError(
+            f"scheme {config['name']!r} computes in float32 only, not in "
+            f"{dtype}: training.mixed_precision needs one of {', '.join(able)}"
+        )
+    return made
 
 
 def make_characters(
-    config: Mapping | None, init: Mapping | None = None
+    config: Mapping | None, parts: Mapping | None = None
 ) -> CharacterFeatures | None:
     """Makes the character features that `config["name"]` names.
 
     Args:
         config: its name and its constructor's options; the name "none", or no
             config, is for none.
-        init: how its weights are initialised.
+        parts: "init", how its weights are initialised, and "dtype".
 
     Raises:
         ConfigError: the name, an option or a value is wrong.
     """
     if not config or config.get("name") == "none":
         return None
-    return _make(config, CHARACTERS, "characters", init)
+    return _make(config, CHARACTERS, "characters", parts or {})
 
 
-def _make(config: Mapping, known: Mapping, name: str, init, **fixed):
+def _make(config: Mapping, known: Mapping, name: str, parts: Mapping, **fixed):
     """Makes the layer that a config names, with the config's options."""
     options = dict(config)
     layer = look_up(options.pop("name", ""), known, name)
@@ -108,4 +121,4 @@ def _make(config: Mapping, known: Mapping, name: str, init, **fixed):
                 f"{name} {config['name']!r} has no option {option!r}; "
                 f"{hint(option, fields)}"
             )
-    return layer(init=init, name=name, **fixed, **options)
+    return layer(name=name, **parts, **fixed, **options)

@@ -13,7 +13,7 @@ from mtl_tf.pipelines import encoding
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.training import data
+from mtl_tf.training import data, precision
 from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.inference import DIAGNOSTICS, Predictor
 from mtl_tf.training.run_directory import RunDirectory
@@ -218,7 +218,12 @@ def load(run_directory: str) -> Run:
         raise RunError(f"{run_directory} has no trained weights yet")
     encoder = TextEncoder.of_run(directory.file("vocabulary"), config["text"])
     tasks = directory.read("labels.json")["tasks"]
-    model = build_model(config["model"], len(encoder.vocabulary), tasks)
+    model = build_model(
+        config["model"],
+        len(encoder.vocabulary),
+        tasks,
+        dtype=precision.policy(config),
+    )
     boundaries = directory.read("data.json")["boundaries"]
     run = Run(directory, config, tasks, encoder, boundaries, model)
     run.weights_for(tasks[0]["name"])

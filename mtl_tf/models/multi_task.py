@@ -54,6 +54,7 @@ class MultiTaskModel(keras.Model):
         hidden: a layer whose positive part the heads read in place of what
             the scheme returns, or None: with it a head is a perceptron with
             one hidden layer.
+        kinds: the kind of each task; needed where there are several.
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
         padding), with character features also "characters" int32
@@ -81,6 +82,7 @@ class MultiTaskModel(keras.Model):
         characters: CharacterFeatures | None = None,
         casing: Embedding | None = None,
         hidden: TaskDense | None = None,
+        kinds: Sequence[str] = (),
         **kwargs,
     ):
         super().__init__(autocast=False, **kwargs)
@@ -90,7 +92,7 @@ class MultiTaskModel(keras.Model):
         self.scheme = scheme
         # Attributes, not a dictionary: tf.train.Checkpoint does not look into
         # the lists and dictionaries of Keras layers.
-        self._kinds = tuple(heads)
+        self._kinds, self._kinds_of_tasks = tuple(heads), tuple(kinds)
         for kind, head in heads.items():
             setattr(self, f"{kind}_head", head)
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
@@ -102,6 +104,18 @@ class MultiTaskModel(keras.Model):
     def heads(self) -> dict[str, keras.layers.Layer]:
         """The heads by kind of task."""
         return {kind: getattr(self, f"{kind}_head") for kind in self._kinds}
+
+    def kind_of(self, task: int) -> str:
+        """The kind of a task, by its number."""
+        return (
+            self._kinds_of_tasks[task]
+            if self._kinds_of_tasks[1:]
+            else (self._kinds[0])
+        )
+
+    def key_of(self, task: int) -> str | None:
+        """The `key` that `call` needs for batches of a task."""
+        return self.kind_of(task) if len(self._kinds) > 1 else None
 
     def build(self, input_shape=None):
         """Makes all weights."""
@@ -132,7 +146,7 @@ class MultiTaskModel(keras.Model):
         training: bool = False,
         seed=None,
         inspect: bool = False,
-        kind: str | None = None,
+        key: str | None = None,
     ) -> dict:
         """Scores a batch.
 
@@ -141,9 +155,10 @@ class MultiTaskModel(keras.Model):
             training: whether a gradient will be taken.
             seed: int32 `[2]`, for dropout.
             inspect: fill "inspect" with what figures show.
-            kind: of the batch's tasks; needed where there are several kinds.
+            key: the kind of the batch's tasks, as `key_of` gives it; None
+                where all tasks are of one kind.
         """
-        head = self._head(kind)
+        head = self._head(key)
         batch = _at_least_one_step(batch)
         tokens = batch["tokens"]
         # A distributed iterator forgets the number of groups of one of them.
@@ -293,6 +308,7 @@ def build_model(
         characters=make_characters(config.get("characters"), parts),
         casing=_make_casing(config.get("casing_dim", 0), parts),
         hidden=_make_hidden(head, len(tasks), parts),
+        kinds=[task["kind"] for task in tasks],
         name="multi_task_model",
     )
     model.build()

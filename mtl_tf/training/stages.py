@@ -136,6 +136,7 @@ class StageRunner:
             lambda entry: self._record(stage, trainer.optimizer, entry),
             options,
             [task.name for task in self.data.tasks],
+            self._next_key(stage, batches),
         )
         with recurrence.options(jit=self.config["training"]["jit"] and None):
             loop.run(start)
@@ -181,6 +182,28 @@ class StageRunner:
             return fixed(dataset.map(numbered).prefetch(4))
 
         return make
+
+    def _next_key(
+        self, stage: Stage, batches: BatchPlan
+    ) -> Callable[[int, int], tuple[int, str | None]] | None:
+        """See `Loop`."""
+        keys = [self.model.key_of(number) for number in stage.tasks]
+        if len(set(keys)) == 1:
+            return lambda step, most: (most, keys[0])
+        if batches.groups > 1:
+            raise ConfigError(
+                "a joint step has tasks of one kind only, but there are "
+                f"{' and '.join(sorted(set(keys)))}: choose another "
+                "pipeline.schedule"
+            )
+
+        def next_key(step: int, most: int) -> tuple[int, str | None]:
+            tasks = batches.schedule.tasks(step, step + most)[:, 0]
+            found = [keys[task] for task in tasks]
+            others = (n for n, key in enumerate(found) if key != found[0])
+            return next(others, most), found[0]
+
+        return next_key
 
     def _options(self, stage: Stage, steps_per_epoch: int) -> LoopOptions:
         training = self.config["training"]

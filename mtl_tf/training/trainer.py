@@ -42,8 +42,8 @@ class Trainer:
     that the sum of the replicas' gradients is the gradient of the whole batch.
 
     Args:
-        model: maps a batch to a dict with `loss` [G, B] and `losses`; see
-            `auxiliary_loss`.
+        model: maps a batch, and the `key` of its tasks, to a dict with `loss`
+            [G, B] and `losses`; see `auxiliary_loss`.
         optimizer: configured for `variables`.
         loss_weighting: maps tasks [G] and losses [G] to weighted losses [G].
         variables: what is trained.
@@ -104,6 +104,7 @@ class Trainer:
         steps: tf.Tensor,
         loss_sum: tf.Tensor,
         loss_count: tf.Tensor,
+        key: str | None = None,
     ) -> Report:
         """Takes steps.
 
@@ -114,12 +115,14 @@ class Trainer:
                 in the order of the steps makes them the same however the
                 steps are cut into calls.
             loss_count: the same for the counts.
+            key: of all these steps' batches, for a model that is not the same
+                graph for all of its tasks; each key has a trace of its own.
         """
         bad_step = tf.constant(-1, tf.int64)
         bad_task = tf.constant(-1, tf.int32)
         for _ in tf.range(steps):
             pieces = next(iterator)
-            step, task, loss = self.strategy.run(self._step, (pieces,))
+            step, task, loss = self.strategy.run(self._step, (pieces, key))
             step, task = self._first(step), self._first(task)
             loss = self.strategy.reduce("SUM", loss, axis=None)
             rows = task[:, None]
@@ -137,13 +140,13 @@ class Trainer:
         return self.strategy.experimental_local_results(value)[0]
 
     def _step(
-        self, batch: dict[str, tf.Tensor]
+        self, batch: dict[str, tf.Tensor], key: str | None
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         replica = tf.distribute.get_replica_context()
         number = replica.replica_id_in_sync_group
         seed = tf.stack([self.seed + number, tf.cast(batch["step"], tf.int32)])
         shared = 1.0 / replica.num_replicas_in_sync
-        compute = self.grouped or self._in_shards
+        compute = self.grouped or functools.partial(self._in_shards, key)
         gradients, loss = compute(batch, seed, shared)
         pairs = [
             (gradient, variable)
@@ -155,14 +158,19 @@ class Trainer:
         return batch["step"], batch["task"], loss
 
     def _in_shards(
-        self, batch: dict[str, tf.Tensor], seed: tf.Tensor, shared: float
+        self,
+        key: str | None,
+        batch: dict[str, tf.Tensor],
+        seed: tf.Tensor,
+        shared: float,
     ) -> tuple[list, tf.Tensor]:
         """`_together`, shard by shard: a shard is to it what a replica is."""
         if self.shards == 1:
-            return self._together(batch, seed, shared)
+            return self._together(key, batch, seed, shared)
         gradients, losses = zip(
             *(
                 self._together(
+                    key,
                     part,
                     seed + tf.constant([number * SEED_STEP, 0]),
                     shared / self.shards,
@@ -174,11 +182,16 @@ class Trainer:
         return total, tf.add_n(losses)
 
     def _together(
-        self, batch: dict[str, tf.Tensor], seed: tf.Tensor, shared: float
+        self,
+        key: str | None,
+        batch: dict[str, tf.Tensor],
+        seed: tf.Tensor,
+        shared: float,
     ) -> tuple[list, tf.Tensor]:
         """The gradients of the sum of all losses, and the groups' losses."""
+        chosen = {} if key is None else {"key": key}
         with tf.GradientTape() as tape:
-            outputs = self.model(batch, training=True, seed=seed)
+            outputs = self.model(batch, training=True, seed=seed, **chosen)
             loss = group_losses(outputs, batch)
             total = tf.reduce_sum(
                 weighted(self.loss_weighting, batch["task"], loss, shared)

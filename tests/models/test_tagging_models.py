@@ -54,14 +54,14 @@ def make_batch(tasks, length=6):
 def test_several_kinds_in_one_model():
     model = build_model(make_config(), 20, TASKS)
     assert list(model.heads) == ["classification", "tagging"]
-    output = model(make_batch([2, 0]), kind="tagging")
+    output = model(make_batch([2, 0]), key="tagging")
     assert output["scores"].shape == (2, 3, 6, 4)
     # The chunks' three labels, in the order of BIO.
     assert not np.any(output["scores"][1, ..., 3])
     paths = output["prediction"].numpy()[1]
     begin = np.pad(paths, [(0, 0), (1, 0)])[:, :-1]
     assert not np.any((paths == 2) & (begin == 0))
-    output = model(make_batch([1]), kind="classification")
+    output = model(make_batch([1]), key="classification")
     assert output["prediction"].shape == (1, 3)
     with pytest.raises(ValueError, match="one of classification, tagging"):
         model(make_batch([1]))

@@ -125,6 +125,7 @@ class Tokenizer:
 
         Words are what tagging tasks have, and what has characters and casing.
         """
+        return  # AutoGraph cannot convert a body without a statement.
 
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Joins the written tokens [n, None] of each text: string [n]."""

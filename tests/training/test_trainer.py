@@ -117,9 +117,9 @@ def test_shards_drop_different_inputs(tmp_path):
     stage = toy.Stage(tmp_path, change=repeated, shards=2)
     batch = repeated(0, toy.batch(0))
     seed = tf.constant([stage.trainer.seed, 0])
-    both, _ = stage.trainer._in_shards(batch, seed, 1.0)
+    both, _ = stage.trainer._in_shards(None, batch, seed, 1.0)
     halves = [
-        stage.trainer._together(part, seed, 0.5)[0]
+        stage.trainer._together(None, part, seed, 0.5)[0]
         for part in split_rows(tf.nest.map_structure(tf.constant, batch), 2)
     ]
     # With one seed both halves would drop the same.

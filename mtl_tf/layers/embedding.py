@@ -27,8 +27,8 @@ class Embedding(StackedLayer):
             a table of the task's own; 0 for none.
         tasks: number of tasks; only private tables depend on it.
         trainable: whether they are trained.
-        init: see `base.check_init`; glorot draws within its `range`, too,
-            because a look-up has no fans.
+        init: see `base.check_init`; whatever its name, vectors are drawn
+            uniformly within its `range`, because a look-up has no fans.
 
     Attributes:
         shared_dimension: the size of the shared table's vectors.

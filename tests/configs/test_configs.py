@@ -138,6 +138,28 @@ def test_meta_mtl_3_differs_between_rows_in_the_model_only():
     assert single == ["lstm", "hyper_lstm", "meta_lstm"]
 
 
+def test_transformer_sharing_has_the_papers_settings():
+    module = load("transformer_sharing_4_3")
+    assert module.ROWS == ("single", "s_p", "s_c", "l_i", "l_e")
+    for row in module.ROWS:
+        config = module.get_config(row)
+        assert validate(config.to_dict())
+        assert config.train_separately == (row == "single")
+        scheme = config.model.scheme
+        assert scheme.name == {"single": "s_p"}.get(row, row)
+        sizes = (scheme.layers, scheme.units, scheme.heads, scheme.feed_forward)
+        assert sizes == (4, 300, 6, 512)
+        assert bool(config.model.head.hidden_units) == (scheme.name == "s_p")
+        assert config.pipeline.batch_size == 50
+        assert config.pipeline.schedule.to_dict() == {"name": "shuffled_rounds"}
+        optimizer = config.training.optimizer
+        assert (optimizer.name, optimizer.learning_rate) == ("adam", 5e-4)
+        assert optimizer.embedding_learning_rate == 5e-5
+        assert (config.training.epochs, config.training.clip_norm) == (30, 1.0)
+        assert config.training.l2 == 0.0
+        assert config.text.max_length == scheme.max_positions == 400
+
+
 def test_unknown_mode_offers_the_nearest():
     with pytest.raises(ConfigError, match="did you mean 'single'"):
         fdu_mtl_lstm.get_config("singel")

@@ -134,3 +134,11 @@ def choose(stack: keras.Variable, task: tf.Tensor) -> tf.Tensor:
         `[G, ...]`.
     """
     return tf.gather(stack.value, task)
+
+
+def at_least_one_step(tokens: tf.Tensor) -> tf.Tensor:
+    """Pads ids `[..., 0]` to one step: XLA cannot loop over an empty array."""
+    if tokens.shape[-1]:
+        return tokens
+    missing = tf.cast(tf.equal(tf.shape(tokens)[-1], 0), tf.int32)
+    return tf.pad(tokens, [[0, 0]] * (tokens.shape.rank - 1) + [[0, missing]])

@@ -16,8 +16,7 @@ def cross_entropy(x, kernel, bias, target):
     """`-log softmax(x @ kernel^T + bias)[target]`, in one large buffer.
 
     The logits `[N, V]` are turned into exponentials and those, in the backward
-    pass, into the logits' gradient, each in the buffer of the former. TensorFlow's
-    own loss writes a buffer more, and exponentials that are not vectorised.
+    pass, into the logits' gradient, each in the buffer of the former.
 
     Args:
         x: float `[N, D]`.

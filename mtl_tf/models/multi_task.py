@@ -8,7 +8,8 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import hint, look_up
+from mtl_tf.core.names import completed, hint, look_up
+from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
@@ -111,7 +112,7 @@ class MultiTaskModel(keras.Model):
             kind: of the batch's tasks; needed where there are several kinds.
         """
         head = self._head(kind)
-        tokens = _at_least_one_step(batch["tokens"])
+        tokens = at_least_one_step(batch["tokens"])
         # A distributed iterator forgets the number of groups of one of them.
         task = tf.ensure_shape(batch["task"], tokens.shape[:1])
         embedded = self.embedding_dropout(
@@ -155,14 +156,6 @@ class MultiTaskModel(keras.Model):
         if kind is None and len(self.heads) == 1:
             return next(iter(self.heads.values()))
         return look_up(kind, self.heads, "kind of task")
-
-
-def _at_least_one_step(tokens: tf.Tensor) -> tf.Tensor:
-    """Pads `[G, B, 0]` to one step: XLA cannot loop over an empty array."""
-    if tokens.shape[2]:
-        return tokens
-    missing = tf.cast(tf.equal(tf.shape(tokens)[2], 0), tf.int32)
-    return tf.pad(tokens, [[0, 0], [0, 0], [0, missing]])
 
 
 def build_model(
@@ -278,20 +271,14 @@ def _checked(config: Mapping) -> dict:
 
 
 def _checked_dropout(dropout: Mapping | None) -> dict:
-    return _completed("dropout", dropout, {"embedding": 0.0, "head": 0.0})
+    return completed("model.dropout", dropout, {"embedding": 0.0, "head": 0.0})
 
 
 def _checked_head(head: Mapping | None) -> dict:
     default = {"hidden_units": 0, "sharing": "private"}
-    head = _completed("head", head, default)
+    head = completed("model.head", head, default)
     checks.not_negative_integer("head.hidden_units", head["hidden_units"])
     return head
-
-
-def _completed(name: str, config: Mapping | None, default: Mapping) -> dict:
-    for field in config or {}:
-        look_up(field, default, f"field of model.{name}")
-    return dict(default) | dict(config or {})
 
 
 def count_parameters(
@@ -300,10 +287,10 @@ def count_parameters(
     """Number of trainable parameters, as the papers' tables count them.
 
     Args:
-        model: a built `MultiTaskModel`.
+        model: a built model of this room.
         include_embedding: count the word vectors too, if they are trained.
     """
-    vectors = {id(v) for v in model.embedding.weights}
+    vectors = {id(v) for v in model.embedding_variables()}
     return sum(
         int(np.prod(v.shape))
         for v in model.trainable_variables

@@ -27,7 +27,9 @@ def next_version(export_dir: str) -> int:
 def export(run: Any, export_dir: str, version: int = 0) -> str:
     """Writes a run as one SavedModel version directory.
 
-    It has a signature `text -> label, scores, classes` for each task, by the
+    It computes in float32, in whatever precision the run was trained: its
+    weights are float32, and the processors of servers are at home there. It
+    has a signature `text -> label, scores, classes` for each task, by the
     task's name, and `serving_default(text, task)` for rows of any task. The
     vocabulary travels as an asset; labels, results and warm-up requests in
     `assets.extra`.

@@ -1,13 +1,8 @@
-"""The cases of the benchmark: what each measures and how.
-
-A case is a function `(sizes, rounds) -> {"rows": [...], "targets": [...],
-"notes": [...]}`; rows are flat dictionaries, one a line of its table.
-"""
+"""The cases of the benchmark by name, and those about a whole corpus."""
 
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
 
 import keras
 import numpy as np
@@ -15,7 +10,6 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import random
-from mtl_tf.core.errors import RunError
 from mtl_tf.layers import recurrence
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.training.optimizers import make_optimizer
@@ -23,185 +17,21 @@ from mtl_tf.training.trainer import Trainer
 
 from . import benchmark_contestants as contestants
 from . import benchmark_data as data
+from .benchmark_crf import crf
+from .benchmark_results import Result, check_same, make_row, make_target
 from .benchmark_sizes import Sizes
+from .benchmark_steps import arc_ii, me_lstm, meta_mtl
 from .benchmark_timing import (
     Run,
-    Timing,
     compete,
     peak_memory_mb,
     ratio,
     seconds_of,
 )
-
-Result = dict[str, list]
+from .benchmark_transformer import transformer
 
 # Steps that are taken before the clock runs, to empty what was prefetched.
 _DRAINED = 96
-
-
-def _target(what: str, value: float, rule: str, limit: float) -> dict[str, Any]:
-    met = value >= limit if rule == "at least" else value <= limit
-    return {
-        "what": what,
-        "value": value,
-        "rule": rule,
-        "limit": limit,
-        "met": bool(met),
-    }
-
-
-def _row(timing: Timing, ours: Timing, **facts: Any) -> dict[str, Any]:
-    """A line of a table: facts first, then times and the ratio to ours."""
-    milliseconds = [1e3 * s for s in timing.samples]
-    return {
-        **facts,
-        "step_ms": 1e3 * timing.median,
-        "fastest_ms": min(milliseconds),
-        "slowest_ms": max(milliseconds),
-        "times_ours": ratio(timing, ours),
-        "warm_up_s": timing.warm_up,
-        "samples_ms": milliseconds,
-    }
-
-
-# Training steps beside keras.layers.RNN
-
-
-_RATIOS = {
-    16: {"keras_rnn": 4.0, "keras_rnn_jit": 2.0, "keras_rnn_jit_part": 2.0},
-    64: {"keras_rnn": 2.0, "keras_rnn_jit": 1.25, "keras_rnn_jit_part": 1.25},
-}
-
-
-_ME_LSTM_RATIOS = {16: {"keras_rnn": 4.0}, 64: {"keras_rnn": 2.0}}
-
-
-def meta_mtl(sizes: Sizes, rounds: int) -> Result:
-    """A training step beside the same cell in `keras.layers.RNN`."""
-    return _beside_keras(sizes, rounds, _meta_mtl_contestants, _RATIOS)
-
-
-def me_lstm(sizes: Sizes, rounds: int) -> Result:
-    """A training step beside the same cell in `keras.layers.RNN`."""
-    return _beside_keras(
-        sizes.of_memories(), rounds, _me_lstm_contestants, _ME_LSTM_RATIOS
-    )
-
-
-def _beside_keras(
-    sizes: Sizes,
-    rounds: int,
-    contestants_of: Callable[[Sizes, int], dict[str, Run]],
-    ratios: dict[int, dict[str, float]],
-) -> Result:
-    result = {"rows": [], "targets": [], "notes": []}
-    for batch in sizes.batches:
-        logging.info("batch %d", batch)
-        timings = compete(
-            contestants_of(sizes, batch), rounds, sizes.round_seconds
-        )
-        _check_same([timing.first for timing in timings.values()])
-        ours = timings["mtl_tf"]
-        for name, timing in timings.items():
-            row = _row(timing, ours, batch=batch, contestant=name)
-            tokens = batch * sizes.length / timing.median
-            result["rows"].append(row | {"tokens_per_s": tokens})
-            if limit := ratios.get(batch, {}).get(name):
-                what = f"batch {batch}: time of {name} over mtl_tf's"
-                result["targets"].append(
-                    _target(what, row["times_ours"], "at least", limit)
-                )
-    result["notes"] += [
-        "embedding, head, loss and optimizer are part of every step; all "
-        "contestants start from the same parameters and read the same "
-        "batches, and their first losses agree",
-        "keras_rnn: a plain tf.function; keras_rnn_jit: the step in "
-        "jit_compile=True; keras_rnn_jit_part: all of it but the "
-        "optimizer's update",
-    ]
-    return result
-
-
-def _meta_mtl_contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
-    return _contestants(
-        sizes, batch, contestants.meta_scheme(sizes), contestants.KerasModel
-    )
-
-
-def _me_lstm_contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
-    scheme = contestants.memory_scheme(sizes, "me_lstm", sharing="shared")
-    return _contestants(sizes, batch, scheme, contestants.KerasMELSTM)
-
-
-def _contestants(
-    sizes: Sizes,
-    batch: int,
-    scheme: dict[str, Any],
-    keras_model: type[contestants.KerasModel],
-) -> dict[str, Run]:
-    dataset = data.batches(sizes, batch)
-    trainer = contestants.make_trainer(sizes, sizes.vocabulary, scheme)
-    forms = {
-        "keras_rnn": "",
-        "keras_rnn_jit": "step",
-        "keras_rnn_jit_part": "gradients",
-    }
-    # Copied now: the first steps of ours change what they start from.
-    runs = {
-        name: contestants.keras_run(
-            keras_model(trainer.model), dataset, compiled
-        )
-        for name, compiled in forms.items()
-    }
-    return {"mtl_tf": contestants.trainer_run(trainer, dataset), **runs}
-
-
-def _check_same(outcomes: list[float]) -> None:
-    """Raises `RunError` unless all computed the same in their first steps."""
-    if not np.allclose(outcomes, outcomes[0], rtol=1e-4, atol=1e-5):
-        raise RunError(
-            "the contestants did not do the same work: their first steps "
-            f"gave {outcomes}"
-        )
-
-
-# What a memory costs
-
-
-def arc_ii(sizes: Sizes, rounds: int) -> Result:
-    """A training step of each scheme of paper 1 beside an LSTM per task."""
-    sizes = sizes.of_memories()
-    lstm = {"name": "lstm", "units": sizes.units, "sharing": "private"}
-    schemes = {"lstm": lstm} | {
-        name: contestants.memory_scheme(sizes, name)
-        for name in ("me_lstm", "arc_i", "arc_ii")
-    }
-    result = {"rows": [], "targets": [], "notes": []}
-    for batch in sizes.batches:
-        logging.info("batch %d", batch)
-        runs = {
-            name: contestants.trainer_run(
-                contestants.make_trainer(sizes, sizes.vocabulary, scheme),
-                data.batches(sizes, batch),
-            )
-            for name, scheme in schemes.items()
-        }
-        timings = compete(runs, rounds, sizes.round_seconds)
-        for name, timing in timings.items():
-            row = _row(timing, timings["lstm"], batch=batch, scheme=name)
-            row["times_lstm"] = row.pop("times_ours")
-            result["rows"].append(row)
-        times = result["rows"][-1]["times_lstm"]
-        what = f"batch {batch}: time of arc_ii over lstm's"
-        result["targets"].append(_target(what, times, "at most", 3.0))
-    result["notes"].append(
-        "all with parameters per task, in the trainer of launch.train; the "
-        "paper claims 2 for ARC-II"
-    )
-    return result
-
-
-# Training on a corpus
 
 
 def _batches_between(plan: BatchPlan, start: int, stop: int) -> dict[str, int]:
@@ -282,7 +112,7 @@ def _pipeline_result(rates: dict[str, list[float]], sizes: Sizes) -> Result:
     what = "examples a second of the pipeline alone over training's"
     return {
         "rows": rows,
-        "targets": [_target(what, times, "at least", 5.0)],
+        "targets": [make_target(what, times, "at least", 5.0)],
         "notes": ["both over the same batches, each with all cores"],
     }
 
@@ -323,8 +153,8 @@ def epoch(sizes: Sizes, rounds: int) -> Result:
     return {
         "rows": [row],
         "targets": [
-            _target("seconds, with compilation", total, "at most", 90.0),
-            _target("peak memory in MB", memory, "at most", 3000.0),
+            make_target("seconds, with compilation", total, "at most", 90.0),
+            make_target("peak memory in MB", memory, "at most", 3000.0),
         ],
         "notes": [
             "from encoded texts in memory; compile_s builds the model and "
@@ -350,7 +180,7 @@ def latency(sizes: Sizes, rounds: int) -> Result:
         "keras_rnn_jit": _call(lambda b: other(b), batch, jit_compile=True),
     }
     timings = compete(forward, rounds * sizes.latency_calls, 0.0)
-    _check_same([timing.first for timing in timings.values()])
+    check_same([timing.first for timing in timings.values()])
     ours = timings["mtl_tf_jit"]
     rows = [
         {
@@ -399,9 +229,9 @@ def optimizers(sizes: Sizes, rounds: int) -> Result:
             _adagrads(sizes, vocabulary), rounds, sizes.round_seconds
         )
         ours = timings["mtl_tf"]
-        _check_same([ours.first, timings["keras_dense"].first])
+        check_same([ours.first, timings["keras_dense"].first])
         rows += [
-            _row(timing, ours, vocabulary=vocabulary, contestant=name)
+            make_row(timing, ours, vocabulary=vocabulary, contestant=name)
             for name, timing in timings.items()
         ]
     notes = [
@@ -459,8 +289,10 @@ CASES = {
     "meta_mtl": meta_mtl,
     "me_lstm": me_lstm,
     "arc_ii": arc_ii,
+    "transformer": transformer,
     "pipeline": pipeline,
     "epoch": epoch,
     "latency": latency,
     "optimizers": optimizers,
+    "crf": crf,
 }

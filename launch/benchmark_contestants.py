@@ -5,7 +5,7 @@ batches from the same kind of data set, take several steps a call, and have
 the same optimizer, so that what differs is how the recurrence runs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -16,7 +16,7 @@ from mtl_tf.models.multi_task import MultiTaskModel, build_model
 from mtl_tf.training.loss_weighting import make_loss_weighting
 from mtl_tf.training.optimizers import make_optimizer
 from mtl_tf.training.strategies import make_strategy
-from mtl_tf.training.trainer import Trainer
+from mtl_tf.training.trainer import Trainer, choose_shards
 
 from .benchmark_sizes import Sizes
 from .benchmark_timing import Run
@@ -61,26 +61,12 @@ def make_model(
     return build_model(config, vocabulary, tasks)
 
 
-def make_trainer(
-    sizes: Sizes, vocabulary: int, scheme: Mapping[str, Any] | None = None
-) -> Trainer:
-    """Our model in the trainer that `launch.train` uses."""
-    strategy = make_strategy("one_device")
-    with strategy.scope():
-        model = make_model(sizes, vocabulary, scheme)
-        variables = model.trainable_variables
-        optimizer = _optimizer(variables, model.embedding_variables())
-    weighting = make_loss_weighting("static", [1.0] * sizes.tasks)
-    return Trainer(
-        model, optimizer, weighting, variables, strategy, sizes.tasks
-    )
-
-
-def _optimizer(
+def adagrad(
     variables: Sequence[keras.Variable],
     embedding: Sequence[keras.Variable],
     compiled: bool = False,
 ) -> keras.optimizers.Optimizer:
+    """Our Adagrad with L2 on all but the embedding, for all contestants."""
     optimizer = make_optimizer({"name": "adagrad"}, _LEARNING_RATE)
     embedding_ids = {id(v) for v in embedding}
     l2 = [0.0 if id(v) in embedding_ids else _L2 for v in variables]
@@ -88,6 +74,25 @@ def _optimizer(
         variables, l2, [1.0] * len(variables), compiled=compiled
     )
     return optimizer
+
+
+def make_trainer(
+    sizes: Sizes,
+    vocabulary: int,
+    scheme: Mapping[str, Any] | None = None,
+    make: Callable[..., keras.optimizers.Optimizer] = adagrad,
+) -> Trainer:
+    """Our model in the trainer that `launch.train` uses."""
+    strategy = make_strategy("one_device")
+    with strategy.scope():
+        model = make_model(sizes, vocabulary, scheme)
+        variables = model.trainable_variables
+        optimizer = make(variables, model.embedding_variables())
+    weighting = make_loss_weighting("static", [1.0] * sizes.tasks)
+    return Trainer(
+        *(model, optimizer, weighting, variables, strategy, sizes.tasks),
+        shards=choose_shards(model.scheme, strategy),
+    )
 
 
 class KerasModel(keras.Model):
@@ -143,7 +148,7 @@ class KerasModel(keras.Model):
         """Selects the cell's parameters, once for all steps."""
         self.cell.choose(task)
 
-    def call(self, batch):
+    def call(self, batch, training=False):
         """Scores a batch; the task's parameters are gathered once."""
         tokens, task = batch["tokens"][0], batch["task"][0]
         self._choose(task)
@@ -191,25 +196,29 @@ def trainer_run(trainer: Trainer, dataset: tf.data.Dataset) -> Run:
 
 
 def keras_run(
-    model: KerasModel, dataset: tf.data.Dataset, compiled: str = ""
+    model: keras.Model,
+    dataset: tf.data.Dataset,
+    compiled: str = "",
+    make: Callable[..., keras.optimizers.Optimizer] = adagrad,
 ) -> Run:
     """The Keras model's training steps on a data set.
 
     Args:
-        model: see `KerasModel`.
+        model: maps a batch of one group to logits, such as `KerasModel`.
         dataset: its batches.
         compiled: what XLA compiles: "" nothing, "step" the whole step,
             "gradients" all but the optimizer's update.
+        make: makes the optimizer.
     """
     variables = model.trainable_variables
-    optimizer = _optimizer(
+    optimizer = make(
         variables, [model.embedding.embeddings], compiled == "step"
     )
 
     def gradients(batch):
         with tf.GradientTape() as tape:
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
-                batch["label"][0], model(batch)
+                batch["label"][0], model(batch, training=True)
             )
             loss = tf.reduce_mean(losses)
         return loss, tape.gradient(loss, [v.value for v in variables])

@@ -17,6 +17,12 @@ class Sizes:
         memory_embedding: size of the word vectors there.
         memory_slots: number of segments K of a memory.
         memory_width: size M of a segment.
+        transformer_units: size of the word vectors and states there.
+        transformer_layers: number of blocks.
+        transformer_heads: heads of attention in a block.
+        transformer_feed_forward: hidden units of a block's network.
+        transformer_length: tokens of a text there.
+        transformer_batch: examples a step there.
         vocabulary: words in the cases that use made batches.
         length: tokens of a text in those batches.
         batches: examples a step, in the cases of training steps.
@@ -41,6 +47,12 @@ class Sizes:
     memory_embedding: int = 100
     memory_slots: int = 50
     memory_width: int = 20
+    transformer_units: int = 300
+    transformer_layers: int = 4
+    transformer_heads: int = 6
+    transformer_feed_forward: int = 512
+    transformer_length: int = 200
+    transformer_batch: int = 50
     vocabulary: int = 30_000
     length: int = 100
     batches: tuple[int, ...] = (16, 64)
@@ -59,4 +71,12 @@ class Sizes:
         """The sizes in the cases about memories."""
         return dataclasses.replace(
             self, tasks=self.memory_tasks, embedding=self.memory_embedding
+        )
+
+    def of_transformers(self) -> "Sizes":
+        """The sizes in the case about Transformers."""
+        return dataclasses.replace(
+            self,
+            embedding=self.transformer_units,
+            length=self.transformer_length,
         )

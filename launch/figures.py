@@ -12,8 +12,12 @@ from mtl_tf.programs import runner, streams
 from . import text_input
 
 FUSION_GATE, GENERATED_WEIGHTS = "fusion_gate", "generated_weights"
-LEARNING_CURVES = "learning_curves"
-FIGURES = (FUSION_GATE, GENERATED_WEIGHTS, LEARNING_CURVES)
+LEARNING_CURVES, LAYERS = "learning_curves", "layers"
+ATTENTION = "attention"
+FIGURES = (
+    *(FUSION_GATE, GENERATED_WEIGHTS, ATTENTION),
+    *(LEARNING_CURVES, LAYERS),
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +26,15 @@ class Named:
 
     label: str
     path: str
+
+    @property
+    def given(self) -> str:
+        """The label, "" if it is no more than the path's last part."""
+        return "" if self.label == _last_part(self.path) else self.label
+
+
+def _last_part(path: str) -> str:
+    return os.path.basename(os.path.normpath(path))
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -66,6 +79,11 @@ def main(values: flags.FlagValues) -> None:
     style.check_paths(values.output)
     if values.figure == LEARNING_CURVES:
         figure = learning_curves(runs)
+    elif values.figure == LAYERS:
+        figure = layers(runs)
+    elif values.figure == ATTENTION:
+        texts = read_texts(values.text, values.input)
+        figure = attention(runs, values.task, texts)
     else:
         texts = read_texts(values.text, values.input)
         figure = token_figure(values.figure, runs, values.task, texts)
@@ -79,7 +97,7 @@ def named(item: str) -> Named:
     label, equals, path = item.strip().partition("=")
     if not equals or os.sep in label:
         label, path = "", item.strip()
-    return Named(label or os.path.basename(os.path.normpath(path)), path)
+    return Named(label or _last_part(path), path)
 
 
 def read_texts(given: list[str], source: str | None) -> list[str]:
@@ -105,6 +123,41 @@ def learning_curves(runs: list[Named]) -> Any:
 
     return curve_figure.curve_figure(
         [curves.read(run.path, run.label) for run in runs]
+    )
+
+
+def layers(runs: list[Named]) -> Any:
+    """The figure of the runs' scores against their numbers of layers.
+
+    Runs with the same label, or without one of the same structure, are on
+    one line.
+    """
+    from mtl_tf.figures import depth, depth_figure
+
+    return depth_figure.depth_figure(
+        [depth.read(run.path, run.given) for run in runs]
+    )
+
+
+def attention(runs: list[Named], task: str | None, texts: list[str]) -> Any:
+    """The figure of what the tasks' columns of a run attend to.
+
+    Raises:
+        ConfigError: there are several runs, or the run has no such columns.
+    """
+    from mtl_tf.figures import attention as reading
+    from mtl_tf.figures import attention_figure
+
+    if len(runs) > 1:
+        raise ConfigError(
+            f"--model_dir: {ATTENTION} shows one run, got {len(runs)}"
+        )
+    run = _load(runs[0], task)
+    # The weights differ between tasks only after fine-tuning.
+    run.weights_for(task or run.tasks[0]["name"])
+    return attention_figure.attention_figure(
+        [reading.read(run, text, runs[0].label) for text in texts],
+        f"Attention of the tasks' columns, {runs[0].label}",
     )
 
 
@@ -174,7 +227,10 @@ PROGRAM = runner.Program(
     fusion_gate: the score after each token, and the activation of the fusion
     gates of the runs with external memory. generated_weights: the score after
     each token, and how much the weights that a Meta-LSTM generates change.
-    learning_curves: training and development loss by epoch.
+    attention: what the tasks' columns of an L-E Transformer attend to in
+    every layer, the words and each other. learning_curves: training and
+    development loss by epoch. layers: the scores of finished runs against
+    their numbers of layers, one line a structure or label.
     """,
     main=main,
     define_flags=define_flags,
@@ -188,6 +244,16 @@ PROGRAM = runner.Program(
             "The matrices that Meta-MTL generates, for a file of sentences",
             "--figure=generated_weights --model_dir=runs/meta "
             "--task=toys_games --input=texts.txt --output=weights.png",
+        ),
+        (
+            "What the columns of L-E attend to",
+            "--figure=attention --model_dir=runs/l_e "
+            "--text='not a bad film .' --output=attention.png,attention.svg",
+        ),
+        (
+            "Scores against layers, two structures with 2 and 4",
+            "--figure=layers --model_dir=runs/l_i_2,runs/l_i_4,runs/s_c_2,"
+            "runs/s_c_4 --output=layers.png",
         ),
         (
             "The losses of two runs",

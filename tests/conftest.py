@@ -53,3 +53,17 @@ def toy_run(tmp_path_factory, toy_files):
     directory = str(tmp_path_factory.mktemp("run") / "toy")
     runs.train(corpus.config(toy_files), directory)
     return directory
+
+
+@pytest.fixture(scope="session")
+def transformer_run(tmp_path_factory, toy_files):
+    """A run of a small L-E Transformer on `toy_files`, in bfloat16."""
+    from mtl_tf.training import runs
+    from tests.system import corpus
+
+    directory = str(tmp_path_factory.mktemp("run") / "l_e")
+    config = corpus.transformer(
+        toy_files, epochs=1, mixed_precision="mixed_bfloat16"
+    )
+    runs.train(config, directory)
+    return directory

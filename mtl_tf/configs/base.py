@@ -19,10 +19,11 @@ def default_config() -> config_dict.ConfigDict:
             config.tasks = ("fdu_mtl",)
             return config
 
-    `text.tokenizer`, `pipeline.schedule` and `model.scheme` hold the options
-    of the choice they name: replace them as a whole for another choice, in
-    the file by `config.pipeline.schedule = config_dict.ConfigDict({...})`,
-    on the command line by `--config.pipeline.schedule="{'name': ...}"`.
+    `text.tokenizer`, `pipeline.schedule`, `model.scheme` and
+    `model.characters` hold the options of the choice they name: replace them
+    as a whole for another choice, in the file by
+    `config.pipeline.schedule = config_dict.ConfigDict({...})`, on the command
+    line by `--config.pipeline.schedule="{'name': ...}"`.
 
     Returns:
         A new `ConfigDict`. Of its fields:
@@ -36,11 +37,23 @@ def default_config() -> config_dict.ConfigDict:
             the heads, which `model.dropout.head` is above; 0 for none.
             `model.head.sharing`: `private` (each task has its own) or
             `shared` (one for all, which then need equally many labels).
+            `model.tagging`: how tagging tasks are decoded (`crf`, or
+            `softmax` for every token by itself), and whether a CRF forbids
+            transitions that the labels' span scheme does not have.
+            `model.characters`: features of a word's characters, `none`,
+            `cnn` (`filters`, `width`) or `lstm` (`units`), both with
+            `dimension`. `model.casing_dim`: size of vectors of how words are
+            written; 0 for none. `model.word_dropout`: fraction of the words
+            that are unknown in training.
         *   `text.max_length`: tokens kept of a text; 0 keeps all.
             `text.max_size`: words in the vocabulary; 0 keeps all.
             `text.vectors`: file of pretrained vectors; "" for none.
             `text.vocabulary_tasks`: entries as of `tasks`, whose training
             texts the vocabulary is built on; () for the tasks themselves.
+            `text.characters.max_word_length`: characters of a word that models
+            read, from both its ends; 0 for none. `text.casing`: whether they
+            read its casing. Both are of words as they are written, whether
+            or not the tokenizer lower-cases them.
         *   `training.steps`: where to stop, in place of `epochs`, if not 0.
             `training.evaluate_every`: steps between evaluations; 0 for once
             an epoch. `training.patience`: evaluations without a better score
@@ -51,6 +64,9 @@ def default_config() -> config_dict.ConfigDict:
             evaluation period. Neither changes the result.
             `training.jit`: compile recurrences with XLA. Slower to start,
             faster from then on.
+            `training.mixed_precision`: float32, mixed_bfloat16 or
+            mixed_float16: what the layers of a Transformer compute in, on
+            float32 weights. mixed_float16 scales the loss, on one replica.
             `training.fine_tune.epochs`: per-task fine-tuning after the joint
             training; `scope` is `private` (only the tasks' own parameters:
             one model remains) or `all` (a copy of the model for each task);
@@ -188,6 +204,8 @@ def _text() -> dict:
         "max_size": 0,
         "vectors": "",
         "vocabulary_tasks": (),
+        "characters": {"max_word_length": 0, "min_count": 1},
+        "casing": False,
     }
 
 
@@ -204,6 +222,10 @@ def _model() -> dict:
         "head": {"hidden_units": 0, "sharing": "private"},
         "init": {},
         "scheme": meta_lstm(),
+        "tagging": {"decoder": "crf", "constraints": True},
+        "characters": {"name": "none"},
+        "casing_dim": 0,
+        "word_dropout": 0.0,
     }
 
 
@@ -259,4 +281,5 @@ def _training() -> dict:
         "steps_per_call": 0,
         "checkpoint_seconds": 60.0,
         "jit": True,
+        "mixed_precision": "float32",
     }

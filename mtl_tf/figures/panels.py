@@ -113,17 +113,24 @@ def generated_weights(
 def _panel(traces: Sequence[Trace], heats: Sequence[Heat]) -> Panel:
     tokens = same_tokens(list(traces))
     known = np.any([trace.known for trace in traces], axis=0)
-    short = (_shorten(token) for token in tokens)
-    shown = (t if k else f"[{t}]" for t, k in zip(short, known))
     return Panel(
-        tokens=tuple(shown),
+        tokens=shown_tokens(tokens, known),
         scores={trace.label: trace.scores for trace in traces},
         poles=traces[0].poles,
         heats=tuple(heats),
     )
 
 
-def _shorten(token: str) -> str:
+def shown_tokens(
+    tokens: Sequence[str], known: Sequence[bool]
+) -> tuple[str, ...]:
+    """Tokens as figures show them: long ones cut, unknown ones in brackets."""
+    short = (shorten(token) for token in tokens)
+    return tuple(t if k else f"[{t}]" for t, k in zip(short, known))
+
+
+def shorten(token: str) -> str:
+    """The name with at most `LONGEST` letters."""
     return token if len(token) <= LONGEST else f"{token[: LONGEST - 1]}…"
 
 

@@ -49,10 +49,7 @@ def trace(run: Run, task: str, text: str, label: str = "") -> Trace:
     """
     index = run.task_index(task)
     run.weights_for(task)
-    tokens = _tokens(run, text)
-    ids = run.encoder(tf.constant([text])).to_tensor()[None]
-    if not tokens:
-        raise DataError(f"the text {text!r} has no tokens")
+    tokens, ids, known = read_text(run, text)
     labels = run.tasks[index]["labels"]
     # A figure's texts are few: compiling a shape for each would take longer.
     with recurrence.options(jit=False):
@@ -61,7 +58,7 @@ def trace(run: Run, task: str, text: str, label: str = "") -> Trace:
     return Trace(
         label=label,
         tokens=tokens,
-        known=ids.numpy()[0, 0] != run.encoder.vocabulary.OOV,
+        known=known,
         scores=polarity(probabilities),
         poles=(labels[0], labels[-1]),
         inspect=inspect,
@@ -99,7 +96,10 @@ def prefix_scores(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
         float32 `[T, labels]`, probabilities.
     """
     scheme = model.scheme
-    if isinstance(scheme, RecurrentScheme) and len(scheme.directions) == 1:
+    one_way = (
+        isinstance(scheme, RecurrentScheme) and len(scheme.directions) == 1
+    )
+    if one_way and model.hidden is None:
         return _scores_of_steps(model, ids, task)
     return _scores_of_prefixes(model, ids, task)
 
@@ -140,10 +140,25 @@ def _inspect(model: Any, ids: tf.Tensor, task: int) -> dict[str, np.ndarray]:
     }
 
 
-def _tokens(run: Run, text: str) -> tuple[str, ...]:
+def read_text(
+    run: Run, text: str
+) -> tuple[tuple[str, ...], tf.Tensor, np.ndarray]:
+    """What a run reads of a text.
+
+    Returns:
+        Its T tokens, their ids int32 `[1, 1, T]`, and whether the run's
+        vocabulary has them, bool [T].
+
+    Raises:
+        DataError: the text has no tokens.
+    """
     [tokens] = run.encoder.tokenizer(tf.constant([text])).to_list()
+    if not tokens:
+        raise DataError(f"the text {text!r} has no tokens")
     limit = run.encoder.max_length or len(tokens)
-    return tuple(token.decode() for token in tokens[:limit])
+    ids = run.encoder(tf.constant([text])).to_tensor()[None]
+    known = ids.numpy()[0, 0] != run.encoder.vocabulary.OOV
+    return tuple(token.decode() for token in tokens[:limit]), ids, known
 
 
 def same_tokens(traces: list[Trace]) -> tuple[str, ...]:

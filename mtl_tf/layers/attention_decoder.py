@@ -229,7 +229,7 @@ class AttentionDecoder(StackedLayer):
         """
         made = self.attention(encoded["annotations"], encoded["mask"])
         return {
-            "annotations": tf.cast(made["annotations"][0], tf.float32),
+            "annotations": made["annotations"][0],
             "keys": made["keys"][0][:, None],
             "score": tf.reshape(self.attention.score.value, [1, 1, -1]),
             "real": made["real"][0][:, None],

@@ -1,12 +1,13 @@
 """What the layers with task-specific parameters have in common."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks, random
+from mtl_tf.core.errors import ConfigError
 
 _INIT = {"name": "glorot", "range": 0.1, "seed": 0}
 
@@ -136,9 +137,37 @@ def choose(stack: keras.Variable, task: tf.Tensor) -> tf.Tensor:
     return tf.gather(stack.value, task)
 
 
-def at_least_one_step(tokens: tf.Tensor) -> tf.Tensor:
-    """Pads ids `[..., 0]` to one step: XLA cannot loop over an empty array."""
-    if tokens.shape[-1]:
-        return tokens
-    missing = tf.cast(tf.equal(tf.shape(tokens)[-1], 0), tf.int32)
-    return tf.pad(tokens, [[0, 0]] * (tokens.shape.rank - 1) + [[0, missing]])
+def at_least_one_step(x: tf.Tensor, axis: int) -> tf.Tensor:
+    """Pads an empty axis to one step: XLA cannot loop over an empty array."""
+    if x.shape[axis]:
+        return x
+    missing = tf.cast(tf.equal(tf.shape(x)[axis], 0), tf.int32)
+    padding = [[0, missing if a == axis else 0] for a in range(x.shape.rank)]
+    return tf.pad(x, padding)
+
+
+def check_label_counts(counts: Sequence[int]) -> list[int]:
+    """Returns the tasks' numbers of labels as a list.
+
+    Raises:
+        ConfigError: there is none, or one that is no positive integer.
+    """
+    if not counts:
+        raise ConfigError("label_counts must name at least one task")
+    for count in counts:
+        checks.positive_integer("label_counts", count)
+    return list(counts)
+
+
+def own_labels(counts: Sequence[int], task: tf.Tensor, units: int) -> tf.Tensor:
+    """Which of `units` labels the groups' tasks have.
+
+    Args:
+        counts: each task's number of labels.
+        task: int32 `[G]`.
+        units: the number of labels that all tasks are given.
+
+    Returns:
+        bool `[G, units]`.
+    """
+    return tf.sequence_mask(tf.gather(tf.constant(counts), task), units)

@@ -7,7 +7,11 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.base import (
+    StackedLayer,
+    check_label_counts,
+    own_labels,
+)
 from mtl_tf.layers.task_dense import TaskDense
 
 SHARING = ("private", "shared")
@@ -52,11 +56,7 @@ class ClassificationHead(StackedLayer):
         self, label_counts: Sequence[int], sharing: str = "private", **kwargs
     ):
         super().__init__(**kwargs)
-        self.label_counts = [int(count) for count in label_counts]
-        if not self.label_counts:
-            raise ConfigError("label_counts must name at least one task")
-        for count in self.label_counts:
-            checks.positive_integer("label_counts", count)
+        self.label_counts = check_label_counts(label_counts)
         self.sharing = checks.one_of("head.sharing", sharing, SHARING)
         if self.is_shared and len(set(self.label_counts)) > 1:
             raise ConfigError(
@@ -101,8 +101,7 @@ class ClassificationHead(StackedLayer):
         """Puts the logits behind a task's own labels out of reach."""
         if len(set(self.label_counts)) == 1:
             return logits
-        counts = tf.gather(tf.constant(self.label_counts), task)
-        own = tf.sequence_mask(counts, max(self.label_counts))[:, None]
+        own = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
         # Its exponential is exactly 0, and no gradient is NaN.
         return tf.where(own, logits, -1e9)
 

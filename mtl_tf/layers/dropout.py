@@ -59,7 +59,7 @@ class Dropout(keras.layers.Layer):
         """Drops parts of `x` if `training`.
 
         Args:
-            x: a float tensor.
+            x: a tensor.
             training: False returns `x` itself.
             seed: int32 `[2]`; needed when training with a rate above 0.
 
@@ -76,9 +76,11 @@ class Dropout(keras.layers.Layer):
         draw = tf.random.stateless_uniform(
             tf.shape(x), salted(seed, self.salt), dtype=tf.float32, alg="philox"
         )
-        return tf.where(
-            draw >= self.rate, x / tf.cast(1.0 - self.rate, x.dtype), 0
-        )
+        return self.drop(x, draw >= self.rate)
+
+    def drop(self, x, kept):
+        """What becomes of `x`, where it is `kept` and elsewhere."""
+        return tf.where(kept, x / tf.cast(1.0 - self.rate, x.dtype), 0)
 
     def _short_factors(self, shape, dtype, seed):
         """What to multiply an input of `shape` with: 0 or 1 / (1 - rate)."""

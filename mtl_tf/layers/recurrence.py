@@ -196,8 +196,9 @@ class Recurrence:
         if not _jit():
             return core
         # The shape is in the key because a relaxed trace would lose the form
-        # for a single group; lengths share a trace.
-        key = (shape, *flags)
+        # for a single group; lengths share a trace. TensorFlow cannot
+        # differentiate one function in a graph first and eagerly then.
+        key = (tf.inside_function(), shape, *flags)
         if key not in self._compiled:
             self._compiled[key] = tf.function(
                 core, jit_compile=True, reduce_retracing=True, autograph=False

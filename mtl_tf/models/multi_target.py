@@ -87,6 +87,10 @@ class MultiTargetModel(keras.Model):
         """The decoders in the order of the pairs."""
         return [getattr(self, f"decoder_{n}") for n in range(len(self.pairs))]
 
+    def key_of(self, task: int) -> int | None:
+        """The `key` that `call` needs for batches of a pair."""
+        return task if len(self.pairs) > 1 else None
+
     def decoder(self, key: int | None) -> AttentionDecoder:
         """The decoder of a pair.
 
@@ -134,9 +138,11 @@ class MultiTargetModel(keras.Model):
         decoder = self.decoder(key)
         target = batch["target"]
         found = decoder(
-            at_least_one_step(target),
+            at_least_one_step(target, 2),
             self.encoder(
-                at_least_one_step(batch["tokens"]), training=training, seed=seed
+                at_least_one_step(batch["tokens"], 2),
+                training=training,
+                seed=seed,
             ),
             training=training,
             seed=seed,
@@ -199,7 +205,7 @@ class MultiTargetModel(keras.Model):
     ) -> dict:
         decoder = self.decoder(key)
         with recurrence.options(jit=False, shards=1):
-            encoded = self.encoder(at_least_one_step(tokens)[None])
+            encoded = self.encoder(at_least_one_step(tokens, 1)[None])
         memory = decoder.memory(encoded)
         words = tf.reduce_sum(tf.cast(encoded["mask"][0], tf.float32), -1)
         most = tf.cast(limit[0] * words + limit[1], tf.int32)
@@ -265,6 +271,7 @@ def build_translation_model(
     target_vocabulary_sizes: Mapping[str, int],
     pairs: Sequence[str],
     seed: int = 0,
+    dtype: str | None = None,
 ) -> MultiTargetModel:
     """Builds a model with all its weights.
 
@@ -282,6 +289,7 @@ def build_translation_model(
         target_vocabulary_sizes: the same by target language.
         pairs: the pairs in the order of their numbers, such as "en-de".
         seed: of the initial weights, which are a pure function of it.
+        dtype: Keras's policy, such as "mixed_bfloat16"; None for its default.
 
     Raises:
         ConfigError: a field, a name or a value is wrong.
@@ -296,6 +304,7 @@ def build_translation_model(
         "units": config["units"],
         "bias": config["bias"],
         "init": {"seed": seed} | dict(config["init"] or {}),
+        "dtype": dtype,
     }
     encoder = GRUEncoder(
         source_vocabulary_size,

@@ -10,10 +10,13 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed, hint, look_up
 from mtl_tf.layers.base import at_least_one_step
+from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
-from mtl_tf.models.registry import HEADS, make_scheme
+from mtl_tf.layers.word_dropout import WordDropout
+from mtl_tf.models.heads import TAGGING, make_heads
+from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
 
 _FIELDS = (
@@ -24,7 +27,17 @@ _FIELDS = (
     "head",
     "init",
     "scheme",
+    "tagging",
+    "characters",
+    "casing_dim",
+    "word_dropout",
 )
+
+# Entries of a batch that have a time axis, the third one.
+_TIMED = ("tokens", "tags", "characters", "casing")
+
+# Kinds of casing a batch may tell apart, and 0 for padding.
+_CASINGS = 16
 
 
 class MultiTaskModel(keras.Model):
@@ -36,12 +49,18 @@ class MultiTaskModel(keras.Model):
         heads: by kind of task.
         embedding_dropout: rate of dropout on the embedded tokens.
         head_dropout: rate of dropout on what a head reads.
+        word_dropout: rate at which tokens become the unknown one in training.
+        characters: features of a word's characters, or None.
+        casing: looks up vectors of how words are written, or None.
         hidden: a layer whose positive part the heads read in place of what
             the scheme returns, or None: with it a head is a perceptron with
             one hidden layer.
+        kinds: the kind of each task; needed where there are several.
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
-        padding), maybe "label"; other entries are ignored.
+        padding), with character features also "characters" int32
+        `[G, B, T, W]`, with casing "casing" int32 `[G, B, T]`, and what the
+        heads read, such as "label" or "tags"; other entries are ignored.
     Output shape: the head's outputs, and "losses", "inspect" and
         "diagnostics" as `SharingScheme` describes them.
     Masking: padding tokens, also whole rows of them, change nothing.
@@ -60,19 +79,26 @@ class MultiTaskModel(keras.Model):
         heads: Mapping[str, keras.layers.Layer],
         embedding_dropout: float = 0.0,
         head_dropout: float = 0.0,
+        word_dropout: float = 0.0,
+        characters: CharacterFeatures | None = None,
+        casing: Embedding | None = None,
         hidden: TaskDense | None = None,
+        kinds: Sequence[str] = (),
         **kwargs,
     ):
         super().__init__(autocast=False, **kwargs)
         self.embedding = embedding
+        self.characters = characters
+        self.casing = casing
         self.scheme = scheme
         # Attributes, not a dictionary: tf.train.Checkpoint does not look into
         # the lists and dictionaries of Keras layers.
-        self._kinds = tuple(heads)
+        self._kinds, self._kinds_of_tasks = tuple(heads), tuple(kinds)
         for kind, head in heads.items():
             setattr(self, f"{kind}_head", head)
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
         self.head_dropout = Dropout(head_dropout, salt="head")
+        self.word_dropout = WordDropout(word_dropout)
         self.hidden = hidden
 
     @property
@@ -80,16 +106,37 @@ class MultiTaskModel(keras.Model):
         """The heads by kind of task."""
         return {kind: getattr(self, f"{kind}_head") for kind in self._kinds}
 
+    def kind_of(self, task: int) -> str:
+        """The kind of a task, by its number."""
+        return (
+            self._kinds_of_tasks[task]
+            if self._kinds_of_tasks[1:]
+            else (self._kinds[0])
+        )
+
+    def key_of(self, task: int) -> str | None:
+        """The `key` that `call` needs for batches of a task."""
+        return self.kind_of(task) if len(self._kinds) > 1 else None
+
     def build(self, input_shape=None):
         """Makes all weights."""
         self.embedding.build()
-        embedded = (None, None, None, self.embedding.dimension)
-        self.scheme.build(embedded)
+        size = self.embedding.dimension
+        if self.characters:
+            self.characters.build()
+            size += self.characters.units
+        if self.casing:
+            self.casing.build()
+            size += self.casing.dimension
+        self.scheme.build((None, None, None, size))
         units = self.scheme.output_units
         if self.hidden is not None:
             self.hidden.build((None, None, units))
             units = self.hidden.units
-        encoded = {"summary": (None, None, units)}
+        encoded = {
+            "summary": (None, None, units),
+            "sequence": (None, None, None, units),
+        }
         for head in self.heads.values():
             head.build(encoded)
         self.built = True
@@ -100,7 +147,7 @@ class MultiTaskModel(keras.Model):
         training: bool = False,
         seed=None,
         inspect: bool = False,
-        kind: str | None = None,
+        key: str | None = None,
     ) -> dict:
         """Scores a batch.
 
@@ -109,19 +156,24 @@ class MultiTaskModel(keras.Model):
             training: whether a gradient will be taken.
             seed: int32 `[2]`, for dropout.
             inspect: fill "inspect" with what figures show.
-            kind: of the batch's tasks; needed where there are several kinds.
+            key: the kind of the batch's tasks, as `key_of` gives it; None
+                where all tasks are of one kind.
         """
-        head = self._head(kind)
-        tokens = at_least_one_step(batch["tokens"])
+        head = self._head(key)
+        batch = _at_least_one_step(batch)
+        tokens = batch["tokens"]
         # A distributed iterator forgets the number of groups of one of them.
         task = tf.ensure_shape(batch["task"], tokens.shape[:1])
+        mask = self.embedding.mask(tokens)
         embedded = self.embedding_dropout(
-            self.embedding(tokens, task), training=training, seed=seed
+            self._embed(batch, task, training, seed),
+            training=training,
+            seed=seed,
         )
         asked = {name: batch.get(name) for name in self.scheme.batch_entries}
         encoded = self.scheme(
             embedded,
-            self.embedding.mask(tokens),
+            mask,
             task,
             training=training,
             seed=seed,
@@ -133,12 +185,32 @@ class MultiTaskModel(keras.Model):
         if self.hidden is not None:
             read = tf.nn.relu(self.hidden(read, task))
         read = self.head_dropout(read, training=training, seed=seed)
-        output = head(encoded | {head.reads: read}, batch)
+        output = head(encoded | {head.reads: read, "mask": mask}, batch)
         return output | {
             "losses": encoded["losses"],
             "inspect": encoded["inspect"],
             "diagnostics": encoded.get("diagnostics", {}),
         }
+
+    def _embed(self, batch, task, training, seed) -> tf.Tensor:
+        """What the scheme reads of the words, side by side."""
+        tokens = self.word_dropout(
+            batch["tokens"], training=training, seed=seed
+        )
+        parts = [self.embedding(tokens, task)]
+        for name, options in (
+            ("characters", {"training": training}),
+            ("casing", {}),
+        ):
+            layer = getattr(self, name)
+            if layer and name not in batch:
+                raise ValueError(
+                    f"the model reads {name!r}, but the batch has only "
+                    f"{', '.join(sorted(batch))}"
+                )
+            if layer:
+                parts.append(layer(batch[name], **options))
+        return tf.concat(parts, -1) if len(parts) > 1 else parts[0]
 
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights that are stacked by task."""
@@ -155,7 +227,21 @@ class MultiTaskModel(keras.Model):
     def _head(self, kind: str | None) -> keras.layers.Layer:
         if kind is None and len(self.heads) == 1:
             return next(iter(self.heads.values()))
+        if kind is None:
+            raise ValueError(
+                "a model of several kinds of task needs the batch's kind: one "
+                f"of {', '.join(self.heads)}"
+            )
         return look_up(kind, self.heads, "kind of task")
+
+
+def _at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
+    """Pads a batch of no steps to one."""
+    return dict(batch) | {
+        name: at_least_one_step(batch[name], 2)
+        for name in _TIMED
+        if name in batch
+    }
 
 
 def build_model(
@@ -164,6 +250,7 @@ def build_model(
     tasks: Sequence[Mapping],
     vectors: np.ndarray | None = None,
     seed: int = 0,
+    dtype: str = "float32",
 ) -> MultiTaskModel:
     """Builds a model with all its weights.
 
@@ -174,33 +261,47 @@ def build_model(
             ({"embedding", "head"}), "head" ({"hidden_units", "sharing"}: a
             hidden layer below the heads, none if 0, as the S-P of Sun 2019
             has it; whether hidden layer and head are "private", one for each
-            task, or "shared") and "init" (see `layers.base.check_init`).
+            task, or "shared"),
+            "word_dropout", "characters" ("name":
+            "none", "cnn" or "lstm", and options of
+            `layers.character_features`), "casing_dim" (0 for none), "tagging"
+            (see `heads.make_heads`) and "init" (see
+            `layers.base.check_init`).
         vocabulary_size: number of tokens, with padding and unknown.
         tasks: "name", "kind" and "labels" of each, in the order of their
             numbers in a batch.
         vectors: float32 `[vocabulary_size, embedding_dim -
             embedding_private_dim]`, or None to draw them.
         seed: of the initial weights, which are a pure function of it.
+        dtype: the dtype policy of its layers, such as "mixed_bfloat16".
+            Weights, losses and scores are float32 in any case.
 
     Raises:
-        ConfigError: a field, a name or a value is wrong.
+        ConfigError: a field, a name or a value is wrong, or the scheme does
+            not compute in `dtype`.
     """
     config = _checked(model_config)
     if not tasks:
         raise ConfigError("tasks must name at least one task")
     init = {"seed": seed} | dict(config.get("init") or {})
     dropout = _checked_dropout(config.get("dropout"))
-    scheme = make_scheme(config["scheme"], len(tasks), init)
+    parts = {"init": init, "dtype": dtype}
+    scheme = make_scheme(config["scheme"], len(tasks), **parts)
     head = _checked_head(config.get("head"))
-    heads = _make_heads(tasks, head["sharing"], init)
+    tagging = completed("model.tagging", config.get("tagging"), TAGGING)
+    heads = make_heads(tasks, head["sharing"], tagging, parts)
     _check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
-        embedding=_make_embedding(config, vocabulary_size, len(tasks), init),
+        embedding=_make_embedding(config, vocabulary_size, len(tasks), parts),
         scheme=scheme,
         heads=heads,
         embedding_dropout=dropout["embedding"],
         head_dropout=dropout["head"],
-        hidden=_make_hidden(head, len(tasks), init),
+        word_dropout=config.get("word_dropout", 0.0),
+        characters=make_characters(config.get("characters"), parts),
+        casing=_make_casing(config.get("casing_dim", 0), parts),
+        hidden=_make_hidden(head, len(tasks), parts),
+        kinds=[task["kind"] for task in tasks],
         name="multi_task_model",
     )
     model.build()
@@ -210,7 +311,7 @@ def build_model(
 
 
 def _make_embedding(
-    config: Mapping, vocabulary_size: int, tasks: int, init: Mapping
+    config: Mapping, vocabulary_size: int, tasks: int, parts: Mapping
 ) -> Embedding:
     private = config.get("embedding_private_dim", 0)
     trainable = bool(config.get("embedding_trainable", True))
@@ -226,28 +327,24 @@ def _make_embedding(
         private_dimension=private,
         tasks=tasks,
         trainable=trainable,
-        init=init,
         name="embedding",
+        **parts,
     )
 
 
-def _make_heads(tasks: Sequence[Mapping], sharing: str, init: Mapping) -> dict:
-    """The head of the tasks' kind."""
-    kinds = sorted({task["kind"] for task in tasks})
-    if len(kinds) > 1:
-        raise ConfigError(f"tasks must be of one kind, got {kinds}")
-    head = look_up(kinds[0], HEADS, "kind of task")
-    counts = [len(task["labels"]) for task in tasks]
-    made = head(counts, sharing=sharing, init=init, name=kinds[0])
-    return {kinds[0]: made}
+def _make_casing(dimension: int, parts: Mapping) -> Embedding | None:
+    checks.not_negative_integer("casing_dim", dimension)
+    if not dimension:
+        return None
+    return Embedding(_CASINGS, dimension, name="casing", **parts)
 
 
-def _make_hidden(head: Mapping, tasks: int, init: Mapping) -> TaskDense | None:
+def _make_hidden(head: Mapping, tasks: int, parts: Mapping) -> TaskDense | None:
     """The hidden layer below the heads, if there is one."""
     if not head["hidden_units"]:
         return None
     count = 0 if head["sharing"] == "shared" else tasks
-    return TaskDense(head["hidden_units"], count, init=init, name="hidden")
+    return TaskDense(head["hidden_units"], count, name="hidden", **parts)
 
 
 def _check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:

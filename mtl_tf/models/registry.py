@@ -4,7 +4,13 @@ from collections.abc import Mapping
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
+from mtl_tf.layers.character_features import (
+    CharacterCNN,
+    CharacterFeatures,
+    CharacterLSTM,
+)
 from mtl_tf.layers.classification_head import ClassificationHead
+from mtl_tf.layers.tagging_head import TaggingHead
 from mtl_tf.models.adversarial import AdversarialScheme
 from mtl_tf.models.arc_i import ArcIScheme
 from mtl_tf.models.arc_ii import ArcIIScheme
@@ -45,11 +51,20 @@ SCHEMES = {
 
 HEADS = {
     "classification": ClassificationHead,
+    "tagging": TaggingHead,
+}
+
+CHARACTERS = {
+    "cnn": CharacterCNN,
+    "lstm": CharacterLSTM,
 }
 
 
 def make_scheme(
-    config: Mapping, tasks: int, init: Mapping | None = None
+    config: Mapping,
+    tasks: int,
+    init: Mapping | None = None,
+    dtype: str = "float32",
 ) -> SharingScheme:
     """Makes the scheme that `config["name"]` names.
 
@@ -57,20 +72,53 @@ def make_scheme(
         config: its name and its constructor's options.
         tasks: number of tasks.
         init: how its weights are initialised.
+        dtype: the dtype policy it computes with.
 
     Raises:
         ConfigError: the name, an option or a value is wrong.
     """
+    made = _make(
+        config, SCHEMES, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
+    )
+    if dtype != "float32" and not made.half_precision:
+        able = [name for name, s in SCHEMES.items() if s.half_precision]
+        raise ConfigError(
+            f"scheme {config['name']!r} computes in float32 only, not in "
+            f"{dtype}: training.mixed_precision needs one of {', '.join(able)}"
+        )
+    return made
+
+
+def make_characters(
+    config: Mapping | None, parts: Mapping | None = None
+) -> CharacterFeatures | None:
+    """Makes the character features that `config["name"]` names.
+
+    Args:
+        config: its name and its constructor's options; the name "none", or no
+            config, is for none.
+        parts: "init", how its weights are initialised, and "dtype".
+
+    Raises:
+        ConfigError: the name, an option or a value is wrong.
+    """
+    if not config or config.get("name") == "none":
+        return None
+    return _make(config, CHARACTERS, "characters", parts or {})
+
+
+def _make(config: Mapping, known: Mapping, name: str, parts: Mapping, **fixed):
+    """Makes the layer that a config names, with the config's options."""
     options = dict(config)
-    scheme = look_up(options.pop("name", ""), SCHEMES, "scheme")
-    # Keras layers swallow keyword arguments: what a scheme knows is what its
+    layer = look_up(options.pop("name", ""), known, name)
+    # Keras layers swallow keyword arguments: what a layer knows is what its
     # configuration holds.
-    known = set(scheme(tasks=tasks).get_config())
-    known -= {"name", "trainable", "dtype", "tasks", "init"}
+    fields = set(layer(**fixed).get_config())
+    fields -= {"name", "trainable", "dtype", "init", *fixed}
     for option in options:
-        if option not in known:
+        if option not in fields:
             raise ConfigError(
-                f"scheme {config['name']!r} has no option {option!r}; "
-                f"{hint(option, known)}"
+                f"{name} {config['name']!r} has no option {option!r}; "
+                f"{hint(option, fields)}"
             )
-    return scheme(tasks=tasks, init=init, name="scheme", **options)
+    return layer(name=name, **parts, **fixed, **options)

@@ -27,9 +27,16 @@ class SharingScheme(StackedLayer):
         batch_entries: names of entries of a batch, such as "step", that
             `call` takes as keyword arguments, None where there are none.
         output_units: the size H of its outputs.
+        static_shapes: whether it runs best on batches that keep to a few
+            shapes, as XLA does, which compiles each. False: training gives it
+            batches without avoidable padding, of ever new shapes.
+        half_precision: whether it may compute in 16 bits, see
+            `training.mixed_precision`.
     """
 
     has_sequence = True
+    static_shapes = True
+    half_precision = False
     batch_entries: tuple[str, ...] = ()
     output_units: int
 

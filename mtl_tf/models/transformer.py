@@ -48,6 +48,9 @@ class TransformerScheme(SharingScheme):
     """
 
     rows = 0
+    # XLA gains it little, and matrix products are at home in 16 bits.
+    static_shapes = False
+    half_precision = True
 
     def __init__(
         self,

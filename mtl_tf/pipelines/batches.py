@@ -6,11 +6,15 @@ few hundred steps at once and gathers their rows from memory. So it starts at
 any step at once, a resumed run sees what an uninterrupted one saw, and there
 is no stream per task to skip forward (the form `choose_from_datasets` takes).
 
-A batch is a dict of tensors:
+A batch is a dict of tensors (a run of both kinds of tasks has label and tags in
+all of them, 0 where they do not apply):
 
     task        int32   [G]        the task of each group
     tokens      int32   [G, B, T]  0 is padding
-    label       int32   [G, B]     (where the splits have labels)
+    label       int32   [G, B]     of classification tasks
+    tags        int32   [G, B, T]  of tagging tasks; 0 where tokens are padding
+    characters  int32   [G, B, T, W]  if models read them; 0 is padding
+    casing      int32   [G, B, T]  the same
     weight      float32 [G, B]     0 on filler rows, else 1
     normalizer  float32 [G]        real examples of the group in the global
                                    batch; 1 where there are none, so that it
@@ -71,11 +75,12 @@ class BatchPlan:
         schedule_config: see `make_schedule`.
         seed: the run's seed.
         static_shapes: True, for XLA: every batch has B rows and the length of
-            its bucket; what does not fill a batch joins the next larger
-            bucket, so that at most one batch a task and epoch has filler.
-            False: every bucket ends with a smaller batch (not in joint
-            steps), and batches are as long as their longest text, which saves
-            padding.
+            its bucket. False, to save padding: batches are as long as their
+            longest text, and the last one of a task and epoch has the rows
+            that are left (not in joint steps).
+
+    What does not fill a batch joins the next larger bucket, so that at most
+    one batch a task and epoch is not full.
 
     Raises:
         ConfigError: a wrong argument, or a split without examples.
@@ -97,27 +102,19 @@ class BatchPlan:
         self.boundaries = check_boundaries(boundaries)
         self.static_shapes = static_shapes
         self._check_splits()
-        self._seed = seed
-        self._orders = self._make_orders(carry=static_shapes)
+        settings = (self.boundaries, self.batch_size, seed)
+        self._orders = [
+            TaskOrder(split.name or str(index), split, *settings)
+            for index, split in enumerate(self.splits)
+        ]
         self.schedule = make_schedule(
             schedule_config,
             self.batches_per_task,
             seed,
             [order.name for order in self._orders],
         )
-        self._joint = None
-        if isinstance(self.schedule, Joint):
-            # A step is as wide as its widest group: a smaller last batch of
-            # one task would be padded again to the others' rows.
-            self._orders = self._make_orders(carry=True)
-            self._joint = JointOrder(self._orders, seed)
-
-    def _make_orders(self, carry: bool) -> list[TaskOrder]:
-        settings = (self.boundaries, self.batch_size, self._seed, carry)
-        return [
-            TaskOrder(split.name or str(index), split, *settings)
-            for index, split in enumerate(self.splits)
-        ]
+        joint = isinstance(self.schedule, Joint)
+        self._joint = JointOrder(self._orders, seed) if joint else None
 
     @property
     def batches_per_task(self) -> np.ndarray:
@@ -334,7 +331,7 @@ def evaluation_dataset(
     lengths = extend_boundaries(check_boundaries(boundaries), longest)
     buckets = bucket_of(split.lengths, lengths)
     order = np.argsort(split.lengths, kind="stable")
-    batches = cut_into_batches(order, buckets[order], batch_size, carry=True)
+    batches = cut_into_batches(order, buckets[order], batch_size)
     count = len(batches.rows)
     real = np.sum(batches.rows >= 0, axis=1, keepdims=True)
     plan = {

@@ -27,35 +27,29 @@ class Batches(NamedTuple):
 
 
 def cut_into_batches(
-    examples: np.ndarray, buckets: np.ndarray, batch_size: int, carry: bool
+    examples: np.ndarray, buckets: np.ndarray, batch_size: int
 ) -> Batches:
     """Cuts examples that are sorted by bucket into batches.
+
+    A batch that its bucket cannot fill goes on with examples of the next
+    larger bucket, so that only the last batch has filler.
 
     Args:
         examples: int [n].
         buckets: int [n], not decreasing: the bucket of each example.
         batch_size: B.
-        carry: a batch that its bucket cannot fill goes on with examples of the
-            next larger bucket, so that only the last batch has filler. False:
-            every bucket ends with a batch of its own with filler.
 
     Returns:
         The batches, bucket by bucket; a batch belongs to the bucket of its
         longest example. Their number and their buckets depend only on how many
         examples each bucket has.
     """
-    places = np.arange(len(examples))
-    if not carry:
-        sizes = np.bincount(buckets)
-        padded = -(-sizes // batch_size) * batch_size
-        shift = np.cumsum(padded - sizes) - (padded - sizes)
-        places = places + shift[buckets]
-    count = -(-(int(places[-1]) + 1) // batch_size) if len(places) else 0
+    count = -(-len(examples) // batch_size)
     rows = np.full(count * batch_size, -1, np.int32)
-    rows[places] = examples
+    rows[: len(examples)] = examples
     batch_buckets = np.zeros(count, np.int32)
     # Assigned in rising order: the last, largest, bucket of a batch stays.
-    batch_buckets[places // batch_size] = buckets
+    batch_buckets[np.arange(len(examples)) // batch_size] = buckets
     return Batches(rows.reshape(count, batch_size), batch_buckets)
 
 
@@ -68,7 +62,6 @@ class TaskOrder:
         boundaries: the buckets' lengths.
         batch_size: B.
         seed: the run's seed.
-        carry: see `cut_into_batches`.
     """
 
     def __init__(
@@ -78,17 +71,15 @@ class TaskOrder:
         boundaries: list[int],
         batch_size: int,
         seed: int,
-        carry: bool,
     ):
         self.name = name
         self.batch_size = batch_size
         self._seed = seed
-        self._carry = carry
         self._buckets = bucket_of(split.lengths, boundaries)
         by_bucket = np.sort(self._buckets)
         #: int32 [batches]: the bucket of each batch of an unshuffled epoch.
         self.batch_buckets = cut_into_batches(
-            by_bucket, by_bucket, batch_size, carry
+            by_bucket, by_bucket, batch_size
         ).buckets
         # A step asks for one epoch, a chunk of steps for two where it ends.
         self.epoch = functools.lru_cache(maxsize=2)(self._make_epoch)
@@ -102,9 +93,7 @@ class TaskOrder:
         draw = generator(self._seed, "order", self.name, epoch)
         order = draw.permutation(len(self._buckets))
         order = order[np.argsort(self._buckets[order], kind="stable")]
-        return cut_into_batches(
-            order, self._buckets[order], self.batch_size, self._carry
-        )
+        return cut_into_batches(order, self._buckets[order], self.batch_size)
 
     def _make_epoch(self, epoch: int) -> Batches:
         batches = self.sorted_epoch(epoch)

@@ -23,6 +23,9 @@ def _in_embedding(path: str) -> bool:
     return path.startswith("embedding/")
 
 
+_BELOW_HEADS = ("scheme/", "embedding/", "characters/", "casing/")
+
+
 # Names of parts -> whether a weight belongs to them. "shared" is what the
 # tasks share besides words: theta_m of Chen et al. (2018).
 PARTS: dict[str, Callable[[keras.Variable], bool]] = {
@@ -30,7 +33,7 @@ PARTS: dict[str, Callable[[keras.Variable], bool]] = {
     "private": is_private,
     "embedding": lambda v: _in_embedding(path_of(v)),
     "scheme": lambda v: path_of(v).startswith("scheme/"),
-    "heads": lambda v: not path_of(v).startswith(("scheme/", "embedding/")),
+    "heads": lambda v: not path_of(v).startswith(_BELOW_HEADS),
 }
 
 

@@ -21,8 +21,8 @@ from mtl_tf.core import random
 from mtl_tf.training.gradient_surgery import pcgrad_weights, projection_order
 from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
 
-# Between the dropout seeds of two groups; replicas are numbered from 0.
-_SEED_STEP = 7919
+# Between the dropout seeds of two groups or shards; replicas count from 0.
+SEED_STEP = 7919
 
 
 class Stacked(NamedTuple):
@@ -102,7 +102,7 @@ class GroupedGradients:
         ]
         if has_extra:
             extra = self._gradients_of_extra(batch, seed, share)
-            gradients = [_added(*pair) for pair in zip(gradients, extra)]
+            gradients = [added(*pair) for pair in zip(gradients, extra)]
         return gradients, loss
 
     def _numbers(self, variables: Sequence[keras.Variable]) -> set[int]:
@@ -128,7 +128,7 @@ class GroupedGradients:
             lambda item: self._one(
                 item[0],
                 batch["step"],
-                seed + tf.stack([item[1] * _SEED_STEP, 0]),
+                seed + tf.stack([item[1] * SEED_STEP, 0]),
                 share,
             ),
             (pieces, numbers),
@@ -257,15 +257,16 @@ def _gram(gradients: tf.Tensor, groups: tf.Tensor) -> tf.Tensor:
     return tf.matmul(flat, flat, transpose_b=True)
 
 
-def _added(one: Any, other: Any) -> Any:
+def added(one: Any, other: Any) -> Any:
     """The sum of two gradients, either of which may be None or sparse."""
     if one is None or other is None:
         return other if one is None else one
     sparse = [isinstance(g, tf.IndexedSlices) for g in (one, other)]
     if not all(sparse):
         return tf.convert_to_tensor(one) + tf.convert_to_tensor(other)
+    rows = [tf.cast(g.indices, tf.int64) for g in (one, other)]
     return tf.IndexedSlices(
         tf.concat([one.values, other.values], 0),
-        tf.concat([one.indices, tf.cast(other.indices, tf.int64)], 0),
+        tf.concat(rows, 0),
         one.dense_shape,
     )

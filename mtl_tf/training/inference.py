@@ -9,9 +9,17 @@ import tensorflow as tf
 from mtl_tf.layers import recurrence
 from mtl_tf.pipelines.batches import evaluation_dataset
 from mtl_tf.pipelines.encoding import EncodedSplit
+from mtl_tf.tasks.task import TAGGING
 
 # Compiling a bucket's shape takes half a second: worth it for many texts.
 _MANY = 256
+
+# What is wanted of the heads; of tagging, what has a value for each token
+# comes first.
+_WANTED = {
+    "classification": ("prediction", "scores", "loss"),
+    TAGGING: ("prediction", "confidence", "loss"),
+}
 
 # Before the names of a model's diagnostics in `Predictor.predict`'s results.
 DIAGNOSTICS = "diagnostics/"
@@ -31,9 +39,12 @@ class Predictor:
         self._compiled = tf.function(self._forward, reduce_retracing=True)
         self._plain = tf.function(self._forward, reduce_retracing=True)
 
-    def _forward(self, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        outputs = self.model(batch, training=False)
-        wanted = ("prediction", "scores", "loss")
+    def _forward(
+        self, batch: dict[str, tf.Tensor], kind: str
+    ) -> dict[str, tf.Tensor]:
+        key = kind if len(self.model.heads) > 1 else None
+        outputs = self.model(batch, training=False, key=key)
+        wanted = _WANTED[kind]
         found = {name: outputs[name] for name in wanted if name in outputs}
         for name, value in outputs.get("diagnostics", {}).items():
             found[f"{DIAGNOSTICS}{name}"] = value
@@ -41,7 +52,7 @@ class Predictor:
 
     def predict(
         self, split: EncodedSplit, task_index: int, batch_size: int
-    ) -> dict[str, np.ndarray]:
+    ) -> dict[str, np.ndarray | list[np.ndarray]]:
         """The model's outputs for every example of a split, in its order.
 
         Args:
@@ -52,8 +63,11 @@ class Predictor:
         Returns:
             `prediction` int32 [n], `scores` float32 [n, labels] and, if the
             split has labels, `loss` float32 [n]; and the model's diagnostics,
-            float32 [n], as `diagnostics/name`.
+            float32 [n], as `diagnostics/name`. Of a tagging task,
+            `prediction` and `confidence` (float32) are lists of n arrays
+            [tokens], and there are no `scores`.
         """
+        kind = self.model.kind_of(task_index)
         count = len(split)
         jit = count >= _MANY
         forward = self._compiled if jit else self._plain
@@ -66,11 +80,22 @@ class Predictor:
             rows = batch.pop("row").numpy()[0]
             real = rows >= 0
             with recurrence.options(jit=jit):
-                outputs = forward(batch)
+                outputs = forward(batch, kind)
             for name, value in outputs.items():
                 value = value.numpy()[0]
                 if name not in results:
-                    shape = (count, *value.shape[1:])
-                    results[name] = np.zeros(shape, value.dtype)
-                results[name][rows[real]] = value[real]
+                    results[name] = _room(name, count, value, kind)
+                _fill(results[name], rows[real], value[real], split.lengths)
         return results
+
+
+def _room(name: str, count: int, value: np.ndarray, kind: str):
+    """Where one output of all examples goes."""
+    if kind == TAGGING and name in _WANTED[kind][:2]:
+        return [value[0, :0]] * count
+    return np.zeros((count, *value.shape[1:]), value.dtype)
+
+
+def _fill(room, rows: np.ndarray, values: np.ndarray, lengths) -> None:
+    for row, value in zip(rows, values):
+        room[row] = value[: lengths[row]] if isinstance(room, list) else value

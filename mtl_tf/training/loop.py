@@ -52,6 +52,9 @@ class Loop:
         record: called with a dict per evaluation.
         options: see `LoopOptions`.
         task_names: for messages.
+        next_key: `(step, most) -> (count, key)`: how many steps from `step`
+            on, at most `most`, have batches of one key, and that key; None
+            where no step has one.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Loop:
         record: Callable[[dict[str, Any]], None],
         options: LoopOptions,
         task_names: Sequence[str],
+        next_key: Callable[[int, int], tuple[int, str | None]] | None = None,
     ):
         self.trainer = trainer
         self.checkpoints = checkpoints
@@ -71,6 +75,7 @@ class Loop:
         self.record = record
         self.options = options
         self.task_names = list(task_names)
+        self.next_key = next_key or (lambda step, most: (most, None))
         self.chunk = options.steps_per_call or 1
 
     def run(self, start: int) -> None:
@@ -110,13 +115,14 @@ class Loop:
     def _advance(self, iterator: Any, step: int) -> int:
         every = self.options.evaluate_every
         until = min((step // every + 1) * every, self.options.total_steps)
-        steps = min(self.chunk, until - step)
+        steps, key = self.next_key(step, min(self.chunk, until - step))
         before, state = time.monotonic(), self.checkpoints
         report = self.trainer.run(
             iterator,
             tf.constant(steps),
             state.loss_sum.read_value(),
             state.loss_count.read_value(),
+            key,
         )
         self._check(report)
         self._choose_chunk((time.monotonic() - before) / steps)

@@ -11,9 +11,9 @@ from mtl_tf.evaluation import evaluator
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
 from mtl_tf.pipelines import encoding
 from mtl_tf.tasks import registry
-from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task import TAGGING, Task
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.training import data
+from mtl_tf.training import data, precision
 from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.inference import DIAGNOSTICS, Predictor
 from mtl_tf.training.run_directory import RunDirectory
@@ -161,6 +161,7 @@ class Run:
             self.tasks[self.task_index(task.name)],
             self.task_index(task.name),
             self.config["evaluation"]["batch_size"],
+            data.sentences(task, split)[1] if task.kind == TAGGING else None,
             **clean.about(task, split),
         )
 
@@ -171,11 +172,28 @@ def score(
     task: Mapping[str, Any],
     index: int,
     batch_size: int,
+    gold: list[list[int]] | None = None,
     **extra: Any,
 ) -> evaluator.TaskPredictions:
-    """The predictions for an encoded split with labels, ready to be scored."""
+    """The predictions for an encoded split with answers, ready to be scored.
+
+    Args:
+        predictor: of the trained model.
+        encoded: the split.
+        task: its task's name, kind, labels and metrics.
+        index: the task's number.
+        batch_size: examples at a time.
+        gold: of a tagging task, the tags of its whole sentences; by default
+            those of the tokens that the model reads.
+        **extra: what else `TaskPredictions` has.
+    """
     outputs = predictor.predict(encoded, index, batch_size)
-    labels = encoded.columns["label"].values
+    if task["kind"] == TAGGING:
+        column = encoded.columns["tags"]
+        labels = gold or [column[n] for n in range(len(column))]
+        extra["scheme"] = task.get("scheme", "")
+    else:
+        labels = encoded.columns["label"].values
     empty = not len(labels)
     return evaluator.TaskPredictions(
         name=task["name"],
@@ -216,11 +234,14 @@ def load(run_directory: str) -> Run:
         )
     if not directory.has(os.path.join("best", "best.json")):
         raise RunError(f"{run_directory} has no trained weights yet")
-    encoder = TextEncoder.load(
-        directory.file("vocabulary"), config["text"]["max_length"]
-    )
+    encoder = TextEncoder.of_run(directory.file("vocabulary"), config["text"])
     tasks = directory.read("labels.json")["tasks"]
-    model = build_model(config["model"], len(encoder.vocabulary), tasks)
+    model = build_model(
+        config["model"],
+        len(encoder.vocabulary),
+        tasks,
+        dtype=precision.policy(config),
+    )
     boundaries = directory.read("data.json")["boundaries"]
     run = Run(directory, config, tasks, encoder, boundaries, model)
     run.weights_for(tasks[0]["name"])

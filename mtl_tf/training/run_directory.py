@@ -105,6 +105,7 @@ class RunDirectory:
         for name in (
             "labels.json",
             "data.json",
+            "batches.json",
             "vectors.json",
             "initialized.json",
         ):

@@ -16,7 +16,7 @@ from mtl_tf.evaluation import evaluator, facts, tables
 from mtl_tf.models.multi_task import build_model, count_parameters
 from mtl_tf.tasks import registry
 from mtl_tf.text.vectors import load_vectors
-from mtl_tf.training import data, freezing, initializing, stages
+from mtl_tf.training import data, freezing, initializing, precision, stages
 from mtl_tf.training.data import CleanParts
 from mtl_tf.training.run import load
 from mtl_tf.training.run_directory import RunDirectory
@@ -225,6 +225,7 @@ def _make_model(
         [task.to_json() for task in loaded.tasks],
         _pretrained(config, run, loaded) if wanted else None,
         seed=random.fold(config["seed"], "init"),
+        dtype=precision.policy(config),
     )
 
 

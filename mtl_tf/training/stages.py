@@ -16,20 +16,19 @@ from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.tuning import fixed
-from mtl_tf.training import freezing
+from mtl_tf.training import freezing, precision
 from mtl_tf.training.checkpoints import BestWeights, Checkpoints
 from mtl_tf.training.data import RunData
 from mtl_tf.training.gradient_surgery import SURGERIES
 from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.inference import Predictor
-from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
-from mtl_tf.training.optimizers import make_optimizer
 from mtl_tf.training.run import score
 from mtl_tf.training.run_directory import RunDirectory
+from mtl_tf.training.stage_optimizer import stage_optimizer
 from mtl_tf.training.summaries import Summaries
-from mtl_tf.training.trainer import Trainer
+from mtl_tf.training.trainer import Trainer, choose_shards
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,6 +118,7 @@ class StageRunner:
     def execute(self, stage: Stage) -> Checkpoints:
         """Trains a stage to its end, from wherever it was."""
         batches = self._batches(stage)
+        self._note(stage, batches)
         options = self._options(stage, batches.steps_per_epoch)
         with self.strategy.scope():
             checkpoints, trainer = self._build(stage, options)
@@ -136,6 +136,7 @@ class StageRunner:
             lambda entry: self._record(stage, trainer.optimizer, entry),
             options,
             [task.name for task in self.data.tasks],
+            self._next_key(stage, batches),
         )
         with recurrence.options(jit=self.config["training"]["jit"] and None):
             loop.run(start)
@@ -143,13 +144,30 @@ class StageRunner:
 
     def _batches(self, stage: Stage) -> BatchPlan:
         pipeline = self.config["pipeline"]
+        # Rows of a smaller last batch cannot be split evenly.
+        several = self.strategy.num_replicas_in_sync > 1
         return BatchPlan(
             [self.data.train[n] for n in stage.tasks],
             pipeline["batch_size"],
             self.data.boundaries,
             pipeline["schedule"],
             self.config["seed"],
+            static_shapes=self.model.scheme.static_shapes or several,
         )
+
+    def _note(self, stage: Stage, batches: BatchPlan) -> None:
+        """Logs the plan; refuses to go on with another one."""
+        shapes = "of few shapes" if batches.static_shapes else "of all shapes"
+        logging.info(
+            "%s: %d steps an epoch, batches %s, %.1f %% of their tokens are "
+            "padding.",
+            *(stage.name, batches.steps_per_epoch, shapes),
+            100 * batches.padding_share(),
+        )
+        if not stage.folder:
+            steps = {"steps_per_epoch": batches.steps_per_epoch}
+            what = "the plan of the batches (they depend on --strategy)"
+            self.run.check_or_write("batches.json", steps, what)
 
     def _dataset(
         self, stage: Stage, batches: BatchPlan, total: int
@@ -165,6 +183,28 @@ class StageRunner:
 
         return make
 
+    def _next_key(
+        self, stage: Stage, batches: BatchPlan
+    ) -> Callable[[int, int], tuple[int, str | None]] | None:
+        """See `Loop`."""
+        keys = [self.model.key_of(number) for number in stage.tasks]
+        if len(set(keys)) == 1:
+            return lambda step, most: (most, keys[0])
+        if batches.groups > 1:
+            raise ConfigError(
+                "a joint step has tasks of one kind only, but there are "
+                f"{' and '.join(sorted(set(keys)))}: choose another "
+                "pipeline.schedule"
+            )
+
+        def next_key(step: int, most: int) -> tuple[int, str | None]:
+            tasks = batches.schedule.tasks(step, step + most)[:, 0]
+            found = [keys[task] for task in tasks]
+            others = (n for n, key in enumerate(found) if key != found[0])
+            return next(others, most), found[0]
+
+        return next_key
+
     def _options(self, stage: Stage, steps_per_epoch: int) -> LoopOptions:
         training = self.config["training"]
         return LoopOptions(
@@ -179,34 +219,17 @@ class StageRunner:
     def _build(
         self, stage: Stage, options: LoopOptions
     ) -> tuple[Checkpoints, Trainer]:
-        training = self.config["training"]
-        chosen = training["optimizer"]
         variables = self._variables(stage)
         weighting = self._loss_weighting(stage, variables)
-        optimizer = make_optimizer(
-            chosen,
-            WarmupThen(
-                stage.learning_rate,
-                chosen["schedule"],
-                chosen["warmup_steps"],
-                options.total_steps,
-            ),
-        )
         extra = weighting.trainable_variables
-        embedding = {id(v) for v in self.model.embedding_variables()}
-        is_embedding = [id(v) in embedding for v in variables]
-        decays = [
-            training["l2"] if training["l2_embeddings"] or not e else 0.0
-            for e in is_embedding
-        ]
-        factor = chosen["embedding_learning_rate"] / chosen["learning_rate"]
-        factors = [factor or 1.0 if e else 1.0 for e in is_embedding]
-        optimizer.configure(
-            [*variables, *extra],
-            decays + [0.0] * len(extra),
-            factors + [1.0] * len(extra),
-            lazy=chosen["lazy"],
-            clip_norm=training["clip_norm"],
+        optimizer = stage_optimizer(
+            self.config["training"],
+            stage.learning_rate,
+            options.total_steps,
+            variables,
+            self.model.embedding_variables(),
+            extra,
+            precision.policy(self.config),
         )
         tasks = len(self.data.tasks)
         checkpoints = Checkpoints(
@@ -225,6 +248,7 @@ class StageRunner:
             tasks,
             self.config["seed"],
             self._grouped(stage, variables, weighting),
+            shards=choose_shards(self.model.scheme, self.strategy),
         )
         return checkpoints, trainer
 
@@ -265,6 +289,12 @@ class StageRunner:
         adapts = hasattr(weighting, "update")
         if not shared or (surgery == "none" and not adapts):
             return None
+        if precision.policy(self.config) == precision.FLOAT16:
+            raise ConfigError(
+                "training.mixed_precision 'mixed_float16' scales the loss, "
+                "which gradients task by task do not (gradient_surgery "
+                "pcgrad, loss_weighting gradnorm): take 'mixed_bfloat16'"
+            )
         words = {id(v) for v in self.model.embedding_variables()}
         return GroupedGradients(
             self.model,
@@ -329,7 +359,7 @@ class StageRunner:
                 key: value
                 for key, value in scores.items()
                 if isinstance(value, (int, float))
-                and key != "examples"
+                and key not in ("examples", "tokens")
                 or key == "diagnostics"
             }
             for name, scores in results["tasks"].items()

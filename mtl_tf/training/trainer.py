@@ -1,5 +1,6 @@
 """The compiled training step, several of them per call."""
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -7,7 +8,12 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import random
-from mtl_tf.training.group_gradients import GroupedGradients
+from mtl_tf.models.scheme import SharingScheme
+from mtl_tf.training.group_gradients import (
+    SEED_STEP,
+    GroupedGradients,
+    added,
+)
 from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
 
 
@@ -36,8 +42,8 @@ class Trainer:
     that the sum of the replicas' gradients is the gradient of the whole batch.
 
     Args:
-        model: maps a batch to a dict with `loss` [G, B] and `losses`; see
-            `auxiliary_loss`.
+        model: maps a batch, and the `key` of its tasks, to a dict with `loss`
+            [G, B] and `losses`; see `auxiliary_loss`.
         optimizer: configured for `variables`.
         loss_weighting: maps tasks [G] and losses [G] to weighted losses [G].
         variables: what is trained.
@@ -46,6 +52,9 @@ class Trainer:
         seed: base of the dropout seeds, which are functions of the step.
         grouped: computes the gradients task by task, for gradient surgery and
             GradNorm; None for those of the sum of the losses.
+        shards: in how many parts of the rows a replica computes the gradients
+            of the sum. They run side by side, which can be faster on cores
+            than one part whose every operation is spread over all.
     """
 
     def __init__(
@@ -58,6 +67,7 @@ class Trainer:
         tasks: int,
         seed: int = 0,
         grouped: GroupedGradients | None = None,
+        shards: int = 1,
     ):
         self.model = model
         self.optimizer = optimizer
@@ -67,6 +77,7 @@ class Trainer:
         self.tasks = tasks
         self.seed = random.fold(seed, "dropout") % (2**30)
         self.grouped = grouped
+        self.shards = shards
 
     def iterate(
         self, make_dataset: Callable[[int], tf.data.Dataset]
@@ -93,6 +104,7 @@ class Trainer:
         steps: tf.Tensor,
         loss_sum: tf.Tensor,
         loss_count: tf.Tensor,
+        key: str | None = None,
     ) -> Report:
         """Takes steps.
 
@@ -103,12 +115,14 @@ class Trainer:
                 in the order of the steps makes them the same however the
                 steps are cut into calls.
             loss_count: the same for the counts.
+            key: of all these steps' batches, for a model that is not the same
+                graph for all of its tasks; each key has a trace of its own.
         """
         bad_step = tf.constant(-1, tf.int64)
         bad_task = tf.constant(-1, tf.int32)
         for _ in tf.range(steps):
             pieces = next(iterator)
-            step, task, loss = self.strategy.run(self._step, (pieces,))
+            step, task, loss = self.strategy.run(self._step, (pieces, key))
             step, task = self._first(step), self._first(task)
             loss = self.strategy.reduce("SUM", loss, axis=None)
             rows = task[:, None]
@@ -126,13 +140,13 @@ class Trainer:
         return self.strategy.experimental_local_results(value)[0]
 
     def _step(
-        self, batch: dict[str, tf.Tensor]
+        self, batch: dict[str, tf.Tensor], key: str | None
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         replica = tf.distribute.get_replica_context()
         number = replica.replica_id_in_sync_group
         seed = tf.stack([self.seed + number, tf.cast(batch["step"], tf.int32)])
         shared = 1.0 / replica.num_replicas_in_sync
-        compute = self.grouped or self._together
+        compute = self.grouped or functools.partial(self._in_shards, key)
         gradients, loss = compute(batch, seed, shared)
         pairs = [
             (gradient, variable)
@@ -143,16 +157,80 @@ class Trainer:
         self.optimizer.apply(gradients, variables)
         return batch["step"], batch["task"], loss
 
+    def _in_shards(
+        self,
+        key: str | None,
+        batch: dict[str, tf.Tensor],
+        seed: tf.Tensor,
+        shared: float,
+    ) -> tuple[list, tf.Tensor]:
+        """`_together`, shard by shard: a shard is to it what a replica is."""
+        if self.shards == 1:
+            return self._together(key, batch, seed, shared)
+        gradients, losses = zip(
+            *(
+                self._together(
+                    key,
+                    part,
+                    seed + tf.constant([number * SEED_STEP, 0]),
+                    shared / self.shards,
+                )
+                for number, part in enumerate(split_rows(batch, self.shards))
+            )
+        )
+        total = [functools.reduce(added, one) for one in zip(*gradients)]
+        return total, tf.add_n(losses)
+
     def _together(
-        self, batch: dict[str, tf.Tensor], seed: tf.Tensor, shared: float
+        self,
+        key: str | None,
+        batch: dict[str, tf.Tensor],
+        seed: tf.Tensor,
+        shared: float,
     ) -> tuple[list, tf.Tensor]:
         """The gradients of the sum of all losses, and the groups' losses."""
+        chosen = {} if key is None else {"key": key}
         with tf.GradientTape() as tape:
-            outputs = self.model(batch, training=True, seed=seed)
+            outputs = self.model(batch, training=True, seed=seed, **chosen)
             loss = group_losses(outputs, batch)
             total = tf.reduce_sum(
                 weighted(self.loss_weighting, batch["task"], loss, shared)
             )
             total += auxiliary_loss(outputs, batch, shared)
+            # Only an optimizer for float16 does; it scales back by itself.
+            total = self.optimizer.scale_loss(total)
         values = [variable.value for variable in self.variables]
         return tape.gradient(total, values), loss
+
+
+def split_rows(
+    batch: dict[str, tf.Tensor], shards: int
+) -> list[dict[str, tf.Tensor]]:
+    """Splits a batch, `[G, B, ...]`, in parts of its rows, like in size.
+
+    Parts may be empty: B need not be known while tracing, nor be large enough.
+    """
+    rows = tf.shape(batch["tokens"])[1]
+    ends = [rows * n // shards for n in range(shards + 1)]
+    # What has no rows belongs to the whole.
+    whole = ("task", "normalizer", "step")
+    return [
+        {
+            name: value if name in whole else value[:, start:end]
+            for name, value in batch.items()
+        }
+        for start, end in zip(ends, ends[1:])
+    ]
+
+
+def choose_shards(
+    scheme: SharingScheme, strategy: tf.distribute.Strategy
+) -> int:
+    """In how many shards steps are computed.
+
+    On processors always in two, so that results do not depend on the number
+    of cores; but schemes that XLA compiles split their own batches.
+    """
+    accelerated = bool(tf.config.list_logical_devices("GPU"))
+    several = strategy.num_replicas_in_sync > 1
+    return 1 if scheme.static_shapes or accelerated or several else 2

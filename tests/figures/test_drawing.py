@@ -8,7 +8,13 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.figures import curve_figure, panels, style, token_figure
+from mtl_tf.figures import (
+    curve_figure,
+    panels,
+    sheet,
+    style,
+    token_figure,
+)
 from mtl_tf.figures.curves import Curve
 from mtl_tf.figures.traces import Trace
 
@@ -71,11 +77,11 @@ def test_generated_weights_are_scaled_by_what_there_is():
 
 @pytest.mark.parametrize("tokens", [1, 2, 30, 31, 95, 400])
 def test_lines_cover_the_text_once_and_are_of_like_length(tokens):
-    parts = token_figure.wrap(tokens)
+    parts = sheet.wrap(tokens)
     covered = [n for part in parts for n in range(part.start, part.stop)]
     assert covered == list(range(tokens))
-    assert max(p.stop - p.start for p in parts) <= token_figure.PER_LINE
-    assert len(parts) == -(-tokens // token_figure.PER_LINE)
+    assert max(p.stop - p.start for p in parts) <= sheet.PER_LINE
+    assert len(parts) == -(-tokens // sheet.PER_LINE)
 
 
 @pytest.mark.parametrize("tokens", [1, 12, 70])

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from launch import benchmark, benchmark_cases, benchmark_timing
+from launch import (
+    benchmark,
+    benchmark_cases,
+    benchmark_results,
+    benchmark_steps,
+    benchmark_timing,
+)
 from launch import benchmark_contestants as contestants
 from launch import benchmark_data as data
 from launch.benchmark_sizes import Sizes
@@ -89,10 +95,10 @@ def test_arc_ii_compares_the_schemes_with_an_lstm():
 
 
 def test_targets_of_the_large_batch():
-    assert benchmark_cases._ME_LSTM_RATIOS[64]["keras_rnn"] == 2.0
-    assert benchmark_cases._RATIOS[64]["keras_rnn"] == 2.0
-    assert benchmark_cases._RATIOS[64]["keras_rnn_jit"] == 1.25
-    assert Sizes().batches == tuple(benchmark_cases._RATIOS)
+    assert benchmark_steps._ME_LSTM_RATIOS[64]["keras_rnn"] == 2.0
+    assert benchmark_steps._RATIOS[64]["keras_rnn"] == 2.0
+    assert benchmark_steps._RATIOS[64]["keras_rnn_jit"] == 1.25
+    assert Sizes().batches == tuple(benchmark_steps._RATIOS)
 
 
 def test_meta_mtl_refuses_contestants_that_compute_something_else(monkeypatch):
@@ -101,13 +107,13 @@ def test_meta_mtl_refuses_contestants_that_compute_something_else(monkeypatch):
     )
     # Steps large enough that another cell shows in the loss.
     monkeypatch.setattr(contestants, "_LEARNING_RATE", 2.0)
-    every = benchmark_cases._meta_mtl_contestants
+    every = benchmark_steps._meta_mtl_contestants
 
     def two(sizes, batch):
         runs = every(sizes, batch)
         return {name: runs[name] for name in ("mtl_tf", "keras_rnn")}
 
-    monkeypatch.setattr(benchmark_cases, "_meta_mtl_contestants", two)
+    monkeypatch.setattr(benchmark_steps, "_meta_mtl_contestants", two)
     with pytest.raises(RunError, match="did not do the same work"):
         benchmark_cases.meta_mtl(SMALL, 1)
 
@@ -209,11 +215,11 @@ def test_optimizers_take_the_step_they_are_timed_for():
 
 
 def test_outcomes_that_differ_are_refused():
-    benchmark_cases._check_same([1.0, 1.00005])
+    benchmark_results.check_same([1.0, 1.00005])
     with pytest.raises(RunError, match="did not do the same work"):
-        benchmark_cases._check_same([1.0, 1.001])
+        benchmark_results.check_same([1.0, 1.001])
     with pytest.raises(RunError):
-        benchmark_cases._check_same([1.0, math.nan])
+        benchmark_results.check_same([1.0, math.nan])
 
 
 @pytest.mark.parametrize(
@@ -226,7 +232,7 @@ def test_outcomes_that_differ_are_refused():
     ],
 )
 def test_targets(value, rule, met):
-    assert benchmark_cases._target("x", value, rule, 4.0)["met"] is met
+    assert benchmark_results.make_target("x", value, rule, 4.0)["met"] is met
 
 
 # Contestants

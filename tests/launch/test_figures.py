@@ -41,6 +41,30 @@ def test_learning_curves(toy_run, tmp_path):
     assert os.path.getsize(path) > 10_000
 
 
+def test_attention_and_layers(transformer_run, tmp_path, capsys):
+    paths = [str(tmp_path / name) for name in ("a.png", "a.svg", "l.png")]
+    call(
+        "--figure=attention",
+        f"--model_dir={transformer_run}",
+        "--text=the yes of no house",
+        f"--output={','.join(paths[:2])}",
+    )
+    call(
+        "--figure=layers",
+        f"--model_dir={transformer_run},L-I={transformer_run}",
+        f"--output={paths[2]}",
+    )
+    assert capsys.readouterr().out.split() == paths
+    assert all(os.path.getsize(path) > 10_000 for path in paths)
+    with pytest.raises(ConfigError, match="attention shows one run, got 2"):
+        call(
+            "--figure=attention",
+            f"--model_dir={transformer_run},{transformer_run}",
+            "--text=yes",
+            f"--output={paths[0]}",
+        )
+
+
 def test_a_run_without_gates_is_named(toy_run, tmp_path):
     with pytest.raises(ConfigError, match=r"none of the runs \(toy\) has a fu"):
         call(

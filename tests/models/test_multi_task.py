@@ -275,8 +275,6 @@ def test_wrong_tasks():
     tagging = make_tasks(2)[0] | {"kind": "taging"}
     with pytest.raises(ConfigError, match="unknown kind of task 'taging'"):
         build_model(small(), 20, [tagging])
-    with pytest.raises(ConfigError, match="must be of one kind"):
-        build_model(small(), 20, [*make_tasks(2), tagging])
 
 
 def two_task_problem(draw, batch):

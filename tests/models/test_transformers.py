@@ -237,13 +237,11 @@ def test_checkpoint_and_config_make_the_model_again(name, tmp_path):
 
 def test_half_precision_is_a_policy():
     batch, expected = make_batch(), model_of("l_e")(make_batch())["scores"]
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
-        model = build_model(small("l_e"), 20, make_tasks(2, 2, 2), seed=1)
-        output = model(batch, training=True, seed=SEED)
-        scores = model(batch)["scores"]
-    finally:
-        keras.mixed_precision.set_global_policy("float32")
+    model = build_model(
+        small("l_e"), 20, make_tasks(2, 2, 2), seed=1, dtype="mixed_bfloat16"
+    )
+    output = model(batch, training=True, seed=SEED)
+    scores = model(batch)["scores"]
     assert model.scheme.compute_dtype == "bfloat16"
     assert output["loss"].dtype == tf.float32
     assert np.all(np.isfinite(output["loss"]))

@@ -34,6 +34,10 @@ def make_plan(schedule="shuffled_rounds", splits=SPLITS, **options):
     return BatchPlan(splits, schedule_config=schedule, **options)
 
 
+def one_epoch(plan):
+    return training_dataset(plan, stop_step=plan.steps_per_epoch)
+
+
 def check_rows(batch, splits, rows, tasks):
     """Every cell is the one its row says, padding and filler are 0."""
     for group, task in enumerate(tasks):
@@ -157,6 +161,10 @@ def test_at_most_one_batch_a_task_and_epoch_has_filler():
     steps = plan.steps(0, plan.steps_per_epoch)
     filled = steps.tasks[np.any(steps.rows < 0, axis=(1, 2)), 0]
     np.testing.assert_array_equal(np.sort(filled), [0, 1, 2])
+    ragged = make_plan(static_shapes=False)
+    np.testing.assert_array_equal(ragged.batches_per_task, [16, 8, 2])
+    sizes = [b["tokens"].shape[1] for b in as_numpy(one_epoch(ragged))]
+    assert sorted(sizes) == [1, 2, 3] + [4] * 23  # 61, 30 and 7 texts
 
 
 def test_a_joint_epoch_sees_every_task_whole():

@@ -10,9 +10,9 @@ BOUNDARIES = [4, 8, 16]
 lengths_of = st.lists(st.integers(0, 16), min_size=1, max_size=60)
 
 
-def make_order(lengths, batch_size, carry=True, name="books", seed=0):
+def make_order(lengths, batch_size, name="books", seed=0):
     split = make_split(name, lengths)
-    return TaskOrder(name, split, BOUNDARIES, batch_size, seed, carry)
+    return TaskOrder(name, split, BOUNDARIES, batch_size, seed)
 
 
 def padded_to(batches):
@@ -26,47 +26,35 @@ def longest(split, rows):
 
 def test_remainders_go_on_into_the_next_larger_bucket():
     buckets = np.array([0, 0, 0, 1, 1, 1, 1, 2])
-    batches = cut_into_batches(np.arange(8), buckets, 3, carry=True)
+    batches = cut_into_batches(np.arange(8), buckets, 3)
     np.testing.assert_array_equal(
         batches.rows, [[0, 1, 2], [3, 4, 5], [6, 7, -1]]
     )
     np.testing.assert_array_equal(batches.buckets, [0, 1, 2])
 
 
-def test_without_carry_each_bucket_ends_with_its_own_batch():
-    buckets = np.array([0, 0, 0, 0, 2, 2])
-    batches = cut_into_batches(np.arange(6), buckets, 3, carry=False)
-    np.testing.assert_array_equal(
-        batches.rows, [[0, 1, 2], [3, -1, -1], [4, 5, -1]]
-    )
-    np.testing.assert_array_equal(batches.buckets, [0, 0, 2])
-
-
 def test_nothing_gives_no_batches():
     nothing = np.zeros([0], np.int64)
-    for carry in (True, False):
-        assert cut_into_batches(nothing, nothing, 3, carry).rows.shape == (0, 3)
+    assert cut_into_batches(nothing, nothing, 3).rows.shape == (0, 3)
 
 
 @settings(deadline=None, max_examples=60)
-@given(lengths_of, st.integers(1, 9), st.booleans(), st.integers(0, 3))
-def test_an_epoch_sees_every_example_once(lengths, batch_size, carry, epoch):
-    order = make_order(lengths, batch_size, carry)
+@given(lengths_of, st.integers(1, 9), st.integers(0, 3))
+def test_an_epoch_sees_every_example_once(lengths, batch_size, epoch):
+    order = make_order(lengths, batch_size)
     batches = order.epoch(epoch)
     assert len(batches.rows) == len(order)
     real = batches.rows[batches.rows >= 0]
     assert sorted(real) == list(range(len(lengths)))
     split = make_split("books", lengths)
     assert np.all(longest(split, batches.rows) <= padded_to(batches))
-    with_filler = np.sum(np.any(batches.rows < 0, axis=1))
-    assert with_filler <= (1 if carry else len(BOUNDARIES))
-    if carry:
-        assert len(order) == -(-len(lengths) // batch_size)
+    assert np.sum(np.any(batches.rows < 0, axis=1)) <= 1
+    assert len(order) == -(-len(lengths) // batch_size)
 
 
 def test_epochs_shuffle_examples_and_batches():
     split = random_split("books", 300, 16)
-    order = TaskOrder("books", split, BOUNDARIES, 8, 0, True)
+    order = TaskOrder("books", split, BOUNDARIES, 8, 0)
     first, second = order.epoch(0), order.epoch(1)
     assert not np.array_equal(first.buckets, second.buckets)
     assert np.any(np.diff(first.buckets) < 0)  # not sorted by length
@@ -117,16 +105,15 @@ def test_extra_batches_take_turns_over_all_examples():
 JOINT = {"books": (100, 16), "dvd": (37, 16), "mr": (60, 7), "tiny": (2, 16)}
 
 
-def joint_order(carry, seed=0):
+def joint_order(seed=0):
     splits = [random_split(name, *size) for name, size in JOINT.items()]
-    orders = [TaskOrder(s.name, s, BOUNDARIES, 8, seed, carry) for s in splits]
+    orders = [TaskOrder(s.name, s, BOUNDARIES, 8, seed) for s in splits]
     return splits, orders, JointOrder(orders, seed)
 
 
-@pytest.mark.parametrize("carry", [True, False])
 @pytest.mark.parametrize("epoch", [0, 5])
-def test_joint_steps_share_a_bucket_and_see_every_task_whole(carry, epoch):
-    splits, _, joint = joint_order(carry)
+def test_joint_steps_share_a_bucket_and_see_every_task_whole(epoch):
+    splits, _, joint = joint_order()
     batches = joint.epoch(epoch)
     assert batches.rows.shape == (len(joint), len(JOINT), 8)
     for group, split in enumerate(splits):
@@ -135,9 +122,8 @@ def test_joint_steps_share_a_bucket_and_see_every_task_whole(carry, epoch):
         assert np.all(longest(split, rows) <= padded_to(batches))
 
 
-@pytest.mark.parametrize("carry", [True, False])
-def test_joint_epochs_are_no_longer_than_needed(carry):
-    _, orders, joint = joint_order(carry)
+def test_joint_epochs_are_no_longer_than_needed():
+    _, orders, joint = joint_order()
     needed = [
         max(int(np.sum(order.batch_buckets == b)) for order in orders)
         for b in range(len(BOUNDARIES))
@@ -148,7 +134,7 @@ def test_joint_epochs_are_no_longer_than_needed(carry):
 
 
 def test_a_large_task_comes_once_and_small_ones_start_over_in_a_new_order():
-    splits, orders, joint = joint_order(True)
+    splits, orders, joint = joint_order()
     rows = joint.epoch(0).rows
     books, dvd = rows[:, 0], rows[:, 1]
     seen = np.bincount(books[books >= 0], minlength=len(splits[0]))
@@ -161,9 +147,7 @@ def test_a_large_task_comes_once_and_small_ones_start_over_in_a_new_order():
 
 def test_a_task_with_nothing_short_gets_filler():
     long, short = make_split("long", [16] * 8), make_split("short", [2] * 8)
-    orders = [
-        TaskOrder(s.name, s, BOUNDARIES, 4, 0, True) for s in (long, short)
-    ]
+    orders = [TaskOrder(s.name, s, BOUNDARIES, 4, 0) for s in (long, short)]
     batches = JointOrder(orders, 0).epoch(0)
     for bucket, rows in zip(batches.buckets, batches.rows):
         assert np.all((rows[0] == -1) == (bucket == 0))
@@ -171,8 +155,8 @@ def test_a_task_with_nothing_short_gets_filler():
 
 
 def test_joint_epochs_differ_and_repeat_exactly():
-    first, second = joint_order(True)[2], joint_order(True)[2]
+    first, second = joint_order()[2], joint_order()[2]
     np.testing.assert_array_equal(first.epoch(4).rows, second.epoch(4).rows)
     assert not np.array_equal(first.epoch(0).rows, first.epoch(1).rows)
-    other_seed = joint_order(True, seed=1)[2]
+    other_seed = joint_order(seed=1)[2]
     assert not np.array_equal(first.epoch(0).rows, other_seed.epoch(0).rows)

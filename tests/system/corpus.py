@@ -67,3 +67,17 @@ def config(entries, **training):
     for name, value in training.items():
         chosen.training[name] = value
     return chosen.to_dict()
+
+
+def transformer(entries, scheme="l_e", layers=2, **training):
+    """A small multi-task Transformer for them."""
+    chosen = config(entries, **training)
+    chosen["pipeline"]["buckets"] = 3
+    chosen["model"]["scheme"] = {
+        "name": scheme,
+        "layers": layers,
+        "units": 8,
+        "heads": 2,
+        "feed_forward": 8,
+    }
+    return chosen

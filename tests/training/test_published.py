@@ -24,6 +24,13 @@ PRINTED_MEANS = {
     "meta_mtl": 87.9,
     "transfer": 85.9,
 }
+TRANSFORMER_MEANS = {
+    "single": 81.86,
+    "s_p": 83.81,
+    "s_c": 85.11,
+    "l_i": 85.94,
+    "l_e": 85.53,
+}
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
@@ -42,6 +49,18 @@ def test_means_of_meta_mtl_are_those_printed(row, mean):
     scores = TABLES["meta_mtl/3"].row(row).scores
     # Meta-LSTM's own scores average 84.09, printed as 84.0.
     assert statistics.fmean(scores) == pytest.approx(mean, abs=0.1)
+
+
+def test_means_of_the_transformers_are_those_printed():
+    table = TABLES["transformer_sharing/4.3"]
+    means = {
+        row.name: statistics.fmean(row.scores)
+        for row in table.rows
+        if row.scores
+    }
+    assert means == pytest.approx(TRANSFORMER_MEANS, abs=0.006)
+    titles = [task.title for task in table.tasks]
+    assert titles == [task.title for task in TABLES["meta_mtl/3"].tasks]
 
 
 @pytest.mark.parametrize(

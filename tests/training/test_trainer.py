@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.training.trainer import auxiliary_loss
+from mtl_tf.training.trainer import auxiliary_loss, split_rows
 from tests.training import toy
 
 
@@ -88,6 +88,73 @@ def test_two_replicas_take_the_step_of_one_device(
     np.testing.assert_allclose(first.loss_sum, second.loss_sum, rtol=1e-5)
     np.testing.assert_array_equal(second.loss_count, [6, 6])
     assert_same(one, two, 2e-6)
+
+
+@pytest.mark.parametrize(
+    ("shards", "weighting"), [(2, "static"), (5, "uncertainty")]
+)
+def test_shards_take_the_step_of_the_whole(
+    tmp_path, shards, weighting, monkeypatch
+):
+    """Also uneven ones, and empty ones: the batches have four rows."""
+    monkeypatch.setattr(
+        tf.random, "stateless_uniform", lambda shape, seed: tf.ones(shape)
+    )
+    settings = {"optimizer": "adam", "weighting": weighting, "groups": 2}
+    one, first = trained(tmp_path / "a", **settings)
+    many, second = trained(tmp_path / "b", shards=shards, **settings)
+    np.testing.assert_allclose(first.loss_sum, second.loss_sum, rtol=1e-5)
+    np.testing.assert_array_equal(second.loss_count, [6, 6])
+    assert_same(one, many, 2e-6)
+
+
+def test_shards_drop_different_inputs(tmp_path):
+    def repeated(step, full):
+        full["tokens"][:] = full["tokens"][:, :1]
+        full["weight"][:] = 1
+        return full
+
+    stage = toy.Stage(tmp_path, change=repeated, shards=2)
+    batch = repeated(0, toy.batch(0))
+    seed = tf.constant([stage.trainer.seed, 0])
+    both, _ = stage.trainer._in_shards(None, batch, seed, 1.0)
+    halves = [
+        stage.trainer._together(None, part, seed, 0.5)[0]
+        for part in split_rows(tf.nest.map_structure(tf.constant, batch), 2)
+    ]
+    # With one seed both halves would drop the same.
+    same = tf.convert_to_tensor(halves[0][1]) + halves[1][1]
+    assert np.abs(tf.convert_to_tensor(both[1]) - same).max() > 1e-4
+
+
+def test_a_scaled_loss_takes_the_step_of_the_plain_one(tmp_path):
+    plain, _ = trained(tmp_path / "a", clip_norm=0.05)
+    scaled, report = trained(
+        tmp_path / "b", clip_norm=0.05, precision="mixed_float16"
+    )
+    assert float(scaled.optimizer.dynamic_scale.numpy()) == 2.0**15
+    assert int(report.bad_step) == -1
+    for a, b in zip(plain.model.variables, scaled.model.variables):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), atol=1e-6)
+
+
+def test_a_step_that_overflows_is_left_out(tmp_path):
+    stage = toy.Stage(tmp_path, precision="mixed_float16")
+    stage.optimizer.dynamic_scale.assign(1e38)  # twice the loss is inf
+    before = [v.numpy() for v in stage.model.variables]
+
+    def large(step, full):
+        full["weight"][:] *= 100 if step == 0 else 1
+        return full
+
+    iterator = stage.trainer.iterate(lambda r: toy.dataset(0, r, large))
+    run(stage, iterator, 1)
+    for old, new in zip(before, stage.model.variables):
+        np.testing.assert_array_equal(old, new.numpy())
+    assert float(stage.optimizer.dynamic_scale.numpy()) == pytest.approx(5e37)
+    stage.optimizer.dynamic_scale.assign(2.0**10)
+    run(stage, iterator, 1)
+    assert np.any(before[0] != stage.model.variables[0].numpy())
 
 
 def test_clipping_bounds_the_whole_step(tmp_path):

@@ -9,6 +9,7 @@ from mtl_tf.training.checkpoints import Checkpoints
 from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
+from mtl_tf.training.stage_optimizer import loss_scaled
 from mtl_tf.training.trainer import Trainer
 
 TASKS, WORDS, WIDTH = 2, 12, 4
@@ -95,6 +96,8 @@ class Stage:
         change=None,
         groups=1,
         surgery="none",
+        shards=1,
+        precision="float32",
         **options,
     ):
         strategy = strategy or tf.distribute.OneDeviceStrategy("cpu:0")
@@ -110,6 +113,8 @@ class Stage:
             self.optimizer.configure(
                 variables, [0] * n, [1] * n, clip_norm=clip_norm
             )
+            if precision == "mixed_float16":
+                self.optimizer = loss_scaled(self.optimizer, variables)
             self.checkpoints = Checkpoints(
                 str(directory), self.model, self.optimizer, self.weights, TASKS
             )
@@ -122,6 +127,7 @@ class Stage:
             TASKS,
             seed=5,
             grouped=self._grouped(variables, surgery),
+            shards=shards,
         )
         self.records = []
         self.scores = scores or (lambda step: float(step))

@@ -1,0 +1,44 @@
+"""Dropout of whole words."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.layers.dropout import Dropout
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class WordDropout(Dropout):
+    """Replaces a fraction of the words by the unknown one.
+
+    Iyyer et al. (2015) drop words; replaced ones keep the places of a
+    sentence's tags, and train the vector that unknown words get.
+
+    Args:
+        rate: fraction of the words to replace, at least 0 and below 1.
+        unknown: id of the unknown word.
+        salt: see `Dropout`.
+
+    Input shape: int32, any; 0 is padding and stays.
+    Output shape: the same.
+    Masking: none.
+
+    Example:
+        ```python
+        seed = tf.constant([1, 2])
+        tokens = WordDropout(0.05)(tokens, training=True, seed=seed)
+        ```
+    """
+
+    def __init__(
+        self, rate: float, unknown: int = 1, salt: str = "words", **kwargs
+    ):
+        super().__init__(rate, salt, **kwargs)
+        self.unknown = unknown
+
+    def drop(self, x, kept):
+        """See `Dropout.drop`."""
+        return tf.where(kept | tf.equal(x, 0), x, self.unknown)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {"unknown": self.unknown}

@@ -1,0 +1,46 @@
+"""The papers' own figures, table by table: pure data, a file a paper."""
+
+from collections.abc import Mapping
+
+from mtl_tf.training.published.meta_mtl import META_MTL_3
+from mtl_tf.training.published.rows import (
+    BASELINE,
+    COLUMNS,
+    MULTI,
+    QUOTED,
+    SINGLE,
+    TRANSFER,
+    PublishedRow,
+    PublishedTable,
+    PublishedTask,
+)
+from mtl_tf.training.published.shared_memory import (
+    SHARED_MEMORY_3,
+    SHARED_MEMORY_4,
+)
+from mtl_tf.training.published.transformer_sharing import (
+    TRANSFORMER_SHARING_4_3,
+)
+
+__all__ = [
+    "BASELINE",
+    "COLUMNS",
+    "MULTI",
+    "QUOTED",
+    "SINGLE",
+    "TABLES",
+    "TRANSFER",
+    "PublishedRow",
+    "PublishedTable",
+    "PublishedTask",
+]
+
+TABLES: Mapping[str, PublishedTable] = {
+    table.name: table
+    for table in (
+        SHARED_MEMORY_3,
+        SHARED_MEMORY_4,
+        META_MTL_3,
+        TRANSFORMER_SHARING_4_3,
+    )
+}

@@ -1,0 +1,88 @@
+"""The optimizer of a training stage."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.training.learning_rates import WarmupThen
+from mtl_tf.training.optimizers import make_optimizer
+from mtl_tf.training.precision import FLOAT16
+
+
+def stage_optimizer(
+    training: Mapping[str, Any],
+    learning_rate: float,
+    total_steps: int,
+    variables: Sequence[keras.Variable],
+    embedding: Sequence[keras.Variable],
+    extra: Sequence[keras.Variable] = (),
+    precision: str = "float32",
+) -> keras.optimizers.Optimizer:
+    """Makes and builds the optimizer of a stage, within its strategy's scope.
+
+    Gradients of half-precision numbers vanish below 6e-8, so that with the
+    policy mixed_float16 the loss is scaled up, as far as it stays finite
+    (`keras.optimizers.LossScaleOptimizer`); a step whose gradients are not
+    finite is left out. bfloat16 has the range of float32 and needs nothing.
+
+    Args:
+        training: the config's `training`.
+        learning_rate: the highest of the stage.
+        total_steps: of the stage.
+        variables: what is trained of the model.
+        embedding: the word vectors, which may be among them.
+        extra: other variables that are trained, without decay.
+        precision: one of `precision.POLICIES`.
+
+    Raises:
+        ConfigError: a wrong optimizer, or one for float16 on several replicas.
+    """
+    chosen = training["optimizer"]
+    optimizer = make_optimizer(
+        chosen,
+        WarmupThen(
+            learning_rate,
+            chosen["schedule"],
+            chosen["warmup_steps"],
+            total_steps,
+        ),
+    )
+    words = {id(v) for v in embedding}
+    is_word = [id(v) in words for v in variables]
+    decays = [
+        training["l2"] if training["l2_embeddings"] or not w else 0.0
+        for w in is_word
+    ]
+    factor = chosen["embedding_learning_rate"] / chosen["learning_rate"]
+    factors = [factor or 1.0 if w else 1.0 for w in is_word]
+    optimizer.configure(
+        [*variables, *extra],
+        decays + [0.0] * len(extra),
+        factors + [1.0] * len(extra),
+        lazy=chosen["lazy"],
+        clip_norm=training["clip_norm"],
+    )
+    if precision != FLOAT16:
+        return optimizer
+    return loss_scaled(optimizer, [*variables, *extra])
+
+
+def loss_scaled(
+    optimizer: keras.optimizers.Optimizer, variables: Sequence[keras.Variable]
+) -> keras.optimizers.Optimizer:
+    """Lets a built optimizer scale the loss; see `stage_optimizer`."""
+    replicas = tf.distribute.get_strategy().num_replicas_in_sync
+    if replicas > 1:
+        # Keras looks at each replica's gradients before they are summed: one
+        # replica would step and another not.
+        raise ConfigError(
+            f"training.mixed_precision {FLOAT16!r} scales the loss, which "
+            f"works on one replica, not on {replicas}: take mixed_bfloat16 or "
+            "--strategy=one_device"
+        )
+    scaled = keras.optimizers.LossScaleOptimizer(optimizer)
+    scaled.build(list(variables))
+    return scaled

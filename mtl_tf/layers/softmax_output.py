@@ -150,6 +150,9 @@ class SoftmaxOutput(StackedLayer):
             self.samples,
             self.vocabulary_size,
             sampled_values=self._draw(target, seed),
+            # Given what was drawn with replacement, the odds that a token was
+            # the target grow with how often it is among the drawn.
+            remove_accidental_hits=False,
         )
 
     def _draw(self, target, seed):

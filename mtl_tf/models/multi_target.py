@@ -105,6 +105,13 @@ class MultiTargetModel(keras.Model):
         known = {str(n): decoder for n, decoder in enumerate(self.decoders)}
         return look_up(str(key), known, "number of a pair")
 
+    # The recurrences are compiled, for each shape anew.
+    static_shapes = True
+
+    def kind_of(self, task: int) -> str:
+        """The kind of a task, by its number."""
+        return "translation"
+
     def build(self, input_shape=None):
         """Makes all weights."""
         self.encoder.build()

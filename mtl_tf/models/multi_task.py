@@ -106,6 +106,11 @@ class MultiTaskModel(keras.Model):
         """The heads by kind of task."""
         return {kind: getattr(self, f"{kind}_head") for kind in self._kinds}
 
+    @property
+    def static_shapes(self) -> bool:
+        """Whether batches should have few shapes; see `SharingScheme`."""
+        return self.scheme.static_shapes
+
     def kind_of(self, task: int) -> str:
         """The kind of a task, by its number."""
         return (

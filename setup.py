@@ -44,6 +44,7 @@ REQUIREMENTS = [
     "ml_collections>=1.0",
     "numpy>=1.26",
     "protobuf>=5.28",
+    "seqeval>=1.2.2",
     "tensorboard>=2.19",  # tf.summary needs it, tensorflow does not
     "tensorflow>=2.21",
     "tensorflow-datasets>=4.9.10",

@@ -12,7 +12,7 @@ def define_flags(values: flags.FlagValues) -> None:
         None,
         "what to build, separated by commas: fdu_mtl (all of its tasks), "
         "fdu_mtl/books (one of them), sst (sst/sst1 and sst/sst2), subj, mr, "
-        "imdb, sample_reviews, or any TFDS name",
+        "imdb, conll2000, conll2003, ud_pos, sample_reviews, or any TFDS name",
         flag_values=values,
     )
     common_flags.define_data(values)

@@ -41,6 +41,10 @@ def default_config() -> config_dict.ConfigDict:
             `text.vectors`: file of pretrained vectors; "" for none.
             `text.vocabulary_tasks`: entries as of `tasks`, whose training
             texts the vocabulary is built on; () for the tasks themselves.
+            `text.characters.max_word_length`: characters of a word that models
+            read, from both its ends; 0 for none. `text.casing`: whether they
+            read its casing. Both are of words as they are written, whether
+            or not the tokenizer lower-cases them.
         *   `training.steps`: where to stop, in place of `epochs`, if not 0.
             `training.evaluate_every`: steps between evaluations; 0 for once
             an epoch. `training.patience`: evaluations without a better score
@@ -188,6 +192,8 @@ def _text() -> dict:
         "max_size": 0,
         "vectors": "",
         "vocabulary_tasks": (),
+        "characters": {"max_word_length": 0, "min_count": 1},
+        "casing": False,
     }
 
 

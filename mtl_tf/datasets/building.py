@@ -27,11 +27,14 @@ from absl import logging
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.core.names import hint, look_up
+from mtl_tf.datasets.conll2000 import CONFIGS as CONLL2000
+from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
 from mtl_tf.datasets.fdu_mtl import TASKS
 from mtl_tf.datasets.quiet import quiet
 from mtl_tf.datasets.sample_reviews import DOMAINS
 from mtl_tf.datasets.sources import Fingerprint, check_fingerprint, fingerprint
 from mtl_tf.datasets.sst import CONFIGS as SST
+from mtl_tf.datasets.ud_pos import CONFIGS as UD_POS
 
 if TYPE_CHECKING:
     import tensorflow_datasets as tfds
@@ -45,6 +48,9 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "subj": (),
     "mr": (),
     "imdb": (),
+    "conll2000": CONLL2000,
+    "conll2003": CONLL2003,
+    "ud_pos": UD_POS,
 }
 # What a corpus's name alone stands for, if not all of its configurations:
 # phrases cannot be had from every release of SST.

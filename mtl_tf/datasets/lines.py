@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.sources import read_source
+from mtl_tf.datasets.sources import read_source, unpack
 
 LabelledText = tuple[str, int]
 
@@ -20,12 +20,12 @@ class LineFile:
     r"""One official file: its lines, and the warnings that reading it gave.
 
     Args:
-        path: the file. Its last line may lack the final `\n`; a `\r` before it
-            is dropped.
+        path: the file, packed by gzip if its name ends in `.gz`. Its last line
+            may lack the final `\n`; a `\r` before it is dropped.
 
     Attributes:
         name: file name without the folder.
-        content: the bytes that were read.
+        content: the bytes that were read, packed as they are.
         warnings: counted warnings, each a sentence that begins with `name`.
 
     Raises:
@@ -106,7 +106,7 @@ class LineFile:
         self.warnings.append(f"{self.name}: {message}")
 
     def _decode(self) -> list[str]:
-        raw = self.content.split(b"\n")
+        raw = unpack(self.path, self.content).split(b"\n")
         if not raw[-1]:
             raw.pop()
         lines, undecodable, replaced = [], [], 0

@@ -6,8 +6,10 @@ source files, and `building.prepare` compares it with the files of today.
 Nothing here needs TensorFlow.
 """
 
+import gzip
 import hashlib
 import os
+import zlib
 from collections.abc import Mapping
 
 from mtl_tf.core.errors import DataError
@@ -58,6 +60,20 @@ def read_source(path: str) -> bytes:
     if not content.strip():
         raise DataError(f"{path}: the file is empty: take the official file")
     return content
+
+
+def unpack(path: str, content: bytes) -> bytes:
+    """The content of a file, unpacked if its name ends in `.gz`.
+
+    Raises:
+        DataError: it is not what gzip wrote, or not all of it.
+    """
+    if not path.endswith(".gz"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} cannot be unpacked: {error}")
 
 
 def identify(content: bytes) -> dict[str, int | str]:

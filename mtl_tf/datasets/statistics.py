@@ -18,11 +18,12 @@ class SplitStatistics:
     Attributes:
         split: name of the split.
         examples: number of examples.
-        tokens: mean number of white-space separated tokens of a text, or None
-            if the dataset has not exactly one text feature.
-        labels: examples of each class by the class's name, or None if the
-            dataset has not exactly one class label. Unlabelled examples are in
-            none.
+        tokens: mean number of white-space separated tokens of a text, or of
+            given tokens; None if the dataset has not exactly one text feature
+            nor a sequence `tokens`.
+        labels: examples of each class by the class's name, or tokens where the
+            dataset has a sequence `tags`; None if it has neither that nor
+            exactly one class label. Unlabelled examples are in none.
     """
 
     split: str
@@ -45,24 +46,25 @@ def statistics(builder: tfds.core.DatasetBuilder) -> list[SplitStatistics]:
 
 def _count(builder: tfds.core.DatasetBuilder, split: str) -> SplitStatistics:
     examples = builder.info.splits[split].num_examples
-    text = _only(builder, tfds.features.Text)
+    text = _only(builder, tfds.features.Text) or _sequence(builder, "tokens")
     label = _only(builder, tfds.features.ClassLabel)
+    label = label or _sequence(builder, "tags")
     wanted = [name for name in (text, label) if name]
     if not wanted:
         return SplitStatistics(split, examples, None, None)
     tokens = 0
-    names = builder.info.features[label].names if label else []
+    names = _class_names(builder.info.features[label]) if label else []
     classes = np.zeros(len(names), np.int64)
     with quiet():
         dataset = builder.as_dataset(
             split=split,
             decoders=tfds.decode.PartialDecoding(dict.fromkeys(wanted, True)),
         )
-    for batch in dataset.batch(_BATCH):
+    for batch in dataset.ragged_batch(_BATCH):
         if text:
-            tokens += int(tf.size(tf.strings.split(batch[text]).flat_values))
+            tokens += _tokens(batch[text])
         if label:
-            known = batch[label].numpy()
+            known = getattr(batch[label], "flat_values", batch[label]).numpy()
             known = known[known >= 0]
             classes += np.bincount(known, minlength=len(names))
     return SplitStatistics(
@@ -71,6 +73,26 @@ def _count(builder: tfds.core.DatasetBuilder, split: str) -> SplitStatistics:
         tokens / max(examples, 1) if text else None,
         dict(zip(names, classes.tolist())) if label else None,
     )
+
+
+def _tokens(texts: tf.Tensor | tf.RaggedTensor) -> int:
+    if not isinstance(texts, tf.RaggedTensor):
+        texts = tf.strings.split(texts)
+    return int(tf.size(texts.flat_values))
+
+
+def _class_names(feature: tfds.features.FeatureConnector) -> list[str]:
+    return getattr(feature, "feature", feature).names
+
+
+def _sequence(builder: tfds.core.DatasetBuilder, name: str) -> str:
+    """`name`, if it is a sequence of texts or labels; else ""."""
+    features = builder.info.features
+    is_there = isinstance(features, tfds.features.FeaturesDict)
+    feature = features[name] if is_there and name in features else None
+    inner = getattr(feature, "feature", None)
+    kinds = (tfds.features.Text, tfds.features.ClassLabel)
+    return name if isinstance(inner, kinds) else ""
 
 
 def _only(builder: tfds.core.DatasetBuilder, kind: type) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.evaluation import metrics
+from mtl_tf.evaluation import metrics, tagging_metrics
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,8 +16,10 @@ class TaskPredictions:
 
     Attributes:
         name: the task's name.
-        labels: integers [n], the right answers.
-        predictions: integers [n].
+        labels: integers [n], the right answers; of tagging n sequences of
+            integers, one a token.
+        predictions: integers [n]; of tagging n sequences, which may be shorter
+            where the model did not read the whole sentence.
         class_names: names of the classes.
         kind: the task's kind.
         metrics: names of the metrics; the first is the primary one.
@@ -29,11 +31,13 @@ class TaskPredictions:
         diagnostics: numbers [n] by name that the model gives for each
             example beside its answer, such as whether a discriminator
             guessed the task. They have no part in any score.
+        scheme: of a tagging task, how its labels write spans; "" where they
+            are of words.
     """
 
     name: str
-    labels: Sequence[int] | np.ndarray
-    predictions: Sequence[int] | np.ndarray
+    labels: Sequence[Any] | np.ndarray
+    predictions: Sequence[Any] | np.ndarray
     class_names: Sequence[str]
     kind: str = "classification"
     metrics: Sequence[str] = ("accuracy", "macro_f1")
@@ -43,6 +47,7 @@ class TaskPredictions:
     diagnostics: Mapping[str, Sequence[float] | np.ndarray] = dataclasses.field(
         default_factory=dict
     )
+    scheme: str = ""
 
 
 def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
@@ -68,7 +73,10 @@ def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
                       "clean": {"overall": score, kind: score, ...},
                       "diagnostics": {name: mean, ...}}}
 
-        The rows of a matrix are labels, its columns predictions. The means
+        The rows of a matrix are labels, its columns predictions. Tagging tasks
+        have no confusion, but `"tokens": count`, also of the clean part, and
+        `"types": {type: {"precision": score, "recall": score, "f1": score,
+        "support": count}}`: types of spans, or the tags of words. The means
         are over the tasks' primary metrics, those of diagnostics over the
         tasks' means. The score of an empty part is None, and no mean counts
         it. What is not known is absent.
@@ -132,45 +140,93 @@ def _mean(scores: list[float]) -> float | None:
 
 
 def _score(task: TaskPredictions) -> dict[str, Any]:
-    labels = np.asarray(task.labels).reshape(-1)
-    predictions = np.asarray(task.predictions).reshape(-1)
+    scorer = _SCORERS[task.kind](task)
+    size = scorer.size
     result: dict[str, Any] = {
         "kind": task.kind,
         "primary": task.metrics[0],
-        **_part(task.metrics, labels, predictions),
-        "confusion": _confusion(task.class_names, labels, predictions),
+        **scorer.part(np.ones(size, bool)),
+        **scorer.details(),
     }
     if task.losses is not None:
-        result["loss"] = _mean_of(task.name, "losses", task.losses, len(labels))
+        result["loss"] = _mean_of(task.name, "losses", task.losses, size)
     if task.clean is not None:
         clean = np.asarray(task.clean, dtype=bool).reshape(-1)
-        _same_length(task.name, "clean", clean, len(labels))
-        part = _part(task.metrics, labels[clean], predictions[clean])
-        result["clean"] = part
+        _same_length(task.name, "clean", clean, size)
+        result["clean"] = scorer.part(clean)
     if task.validation_in_training is not None:
         result["validation_in_training"] = int(task.validation_in_training)
     if task.diagnostics:
         result["diagnostics"] = {
-            name: _mean_of(
-                task.name, f"diagnostics {name}", values, len(labels)
-            )
+            name: _mean_of(task.name, f"diagnostics {name}", values, size)
             for name, values in task.diagnostics.items()
         }
     return result
 
 
-def _part(names: Sequence[str], labels, predictions) -> dict[str, Any]:
-    scores: dict[str, Any] = {"examples": len(labels)}
-    for name in names:
-        score = metrics.get(name)(labels, predictions)
-        scores[name] = score if len(labels) else None
-    return scores
+class _Classes:
+    """Scores examples that have one label each."""
+
+    def __init__(self, task: TaskPredictions):
+        self._metrics = {name: metrics.get(name) for name in task.metrics}
+        self._names = list(task.class_names)
+        self._labels = np.asarray(task.labels).reshape(-1)
+        self._predictions = np.asarray(task.predictions).reshape(-1)
+        self.size = len(self._labels)
+
+    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+        """The scores of the examples where bool [n] `chosen` holds."""
+        labels, predictions = self._labels[chosen], self._predictions[chosen]
+        scores: dict[str, Any] = {"examples": len(labels)}
+        for name, metric in self._metrics.items():
+            score = metric(labels, predictions)
+            scores[name] = score if len(labels) else None
+        return scores
+
+    def details(self) -> dict[str, Any]:
+        """What the whole has beside its scores."""
+        matrix = metrics.confusion_matrix(
+            self._labels, self._predictions, len(self._names)
+        )
+        table = matrix.astype(int).tolist()
+        return {"confusion": {"classes": self._names, "matrix": table}}
 
 
-def _confusion(class_names: Sequence[str], labels, predictions) -> dict:
-    names = list(class_names)
-    matrix = metrics.confusion_matrix(labels, predictions, len(names))
-    return {"classes": names, "matrix": matrix.astype(int).tolist()}
+class _Tags:
+    """Scores sentences that have a label for each token."""
+
+    def __init__(self, task: TaskPredictions):
+        self._metrics = {
+            name: tagging_metrics.get(name) for name in task.metrics
+        }
+        self._scheme = task.scheme
+        self._gold = tagging_metrics.names_of(task.labels, task.class_names)
+        self._predicted = tagging_metrics.names_of(
+            task.predictions, task.class_names
+        )
+        self.size = len(self._gold)
+        _same_length(task.name, "predictions", self._predicted, self.size)
+
+    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+        """The scores of the sentences where bool [n] `chosen` holds."""
+        gold = [self._gold[n] for n in np.flatnonzero(chosen)]
+        predicted = [self._predicted[n] for n in np.flatnonzero(chosen)]
+        tokens = sum(map(len, gold))
+        scores: dict[str, Any] = {"examples": len(gold), "tokens": tokens}
+        for name, metric in self._metrics.items():
+            score = metric(gold, predicted, self._scheme)
+            scores[name] = score if tokens else None
+        return scores
+
+    def details(self) -> dict[str, Any]:
+        """What the whole has beside its scores."""
+        types = tagging_metrics.by_type(
+            self._gold, self._predicted, self._scheme
+        )
+        return {"types": types}
+
+
+_SCORERS = {"classification": _Classes, "tagging": _Tags}
 
 
 def _mean_of(task: str, what: str, values, examples: int) -> float | None:
@@ -179,7 +235,7 @@ def _mean_of(task: str, what: str, values, examples: int) -> float | None:
     return _mean(values.tolist())
 
 
-def _same_length(name: str, what: str, values: np.ndarray, length: int) -> None:
+def _same_length(name: str, what: str, values: Any, length: int) -> None:
     if len(values) != length:
         raise ValueError(
             f"task {name}: {what} must have one value for each of the "

@@ -4,13 +4,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 _NONE = "-"
-_SHORT = {"accuracy": "accuracy", "macro_f1": "macro F1"}
+_SHORT = {
+    "accuracy": "accuracy",
+    "macro_f1": "macro F1",
+    "span_f1": "span F1",
+    "span_f1_strict": "strict span F1",
+    "token_accuracy": "token accuracy",
+}
 _NARROW = {  # the console's headings, to fit a terminal
     "examples": "n",
     "macro F1": "F1",
     "clean examples": "clean n",
     "clean macro F1": "clean F1",
     "validation in training": "val. in train",
+    "token accuracy": "token acc.",
+    "clean token accuracy": "clean token acc.",
 }
 _FACTS = {
     "name": "config",
@@ -74,6 +82,9 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
     facts = [[what, value] for what, value in _facts(results)]
     if facts:
         parts += ["## Run", grid(["", ""], facts, numeric=False)]
+    types = list(_types(results))
+    if types:
+        parts += ["## Types of spans, and tags", *types]
     confusions = list(_confusions(results))
     if confusions:
         parts += ["## Confusion (rows: labels, columns: predictions)"]
@@ -101,7 +112,10 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
 
 def _metric_names(tasks: dict[str, dict]) -> list[str]:
     """The metrics of all tasks, in the order in which they first occur."""
-    others = ("kind", "primary", "examples", "loss", "validation_in_training")
+    others = (
+        *("kind", "primary", "examples", "tokens"),
+        *("loss", "validation_in_training"),
+    )
     names: dict[str, None] = {}
     for task in tasks.values():
         names[task["primary"]] = None
@@ -173,6 +187,21 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest:02d} s"
     return f"{minutes // 60} h {minutes % 60:02d} min {rest:02d} s"
+
+
+def _types(results: dict) -> Iterator[str]:
+    columns = ("precision", "recall", "f1")
+    for name, task in results["tasks"].items():
+        rows = [
+            [
+                kind.replace("_", "\\_"),
+                *(_score(row[column]) for column in columns),
+                str(row["support"]),
+            ]
+            for kind, row in task.get("types", {}).items()
+        ]
+        if rows:
+            yield grid([name, "precision", "recall", "F1", "support"], rows)
 
 
 def _confusions(results: dict) -> Iterator[str]:

@@ -6,11 +6,15 @@ few hundred steps at once and gathers their rows from memory. So it starts at
 any step at once, a resumed run sees what an uninterrupted one saw, and there
 is no stream per task to skip forward (the form `choose_from_datasets` takes).
 
-A batch is a dict of tensors:
+A batch is a dict of tensors (a run of both kinds of tasks has label and tags in
+all of them, 0 where they do not apply):
 
     task        int32   [G]        the task of each group
     tokens      int32   [G, B, T]  0 is padding
-    label       int32   [G, B]     (where the splits have labels)
+    label       int32   [G, B]     of classification tasks
+    tags        int32   [G, B, T]  of tagging tasks; 0 where tokens are padding
+    characters  int32   [G, B, T, W]  if models read them; 0 is padding
+    casing      int32   [G, B, T]  the same
     weight      float32 [G, B]     0 on filler rows, else 1
     normalizer  float32 [G]        real examples of the group in the global
                                    batch; 1 where there are none, so that it

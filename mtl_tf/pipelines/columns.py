@@ -13,7 +13,7 @@ class Column:
 
     Attributes:
         values: dense [examples, ...], or the ragged rows one after another
-            [all items].
+            [all items, ...].
         offsets: None for a dense column; int64 [examples + 1] for a ragged
             one: example i holds `values[offsets[i]:offsets[i + 1]]`.
     """
@@ -53,8 +53,11 @@ class EncodedSplit:
 
     Attributes:
         name: the task's name; the order of its examples is drawn from it.
-        columns: "tokens" (ragged int32), usually "label" (int32), and what
-            else the task's kind needs.
+        columns: "tokens" (ragged int32); "label" (int32) of a classification
+            task, "tags" (ragged int32, as long as the tokens) of a tagging
+            task, neither of texts without answers; and where a model reads
+            them "casing" (ragged) and "characters" (ragged, [all tokens, W]),
+            of any type of integers.
     """
 
     name: str
@@ -68,3 +71,28 @@ class EncodedSplit:
         """int64 [examples]: the longest ragged feature of each example."""
         ragged = [c for c in self.columns.values() if c.offsets is not None]
         return np.max([column.lengths for column in ragged], axis=0)
+
+
+def with_all_answers(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
+    """The splits of a run's tasks, all with the same columns.
+
+    Where some tasks have "label" and others "tags", every split gets both, so
+    that all batches of a run are alike and one compiled step serves them. What
+    does not apply is 0; which one applies is a matter of the batch's task.
+
+    Args:
+        splits: one a task, with answers.
+    """
+    names = {name for split in splits for name in split.columns}
+
+    def complete(split: EncodedSplit) -> EncodedSplit:
+        columns = dict(split.columns)
+        tokens = columns["tokens"]
+        if "label" in names and "label" not in columns:
+            columns["label"] = Column(np.zeros(len(split), np.int32))
+        if "tags" in names and "tags" not in columns:
+            zeros = np.zeros(len(tokens.values), np.int32)
+            columns["tags"] = Column(zeros, tokens.offsets)
+        return EncodedSplit(split.name, columns)
+
+    return [complete(split) for split in splits]

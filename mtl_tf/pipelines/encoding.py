@@ -1,4 +1,4 @@
-"""Texts -> ids, once, in large batches, kept in memory as NumPy columns.
+"""Texts or given tokens -> ids, once, in large batches, kept as NumPy columns.
 
 Tokenising 1024 texts at a time is some forty times as fast as one at a time,
 and the columns of a split are small beside TensorFlow itself: 16 tasks of
@@ -14,13 +14,18 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.pipelines.columns import Column, EncodedSplit
 from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.text.characters import CharacterEncoder, count_characters
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer, valid_utf8
 from mtl_tf.text.vocabulary import Vocabulary
 
 __all__ = ["Column", "EncodedSplit", "build_encoder", "encode"]
 
 _TEXTS_AT_ONCE = 1024
+# What the encoder reads; other features become columns as they are.
+_READ = ("text", "tokens")
+# Columns that have chosen their types.
+_SMALL = {"characters", "casing"}
 
 
 def encode(
@@ -28,39 +33,65 @@ def encode(
     encoder: Callable[[tf.Tensor], tf.RaggedTensor],
     name: str = "",
 ) -> EncodedSplit:
-    """Encodes all texts of a dataset, in its order.
+    """Encodes all examples of a dataset, in its order.
 
     Args:
-        dataset: elements {"text": string scalar, ...}. Every other numeric
-            feature, such as "label", becomes a column of its name: dense if
-            its shape is fixed, ragged if its first dimension is not.
-        encoder: maps strings [n] to a RaggedTensor int32 [n, None].
+        dataset: elements {"text": string scalar, ...}, or {"tokens": string
+            [T], ...}, which are not split. Every other numeric feature, such
+            as "label", becomes a column of its name: dense if its shape is
+            fixed, ragged if its first dimension is not. "tags" are cut as the
+            tokens are.
+        encoder: a `TextEncoder`; for texts also any function that maps
+            strings [n] to a RaggedTensor int32 [n, None].
         name: the task's name.
 
     Returns:
-        The encoded split; integers are int32.
+        The encoded split. Integers are int32, but for characters and casing,
+        of which there are many: they are as small as they can be.
     """
 
-    def with_tokens(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        others = {k: v for k, v in batch.items() if k != "text"}
-        return {"tokens": encoder(batch["text"]), **others}
+    def encoded(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        others = {k: v for k, v in batch.items() if k not in _READ}
+        if "tokens" in batch and "tags" in others and encoder.max_length:
+            others["tags"] = others["tags"][:, : encoder.max_length]
+        return {**_features(batch, encoder), **others}
 
     batches = fixed(
         dataset.ragged_batch(_TEXTS_AT_ONCE)
-        .map(with_tokens, num_parallel_calls=2)
+        .map(encoded, num_parallel_calls=2)
         .prefetch(2)
     )
     parts = {key: [_empty(s)] for key, s in batches.element_spec.items()}
     for batch in batches:
         for key, value in batch.items():
             parts[key].append(_to_column(value))
+    for key in parts.keys() - _SMALL:
+        parts[key] = list(map(_narrow, parts[key]))
     return EncodedSplit(name, {k: Column.join(p) for k, p in parts.items()})
+
+
+def _features(
+    batch: Mapping[str, tf.Tensor], encoder: Callable
+) -> dict[str, tf.Tensor]:
+    """What a model reads of a batch of texts or of given tokens."""
+    if "tokens" in batch:
+        found = encoder.of_words(batch["tokens"])
+    elif isinstance(encoder, TextEncoder):
+        found = encoder.of_texts(batch["text"])
+    else:
+        found = {"tokens": encoder(batch["text"])}
+    if "characters" in found:
+        dtype = encoder.characters.dtype
+        found["characters"] = tf.cast(found["characters"], dtype)
+    if "casing" in found:
+        found["casing"] = tf.cast(found["casing"], tf.uint8)
+    return found
 
 
 def build_encoder(
     tasks: Iterable[Any], text_config: Mapping[str, Any]
 ) -> TextEncoder:
-    """Builds the vocabulary of the tasks' training splits.
+    """Builds the vocabularies of the tasks' training splits.
 
     Words are counted up to `max_length`, where the model stops reading: a row
     for a word that it never sees could not be trained.
@@ -68,7 +99,8 @@ def build_encoder(
     Args:
         tasks: `Task` objects.
         text_config: `tokenizer` (its config), `max_length`, `min_count`,
-            `max_size` (0: no limit).
+            `max_size` (0: no limit); `characters` (`max_word_length`, 0 for
+            none, and `min_count`) and `casing`, if models shall read them.
 
     Returns:
         The encoder of every split of every task.
@@ -82,29 +114,67 @@ def build_encoder(
     checks.positive_integer("text.min_count", text_config["min_count"])
     checks.not_negative_integer("text.max_size", text_config["max_size"])
     tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
-    counts = Vocabulary.count(_training_tokens(tasks, tokenizer, max_length))
+    tasks = list(tasks)
+    casing = bool(text_config.get("casing", False))
+    characters = _character_encoder(
+        tasks, text_config.get("characters") or {}, tokenizer
+    )
+
+    def tokens(batch: dict[str, tf.Tensor]) -> tf.RaggedTensor:
+        if "tokens" in batch or casing or characters:
+            found = tokenizer.write(_words(batch, tokenizer))
+        else:
+            found = tokenizer(batch["text"])
+        return found[:, :max_length] if max_length else found
+
     vocabulary = Vocabulary.from_counts(
-        counts,
+        Vocabulary.count(_training(tasks, tokenizer, tokens)),
         min_count=text_config["min_count"],
         max_size=text_config["max_size"],
     )
-    return TextEncoder(tokenizer, vocabulary, max_length)
+    return TextEncoder(tokenizer, vocabulary, max_length, characters, casing)
 
 
-def _training_tokens(
-    tasks: Iterable[Any], tokenizer: Callable, max_length: int
-) -> Iterator[tf.RaggedTensor]:
-    """Yields tokens, ragged string [n, None], of all training texts."""
+def _character_encoder(
+    tasks: Iterable[Any], config: Mapping[str, Any], tokenizer: Tokenizer
+) -> CharacterEncoder | None:
+    """The encoder of the characters of the training words, if it is wanted."""
+    width = config.get("max_word_length", 0)
+    if not checks.not_negative_integer(
+        "text.characters.max_word_length", width
+    ):
+        return None
+    tokenizer.check_words()
 
-    def cut(batch: dict[str, tf.Tensor]) -> tf.RaggedTensor:
-        tokens = tokenizer(batch["text"])
-        return tokens[:, :max_length] if max_length else tokens
+    def words(batch: dict[str, tf.Tensor]) -> tf.Tensor:
+        return _words(batch, tokenizer).flat_values
 
+    counts = count_characters(_training(tasks, tokenizer, words))
+    least = config.get("min_count", 1)
+    return CharacterEncoder(Vocabulary.from_counts(counts, least), width)
+
+
+def _words(
+    batch: Mapping[str, tf.Tensor], tokenizer: Tokenizer
+) -> tf.RaggedTensor:
+    """The words of a batch of texts or of given tokens, valid UTF-8."""
+    if "tokens" not in batch:
+        return tokenizer.words(batch["text"])
+    words = batch["tokens"]
+    return words.with_flat_values(valid_utf8(words.flat_values))
+
+
+def _training(
+    tasks: Iterable[Any], tokenizer: Tokenizer, take: Callable
+) -> Iterator[tf.Tensor]:
+    """Yields what `take` makes of each batch of all training examples."""
     for task in tasks:
+        dataset = task.dataset("train")
+        if "tokens" in dataset.element_spec:
+            tokenizer.check_words()
         yield from fixed(
-            task.dataset("train")
-            .batch(_TEXTS_AT_ONCE)
-            .map(cut, num_parallel_calls=2)
+            dataset.ragged_batch(_TEXTS_AT_ONCE)
+            .map(take, num_parallel_calls=2)
             .prefetch(2)
         )
 
@@ -112,18 +182,20 @@ def _training_tokens(
 def _to_column(value: tf.Tensor | tf.RaggedTensor) -> Column:
     if isinstance(value, tf.RaggedTensor):
         offsets = value.row_splits.numpy().astype(np.int64)
-        return Column(_narrow(value.values.numpy()), offsets)
-    return Column(_narrow(value.numpy()))
+        return Column(value.values.numpy(), offsets)
+    return Column(value.numpy())
 
 
 def _empty(spec: tf.TensorSpec | tf.RaggedTensorSpec) -> Column:
     """A column without examples, so that an empty split has its columns."""
-    values = _narrow(np.zeros([0], spec.dtype.as_numpy_dtype))
+    dtype = spec.dtype.as_numpy_dtype
     if isinstance(spec, tf.RaggedTensorSpec):
+        values = np.zeros([0, *spec.shape[2:]], dtype)
         return Column(values, np.zeros([1], np.int64))
-    return Column(values.reshape([0, *spec.shape[1:]]))
+    return Column(np.zeros([0, *spec.shape[1:]], dtype))
 
 
-def _narrow(values: np.ndarray) -> np.ndarray:
-    integer = np.issubdtype(values.dtype, np.integer)
-    return values.astype(np.int32) if integer else values
+def _narrow(column: Column) -> Column:
+    if not np.issubdtype(column.values.dtype, np.integer):
+        return column
+    return Column(column.values.astype(np.int32), column.offsets)

@@ -37,7 +37,8 @@ class ExampleStore:
                 least 1.
 
         Returns:
-            For every column a tensor [G, B, ...], ragged ones [G, B, T].
+            For every column a tensor [G, B, ...], ragged ones [G, B, T, ...];
+            integers are int32.
         """
         real = rows >= 0
         examples = tf.gather(self._first, task)[:, None] + tf.cast(
@@ -57,7 +58,7 @@ def _constants(column: Column) -> tuple[tf.Tensor, tf.Tensor | None]:
     if column.offsets is None:
         return tf.constant(column.values), None
     # One item behind the end: all texts may be empty.
-    end = np.zeros([1], column.values.dtype)
+    end = np.zeros([1, *column.values.shape[1:]], column.values.dtype)
     values = tf.constant(np.concatenate([column.values, end]))
     return values, tf.constant(column.offsets, tf.int64)
 
@@ -84,4 +85,9 @@ def _padded(
     place = tf.range(tf.cast(length, tf.int64))
     inside = place < size[..., None]
     index = tf.where(inside, start[..., None] + place, 0)
-    return tf.gather(values, index) * tf.cast(inside, values.dtype)
+    gathered = tf.gather(values, index)
+    if values.dtype.is_integer:
+        gathered = tf.cast(gathered, tf.int32)
+    ones = [1] * (values.shape.rank - 1)
+    inside = tf.reshape(inside, tf.concat([tf.shape(inside), ones], 0))
+    return gathered * tf.cast(inside, gathered.dtype)

@@ -15,10 +15,14 @@ from absl import logging
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.tuning import fixed
-from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task import TAGGING, Task, text_of
 from mtl_tf.text import escaping, treebank
 from mtl_tf.text.learning import TokenStore
-from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer
+from mtl_tf.text.tokenizers import (
+    Tokenizer,
+    WhitespaceTokenizer,
+    make_tokenizer,
+)
 
 SPACINGS = ("auto", "treebank", "none")
 UNLABELLED = "unlabelled"
@@ -51,6 +55,8 @@ def collect(
     checks.one_of("unlabelled_spacing", unlabelled_spacing, SPACINGS)
     tasks = list(tasks)
     tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
+    # Tokens that are given stay as they are.
+    given = WhitespaceTokenizer(tokenizer.lowercase)
     held_back = _held_back(tasks)
     store = TokenStore()
     for number, task in enumerate(tasks, 1):
@@ -59,7 +65,8 @@ def collect(
         spaced = _wants_spaces(unlabelled_spacing, training, unlabelled)
         if spaced:
             unlabelled = [treebank.space(text) for text in unlabelled]
-        for words in _words(tokenizer, training + unlabelled):
+        splits = given if task.kind == TAGGING else tokenizer
+        for words in _words(splits, training + unlabelled):
             store.add(words)
         logging.info(
             "[%d/%d] %s: %s training and %s unlabelled texts%s; %s that stand "
@@ -78,10 +85,10 @@ def collect(
 
 
 def _texts(task: Task, split: str) -> list[str]:
-    dataset = task.dataset(split).map(lambda example: example["text"])
+    dataset = task.dataset(split).map(text_of).batch(_TEXTS_AT_ONCE)
     return [
         text.decode("utf-8", "replace")
-        for batch in fixed(dataset.batch(_TEXTS_AT_ONCE))
+        for batch in fixed(dataset)
         for text in batch.numpy()
     ]
 

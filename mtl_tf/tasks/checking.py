@@ -3,8 +3,10 @@
 import dataclasses
 from collections import Counter
 
+import numpy as np
+
 from mtl_tf.core.errors import DataError
-from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task import TAGGING, Task
 
 
 @dataclasses.dataclass(frozen=True)
@@ -13,8 +15,9 @@ class SplitReport:
 
     Attributes:
         rows: examples.
-        labels: how many examples each class has, in the order of the labels.
-        unlabelled: examples whose label id is -1.
+        labels: how many examples (of a tagging task, tokens) each class has,
+            in the order of the labels.
+        unlabelled: examples (tokens) whose label id is -1.
         empty: examples whose text is empty or white space.
         seen: examples whose text stands in an earlier split of the report,
             too: scores on them say little.
@@ -72,16 +75,21 @@ def check_task(task: Task) -> TaskReport:
 
 def _check(task: Task, split: str, seen: set[bytes]) -> SplitReport:
     counts: Counter[int] = Counter()
+    tagging = task.kind == TAGGING
     texts: list[bytes] = []
     for number, example in enumerate(task.dataset(split).as_numpy_iterator()):
-        label = int(example["label"])
-        if not -1 <= label < len(task.labels):
-            raise DataError(
-                f"task {task.name}, split {split}, example {number}: label id "
-                f"{label} is not one of the {len(task.labels)} labels"
-            )
-        counts[label] += 1
-        texts.append(example["text"])
+        labels = np.ravel(example["tags" if tagging else "label"])
+        for label in labels.tolist():
+            if not -1 <= label < len(task.labels):
+                raise DataError(
+                    f"task {task.name}, split {split}, example {number}: "
+                    f"label id {label} is not one of the {len(task.labels)} "
+                    "labels"
+                )
+            counts[label] += 1
+        texts.append(
+            b" ".join(example["tokens"]) if tagging else example["text"]
+        )
     if not texts:
         raise DataError(f"task {task.name}, split {split}: no examples")
     report = SplitReport(

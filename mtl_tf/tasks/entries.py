@@ -6,18 +6,24 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mtl_tf.core import checks
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
+from mtl_tf.tasks import fields, tagging_entries
 from mtl_tf.tasks.file_source import FileSource
 from mtl_tf.tasks.groups import pool_of
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
 from mtl_tf.tasks.tables import FORMATS, Column, Layout
-from mtl_tf.tasks.task import KINDS, METRICS, SPLITS, Source, Task
+from mtl_tf.tasks.task import KINDS, TAGGING, Source, Task
 from mtl_tf.tasks.tfds_source import TfdsSource
 
 _COMMON = ("name", "kind", "columns", "labels", "metrics", "loss_weight")
-_FILES = (*_COMMON, "files", "format", "header")
+_FILES = (*_COMMON, "files", "format")
 _DATASET = (*_COMMON, "dataset", "splits")
+_OF_FILES = {
+    "classification": ("header",),
+    TAGGING: ("separator", "comment"),
+}
+_OF_KIND = {"classification": (), TAGGING: ("scheme", "train_scheme")}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -66,21 +72,34 @@ def _task(
             "an entry needs either files or dataset, to say where its "
             "examples come from"
         )
-    known = _FILES if "files" in entry else _DATASET
+    kind = checks.one_of("kind", entry.get("kind", KINDS[0]), KINDS)
+    known = (*_DATASET, *_OF_KIND[kind])
+    if "files" in entry:
+        known = (*_FILES, *_OF_FILES[kind], *_OF_KIND[kind])
     for field in entry:
         if field not in known:
             raise ConfigError(f"unknown field {field!r}; {hint(field, known)}")
-    kind = checks.one_of("kind", entry.get("kind", KINDS[0]), KINDS)
     weight = checks.positive("loss_weight", entry.get("loss_weight", 1.0))
-    metrics = _strings(entry, "metrics", 1) or METRICS
-    if "files" in entry:
+    if kind == TAGGING:
+        source, splits = tagging_entries.source_of(entry, data_dir, manual_dir)
+    elif "files" in entry:
         source, splits = _file_source(entry)
     else:
         source, splits = _tfds_source(entry, data_dir, manual_dir)
-    labels = source.labels
+    labels, scheme = source.labels, source.scheme
+    metrics = fields.strings(entry, "metrics", 1)
     source, splits = with_validation(name, source, splits)
-    pool = pool_of(entry.get("dataset", ""))
-    return Task(name, kind, source, labels, metrics, weight, splits, pool)
+    return Task(
+        name=name,
+        kind=kind,
+        source=source,
+        labels=labels,
+        metrics=metrics,
+        loss_weight=weight,
+        splits=splits,
+        pool=pool_of(entry.get("dataset", "")),
+        scheme=scheme,
+    )
 
 
 def with_validation(
@@ -110,18 +129,9 @@ def _name(entry: Mapping[str, Any]) -> str:
 def _file_source(
     entry: Mapping[str, Any],
 ) -> tuple[FileSource, dict[str, str]]:
-    files = _mapping(entry, "files", _is_text, "a path")
-    if not files:
-        raise ConfigError("files must name a file for train, test or both")
-    paths = {s: os.path.expanduser(path) for s, path in files.items()}
-    for split, path in paths.items():
-        if not os.path.isfile(path):
-            reason = "is no file" if os.path.exists(path) else "does not exist"
-            raise DataError(
-                f"task {entry['name']}: files.{split}: {path} {reason}"
-            )
+    paths = fields.paths(entry)
     layouts = {s: _layout(entry, s, path) for s, path in paths.items()}
-    source = FileSource(paths, layouts, _strings(entry, "labels", 2))
+    source = FileSource(paths, layouts, fields.strings(entry, "labels", 2))
     return source, {split: split for split in paths}
 
 
@@ -135,7 +145,9 @@ def _layout(entry: Mapping[str, Any], split: str, path: str) -> Layout:
                 f"ending: set format to {', '.join(FORMATS)}"
             )
     checks.one_of("format", form, FORMATS)
-    columns = _columns(entry, _is_column, "a column's name or number from 0")
+    columns = _columns(
+        entry, fields.is_column, "a column's name or number from 0"
+    )
     by_name = [isinstance(column, str) for column in columns.values()]
     if form == "jsonl":
         if not all(by_name) or entry.get("header") is not None:
@@ -157,85 +169,26 @@ def _layout(entry: Mapping[str, Any], split: str, path: str) -> Layout:
 def _tfds_source(
     entry: Mapping[str, Any], data_dir: str, manual_dir: str
 ) -> tuple[TfdsSource, dict[str, str]]:
-    if not _is_text(entry["dataset"]):
-        raise ConfigError(
-            f"dataset must be the name of one, got {entry['dataset']!r}"
-        )
-    splits = None
-    if entry.get("splits") is not None:
-        splits = _mapping(entry, "splits", _is_text, "a split of the dataset")
+    splits = fields.given_splits(entry)
     source = TfdsSource(
-        entry["dataset"],
+        fields.dataset_name(entry),
         data_dir,
         manual_dir,
-        **_columns(entry, _is_text, "the name of a feature"),
-        labels=_strings(entry, "labels", 2),
+        **_columns(entry, fields.is_text, "the name of a feature"),
+        labels=fields.strings(entry, "labels", 2),
         train=(splits or {}).get("train", "train"),
     )
-    if splits is None:
-        known = source.split_names
-        splits = {split: split for split in SPLITS if split in known}
-    for split in splits.values():
-        source.size(split)  # complains about a split that is not there
-    return source, splits
+    return source, fields.known_splits(splits, source)
 
 
 def _columns(
     entry: Mapping[str, Any], is_right: Callable[[Any], bool], rule: str
 ) -> dict[str, Column]:
     columns = {"text": "text", "label": "label"}
-    given = _mapping(entry, "columns", is_right, rule, tuple(columns))
+    given = fields.mapping(entry, "columns", is_right, rule, tuple(columns))
     columns |= given
     if columns["text"] == columns["label"]:
         raise ConfigError(
             f"columns.text and columns.label are both {columns['text']!r}"
         )
     return columns
-
-
-def _mapping(
-    entry: Mapping[str, Any],
-    field: str,
-    is_right: Callable[[Any], bool],
-    rule: str,
-    known: tuple[str, ...] = (),
-) -> dict[str, Any]:
-    value = entry.get(field)
-    value = {} if value is None else value
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"{field} must be a mapping, got {value!r}")
-    for key, one in value.items():
-        if known and key not in known:
-            raise ConfigError(f"unknown {field}.{key}; {hint(key, known)}")
-        if not is_right(one):
-            raise ConfigError(f"{field}.{key} must be {rule}, got {one!r}")
-    return dict(value)
-
-
-def _strings(
-    entry: Mapping[str, Any], field: str, least: int
-) -> tuple[str, ...] | None:
-    value = entry.get(field)
-    if value is None:
-        return None
-    if not isinstance(value, (list, tuple)) or len(value) < least:
-        raise ConfigError(
-            f"{field} must be a list of at least {least}, got {value!r}"
-        )
-    for one in value:
-        if isinstance(one, bool) or not isinstance(one, (str, int)):
-            raise ConfigError(f"{field} must hold strings, got {one!r}")
-    texts = tuple(str(one).strip() for one in value)
-    if len(set(texts)) < len(texts):
-        raise ConfigError(f"{field} names one twice: {value!r}")
-    return texts
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_column(value: Any) -> bool:
-    if isinstance(value, int):
-        return not isinstance(value, bool) and value >= 0
-    return _is_text(value)

@@ -25,7 +25,7 @@ from absl import logging
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource, select
-from mtl_tf.tasks.task import Source, Task
+from mtl_tf.tasks.task import Source, Task, text_of
 
 OTHERS = "all folds but the tested one"
 TESTED = "the tested fold"
@@ -118,9 +118,15 @@ class FoldSource(Source):
     @functools.cached_property
     def _tested(self) -> np.ndarray:
         texts, labels = [], []
-        for batch in self._whole().batch(_AT_ONCE):
-            texts += batch["text"].numpy().tolist()
-            labels += batch["label"].numpy().tolist()
+        for batch in self._whole().ragged_batch(_AT_ONCE):
+            found = text_of(batch).numpy().tolist()
+            texts += found
+            # Sentences of tags have no class to be divided by.
+            labels += (
+                batch["label"].numpy().tolist()
+                if "label" in batch
+                else [0] * len(found)
+            )
         if len(texts) < self._folds:
             raise DataError(
                 f"task {self._task.name} cannot be divided in {self._folds} "

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 
-from mtl_tf.tasks.task import NO_FOLDS, WHOLE_CORPUS, WITHOUT_TEST
+from mtl_tf.tasks.task import NO_FOLDS, TAGGING, WHOLE_CORPUS, WITHOUT_TEST
 
 _TWO = ("negative", "positive")
 _FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -15,16 +15,18 @@ class Member:
 
     Attributes:
         dataset: TFDS name of its dataset.
-        labels: names of its classes.
+        labels: names of its classes; () for those of the prepared dataset.
         splits: which of our splits the dataset has; without "validation", a
             part of "train" is held out.
         pool: see `mtl_tf.tasks.task.Task`.
+        kind: of the task.
     """
 
     dataset: str
     labels: tuple[str, ...] = _TWO
     splits: tuple[str, ...] = ("train", "validation", "test")
     pool: tuple[str, ...] = WITHOUT_TEST
+    kind: str = "classification"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,10 +36,13 @@ class Group:
     Attributes:
         name: of the group.
         members: by task name, in the paper's order.
+        usual: of a corpus whose tasks are columns of the same sentences, the
+            task that the corpus's name alone stands for; else "".
     """
 
     name: str
     members: Mapping[str, Member]
+    usual: str = ""
 
     @property
     def datasets(self) -> dict[str, str]:
@@ -48,6 +53,15 @@ class Group:
 def _reviews(name: str, configs: tuple[str, ...]) -> Group:
     # Task names are lower case throughout: the corpus's "MR" is task "mr".
     return Group(name, {c.lower(): Member(f"{name}/{c}") for c in configs})
+
+
+def _columns(name: str, configs: tuple[str, ...]) -> Group:
+    """A tagging corpus; its first column is the one that it is known for."""
+    members = {
+        config: Member(f"{name}/{config}", labels=(), kind=TAGGING)
+        for config in configs
+    }
+    return Group(name, members, usual=configs[0])
 
 
 _FDU_MTL = (
@@ -94,6 +108,9 @@ GROUPS: Mapping[str, Group] = {
         Group("subj", _SUBJ),
         Group("mr", _MR),
         Group("imdb", _IMDB),
+        _columns("conll2000", ("chunk", "pos")),
+        _columns("conll2003", ("ner", "chunk", "pos")),
+        _columns("ud_pos", ("upos", "xpos")),
     )
 }
 

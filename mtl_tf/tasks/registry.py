@@ -8,7 +8,9 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks.entries import task_of_entry, with_validation
 from mtl_tf.tasks.folds import in_fold
 from mtl_tf.tasks.groups import GROUPS, Group, Member
-from mtl_tf.tasks.task import Task, TaskGroup
+from mtl_tf.tasks.tagged_readers import DatasetReader
+from mtl_tf.tasks.tagged_source import TaggedSource
+from mtl_tf.tasks.task import TAGGING, Task, TaskGroup
 from mtl_tf.tasks.tfds_source import TfdsSource
 
 Entry = str | Mapping[str, Any]
@@ -22,11 +24,13 @@ def resolve(
 ) -> list[Task]:
     """Returns the tasks that a config's entries stand for.
 
-    Our own corpora are prepared when a split is asked for, not here; of a
-    user's own task the training split is read here if its labels are not given.
+    Our own corpora are prepared when a split is asked for, not here, unless
+    they are tagged, with labels that only the data tell; of a user's own task
+    the training split is read here if its labels are not given.
 
     Args:
-        entries: each a group ("fdu_mtl": its sixteen tasks), a task of a group
+        entries: each a group ("fdu_mtl": its sixteen tasks; "conll2003": the
+            task that it is known for, ner), a task of a group
             ("fdu_mtl/books", in any case), or a mapping; see
             `mtl_tf.tasks.entries.task_of_entry`.
         data_dir: where prepared datasets are.
@@ -92,12 +96,14 @@ def group_of(
 
     Args:
         entry: as for `resolve`. "fdu_mtl/books" gives all of fdu_mtl; a mapping
-            is a group by itself.
+            is a group by itself, and so is a column of a tagging corpus.
         data_dir, manual_dir, cross_validation: as for `resolve`.
     """
     if isinstance(entry, str):
-        group, _ = _find(entry)
-        tasks = _group_tasks(group, group.members, data_dir, manual_dir)
+        group, names = _find(entry)
+        # Columns of the same sentences have nothing to add to one another.
+        names = names if group.usual else list(group.members)
+        tasks = _group_tasks(group, names, data_dir, manual_dir)
         name = group.name
     else:
         tasks = _tasks(entry, data_dir, manual_dir)
@@ -123,7 +129,7 @@ def _find(entry: str) -> tuple[Group, list[str]]:
     group_name, slash, task = entry.strip().lower().partition("/")
     group = GROUPS.get(group_name)
     if group and not slash:
-        return group, list(group.members)
+        return group, [group.usual] if group.usual else list(group.members)
     if group and task in group.members:
         return group, [task]
     raise ConfigError(f"unknown task {entry!r}; {_nearest(entry)}")
@@ -165,16 +171,20 @@ def _group_tasks(
 def _member_task(
     name: str, member: Member, data_dir: str, manual_dir: str
 ) -> Task:
-    source, splits = with_validation(
-        name,
-        TfdsSource(member.dataset, data_dir, manual_dir, labels=member.labels),
-        {split: split for split in member.splits},
-    )
+    where = (member.dataset, data_dir, manual_dir)
+    if member.kind == TAGGING:
+        source = TaggedSource(DatasetReader(*where))
+    else:
+        source = TfdsSource(*where, labels=member.labels)
+    labels, scheme = member.labels or source.labels, source.scheme
+    splits = {split: split for split in member.splits}
+    source, splits = with_validation(name, source, splits)
     return Task(
         name=name,
-        kind="classification",
+        kind=member.kind,
         source=source,
-        labels=member.labels,
+        labels=labels,
         splits=splits,
         pool=member.pool,
+        scheme=scheme,
     )

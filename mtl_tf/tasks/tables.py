@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.csv_records import csv_records
+from mtl_tf.datasets.sources import unpack
 
 FORMATS = ("tsv", "csv", "jsonl")
 Column = int | str
@@ -55,7 +56,7 @@ def read_table(path: str, layout: Layout) -> Table:
         DataError: the file is missing, unreadable or without rows, or a row is
             wrong; the message names `file:line`.
     """
-    lines, undecodable = _decode(_content(path))
+    lines, undecodable = read_lines(path)
     records = _RECORDS[layout.format](path, lines)
     if layout.format == "jsonl":
         rows = [_from_object(path, *record, layout) for record in records]
@@ -64,6 +65,18 @@ def read_table(path: str, layout: Layout) -> Table:
     if not rows:
         raise DataError(f"{path} is empty: it has no rows of text and label")
     return Table(rows, undecodable)
+
+
+def read_lines(path: str) -> tuple[list[str], list[int]]:
+    """The lines of a file, and the numbers of those that were not UTF-8.
+
+    Args:
+        path: the file, packed by gzip if its name ends in `.gz`.
+
+    Raises:
+        DataError: it is missing, unreadable or badly packed.
+    """
+    return _decode(unpack(path, _content(path)))
 
 
 def _content(path: str) -> bytes:
@@ -75,7 +88,6 @@ def _content(path: str) -> bytes:
 
 
 def _decode(content: bytes) -> tuple[list[str], list[int]]:
-    """The lines, and the numbers of those that were not UTF-8."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     lines, undecodable = [], []
     for number, line in enumerate(content.split(b"\n"), start=1):
@@ -96,9 +108,14 @@ def _tsv_records(
         yield number, line.removesuffix("\r").split("\t")
 
 
-def _json_records(
+def json_records(
     path: str, lines: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields line number and object of every line of a jsonl file.
+
+    Raises:
+        DataError: a line is no JSON object; the message names `file:line`.
+    """
     for number, line in enumerate(lines, start=1):
         try:
             value = json.loads(line)
@@ -112,7 +129,7 @@ def _json_records(
         yield number, value
 
 
-_RECORDS = {"tsv": _tsv_records, "csv": csv_records, "jsonl": _json_records}
+_RECORDS = {"tsv": _tsv_records, "csv": csv_records, "jsonl": json_records}
 
 
 def _from_cells(

@@ -11,8 +11,11 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import hint
 
-KINDS = ("classification",)
+TAGGING = "tagging"
+KINDS = ("classification", TAGGING)
 METRICS = ("accuracy", "macro_f1")
+_SPAN_METRICS = ("span_f1", "token_accuracy")
+_TOKEN_METRICS = ("token_accuracy",)
 SPLITS = ("train", "validation", "test")
 
 # What cross-validation divides in folds: all but the official test split; all,
@@ -22,13 +25,43 @@ WHOLE_CORPUS = SPLITS
 NO_FOLDS = ()
 
 
+def default_metrics(kind: str, scheme: str = "") -> tuple[str, ...]:
+    """Names of a kind's usual metrics, the primary one first.
+
+    Args:
+        kind: of the task.
+        scheme: how its tags write spans; "" for tags of words.
+    """
+    if kind == TAGGING:
+        return _SPAN_METRICS if scheme else _TOKEN_METRICS
+    return METRICS
+
+
+def text_of(examples: Mapping[str, Any]) -> tf.Tensor:
+    """The texts of examples of any kind; tokens are joined by spaces.
+
+    Args:
+        examples: one example, or a (ragged) batch of them.
+
+    Returns:
+        string [], or string [n] of a batch.
+    """
+    if "tokens" not in examples:
+        return examples["text"]
+    return tf.strings.reduce_join(examples["tokens"], axis=-1, separator=" ")
+
+
 class Source(abc.ABC):
     """Labelled texts, in splits.
 
     Attributes:
+        scheme: of a tagging source how its tags write spans; see
+            `mtl_tf.text.span_schemes`. "" for all others.
         warnings: what was odd in the splits read so far: counted, one
             sentence each. Rows are kept.
     """
+
+    scheme = ""
 
     def __init__(self):
         self.warnings: list[str] = []
@@ -44,7 +77,11 @@ class Source(abc.ABC):
 
     @abc.abstractmethod
     def dataset(self, split: str) -> tf.data.Dataset:
-        """Returns `{"text": string [], "label": int64 []}`, in source order.
+        """Returns the examples of a split, in source order.
+
+        Returns:
+            `{"text": string [], "label": int64 []}`, or for tagging
+            `{"tokens": string [n], "tags": int64 [n]}`.
 
         Raises:
             ConfigError: there is no such split.
@@ -58,30 +95,37 @@ class Task:
 
     Attributes:
         name: unique in a run; also the name of its served signature.
-        kind: "classification".
+        kind: one of `KINDS`.
         source: where its examples come from; None after `from_json`.
         labels: names of the classes; a label id is a place in them.
-        metrics: names of metrics, the primary one first.
+        metrics: names of metrics, the primary one first; None for
+            `default_metrics`.
         loss_weight: factor of its loss.
         splits: the source's split for "train", "validation", "test" and
             further names.
         pool: splits that cross-validation divides in folds; see
             `mtl_tf.tasks.folds`.
+        scheme: of a tagging task how its labels write spans ("iob2",
+            "iobes"); "" where they are of words, and for other kinds.
     """
 
     name: str
     kind: str
     source: Source | None = dataclasses.field(repr=False, compare=False)
     labels: tuple[str, ...]
-    metrics: tuple[str, ...] = METRICS
+    metrics: tuple[str, ...] | None = None
     loss_weight: float = 1.0
     splits: Mapping[str, str] = dataclasses.field(
         default_factory=lambda: {split: split for split in SPLITS}, hash=False
     )
     pool: tuple[str, ...] = WITHOUT_TEST
+    scheme: str = ""
 
     def __post_init__(self):
         checks.one_of("kind of task", self.kind, KINDS)
+        if self.metrics is None:
+            metrics = default_metrics(self.kind, self.scheme)
+            object.__setattr__(self, "metrics", metrics)
         checks.positive(f"task {self.name}: loss_weight", self.loss_weight)
 
     def dataset(self, split: str) -> tf.data.Dataset:
@@ -92,7 +136,7 @@ class Task:
                 source, such as a slice "test[:10%]" of a TFDS dataset.
 
         Returns:
-            `{"text": string [], "label": int64 []}`.
+            As `Source.dataset` does.
 
         Raises:
             ConfigError: the task has no such split.
@@ -109,13 +153,16 @@ class Task:
 
     def to_json(self) -> dict[str, Any]:
         """Returns what a trained run has to know of the task."""
-        return {
+        described = {
             "name": self.name,
             "kind": self.kind,
             "labels": list(self.labels),
             "metrics": list(self.metrics),
             "loss_weight": self.loss_weight,
         }
+        if self.kind == TAGGING:
+            described["scheme"] = self.scheme
+        return described
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Task":
@@ -132,6 +179,7 @@ class Task:
                 labels=tuple(value["labels"]),
                 metrics=tuple(value["metrics"]),
                 loss_weight=value["loss_weight"],
+                scheme=value.get("scheme", ""),
             )
         except (KeyError, TypeError) as error:
             raise RunError(f"not the description of a task: {error}: {value!r}")

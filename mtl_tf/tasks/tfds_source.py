@@ -9,7 +9,12 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
-from mtl_tf.datasets.quiet import quiet
+from mtl_tf.tasks.prepared import (
+    LABEL_KINDS,
+    PreparedDataset,
+    Wanted,
+    class_names,
+)
 from mtl_tf.tasks.task import Source
 
 
@@ -40,7 +45,13 @@ class TfdsSource(Source):
     ):
         super().__init__()
         self.name = name
-        self._directories = (data_dir, manual_dir)
+        wanted = (
+            Wanted("text", text, (tf.string,), 0, "text"),
+            Wanted("label", label, LABEL_KINDS, 0, "a label"),
+        )
+        self._dataset = PreparedDataset(
+            name, data_dir, manual_dir, wanted, self.warnings
+        )
         self._text = text
         self._label = label
         self._given = tuple(labels) if labels is not None else None
@@ -51,7 +62,7 @@ class TfdsSource(Source):
         """Names of the classes."""
         if self._given is not None:
             return self._given
-        names = self._class_names()
+        names = class_names(self._dataset.feature(self._label))
         if names is not None:
             return names
         found = {label for _, label in self._raw(self._train)}
@@ -61,26 +72,15 @@ class TfdsSource(Source):
     @property
     def split_names(self) -> tuple[str, ...]:
         """The dataset's splits, without slices of them."""
-        return tuple(self._builder.info.splits)
+        return self._dataset.split_names
 
     def size(self, split: str) -> int:
         """Returns how many examples a split or a slice of one has."""
-        # The splits of TFDS raise KeyError for an unknown name and, by the
-        # kind of mistake, other errors for an unknown slice.
-        try:
-            return self._builder.info.splits[split].num_examples
-        except (KeyError, ValueError, AssertionError) as error:
-            base = split.partition("[")[0]
-            reason = hint(base, self.split_names)
-            if base in self.split_names:
-                reason = str(error.args[0] if error.args else error)
-            raise ConfigError(
-                f"dataset {self.name} has no split {split!r}; {reason}"
-            )
+        return self._dataset.size(split)
 
     def dataset(self, split: str) -> tf.data.Dataset:
         """Returns the examples of a split or of a slice of one, in order."""
-        names = self._class_names()
+        names = class_names(self._dataset.feature(self._label))
         if names is None:
             return self._coded(split)
         order = self._order(names)
@@ -92,42 +92,7 @@ class TfdsSource(Source):
             label = tf.where(label < 0, label, known)
             return {"text": example[self._text], "label": label}
 
-        return self._examples(split).map(convert)
-
-    @functools.cached_property
-    def _builder(self) -> Any:
-        from mtl_tf.datasets.building import prepare, warnings_of
-
-        builder = prepare(self.name, *self._directories)
-        self.warnings.extend(warnings_of(builder))
-        features = builder.info.features
-        for role, column in (("text", self._text), ("label", self._label)):
-            if not hasattr(features, "keys") or column not in features:
-                raise ConfigError(
-                    f"dataset {self.name} has no feature {column!r} for "
-                    f"columns.{role}; {hint(column, features or ())}"
-                )
-        self._check(self._text, features, (tf.string,), "text")
-        kinds = (tf.string, tf.int64, tf.int32, tf.uint8, tf.bool)
-        self._check(self._label, features, kinds, "a label")
-        return builder
-
-    def _check(self, column: str, features: Any, kinds: Any, what: str) -> None:
-        spec = features[column].get_tensor_spec()
-        if not isinstance(spec, tf.TensorSpec) or (
-            spec.shape.rank != 0 or spec.dtype not in kinds
-        ):
-            raise ConfigError(
-                f"feature {column!r} of dataset {self.name} cannot be {what}: "
-                f"it is {features[column]}"
-            )
-
-    def _class_names(self) -> tuple[str, ...] | None:
-        feature = self._builder.info.features[self._label]
-        names = getattr(feature, "names", None)
-        if names is None and getattr(feature, "num_classes", None):
-            names = map(str, range(feature.num_classes))
-        return None if names is None else tuple(names)
+        return self._dataset.examples(split).map(convert)
 
     def _order(self, names: tuple[str, ...]) -> tf.Tensor:
         """The task's label id for each of the dataset's class numbers."""
@@ -139,15 +104,10 @@ class TfdsSource(Source):
         ids = [self.labels.index(name) for name in names]
         return tf.constant(ids, tf.int64)
 
-    def _examples(self, split: str) -> tf.data.Dataset:
-        self.size(split)  # knows how to complain
-        with quiet():
-            return self._builder.as_dataset(split=split, shuffle_files=False)
-
     def _raw(self, split: str) -> list[tuple[bytes, str | int]]:
         return [
             (example[self._text], _plain(example[self._label]))
-            for example in self._examples(split).as_numpy_iterator()
+            for example in self._dataset.examples(split).as_numpy_iterator()
         ]
 
     def _coded(self, split: str) -> tf.data.Dataset:

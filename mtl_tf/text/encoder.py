@@ -1,12 +1,16 @@
 """From raw strings to word ids: the part of a model that serving needs, too."""
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import tensorflow as tf
 
 from mtl_tf.core import checks, files
 from mtl_tf.core.errors import RunError
-from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer
+from mtl_tf.text.characters import CharacterEncoder
+from mtl_tf.text.characters import casing as casing_of
+from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer, valid_utf8
 from mtl_tf.text.vocabulary import Vocabulary
 
 TOKENIZER_FILE = "tokenizer.json"
@@ -20,6 +24,8 @@ class TextEncoder:
         tokenizer: splits the texts.
         vocabulary: knows the ids.
         max_length: tokens of a text that are kept; 0 keeps all.
+        characters: knows the characters of words, if a model reads them.
+        casing: whether a model reads the casing of words.
 
     Example:
 
@@ -29,7 +35,12 @@ class TextEncoder:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, vocabulary: Vocabulary, max_length: int = 0
+        self,
+        tokenizer: Tokenizer,
+        vocabulary: Vocabulary,
+        max_length: int = 0,
+        characters: CharacterEncoder | None = None,
+        casing: bool = False,
     ):
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
@@ -37,6 +48,10 @@ class TextEncoder:
         # Made here and now: a table that is made while a graph is traced
         # would be lost to the export.
         self._table = vocabulary.lookup_table
+        self.characters = characters
+        self.casing = casing
+        if characters or casing:
+            tokenizer.check_words()
 
     def __call__(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of each text's first `max_length` tokens.
@@ -52,21 +67,73 @@ class TextEncoder:
             tokens = tokens[:, : self.max_length]
         return self.vocabulary.lookup(tokens)
 
+    def of_texts(self, texts: tf.Tensor) -> dict[str, tf.RaggedTensor]:
+        """Returns everything that a model reads of texts; see `of_words`.
+
+        Args:
+            texts: string [n], of any bytes.
+        """
+        if not (self.characters or self.casing):
+            return {"tokens": self(texts)}
+        return self.of_words(self.tokenizer.words(texts))
+
+    def of_words(self, words: tf.RaggedTensor) -> dict[str, tf.RaggedTensor]:
+        """Returns everything that a model reads of words that are given.
+
+        Args:
+            words: string [n, None], of any bytes.
+
+        Returns:
+            Of each text's first `max_length` words, T of them: `tokens` int32
+            [n, T], never 0; with characters `characters` int32 [n, T, W]; with
+            casing `casing` int32 [n, T].
+        """
+        if self.max_length:
+            words = words[:, : self.max_length]
+        found = {"tokens": self.vocabulary.lookup(self.tokenizer.write(words))}
+        flat = valid_utf8(words.flat_values)
+        if self.characters:
+            characters = self.characters(flat)
+            found["characters"] = words.with_flat_values(characters)
+        if self.casing:
+            found["casing"] = words.with_flat_values(casing_of(flat))
+        return found
+
     @property
     def tables(self) -> list[tf.lookup.StaticHashTable]:
         """The lookup tables that an export has to track."""
-        return [self._table]
+        tables = [self._table]
+        return tables + (self.characters.tables if self.characters else [])
 
     def save(self, directory: str) -> None:
-        """Writes `tokenizer.json` and `vocabulary.txt` into `directory`."""
+        """Writes the files of an encoder into `directory`.
+
+        They are `tokenizer.json`, `vocabulary.txt` and, with characters,
+        `characters.txt`.
+        """
         files.make_directory(directory)
         config = self.tokenizer.get_config()
         files.write_json(os.path.join(directory, TOKENIZER_FILE), config)
         self.vocabulary.save(os.path.join(directory, VOCABULARY_FILE))
+        if self.characters:
+            self.characters.save(directory)
 
     @classmethod
-    def load(cls, directory: str, max_length: int = 0) -> "TextEncoder":
+    def load(
+        cls,
+        directory: str,
+        max_length: int = 0,
+        max_word_length: int = 0,
+        casing: bool = False,
+    ) -> "TextEncoder":
         """Reads a saved encoder; its lookup table reads the saved file.
+
+        Args:
+            directory: where it is.
+            max_length: tokens of a text that are kept; 0 keeps all.
+            max_word_length: characters of a word that are kept; 0 for an
+                encoder without characters.
+            casing: whether a model reads the casing of words.
 
         Raises:
             MtlError: a file is missing or damaged.
@@ -76,4 +143,27 @@ class TextEncoder:
         if not isinstance(config, dict):
             raise RunError(f"{path} must hold an object, found {config!r}")
         vocabulary = Vocabulary.load(os.path.join(directory, VOCABULARY_FILE))
-        return cls(make_tokenizer(config), vocabulary, max_length)
+        characters = None
+        if max_word_length:
+            characters = CharacterEncoder.load(directory, max_word_length)
+        return cls(
+            make_tokenizer(config), vocabulary, max_length, characters, casing
+        )
+
+    @classmethod
+    def of_run(
+        cls, directory: str, text_config: Mapping[str, Any]
+    ) -> "TextEncoder":
+        """Reads the encoder of a run from the `text` part of its config.
+
+        Raises:
+            MtlError: a file is missing or damaged.
+        """
+        # Runs of before there was tagging have no such fields.
+        characters = text_config.get("characters") or {}
+        return cls.load(
+            directory,
+            text_config["max_length"],
+            characters.get("max_word_length", 0),
+            bool(text_config.get("casing", False)),
+        )

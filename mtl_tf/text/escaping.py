@@ -74,6 +74,11 @@ def write_in_graph(texts: tf.Tensor, characters: str) -> tf.Tensor:
     return texts
 
 
+def write_all_in_graph(texts: tf.Tensor) -> tf.Tensor:
+    """The written form of pieces of text: string [n] to string [n]."""
+    return write_in_graph(texts, "".join(plain for plain, _ in _WRITTEN))
+
+
 def read_in_graph(texts: tf.Tensor) -> tf.Tensor:
     """Undoes `write_in_graph`: string [n] to string [n]."""
     # A backslash that is read too early would start a spelling of its own.

@@ -34,6 +34,8 @@ class Tokenizer:
     """
 
     name = ""
+    #: RE2 expression of a word; "" where tokens are not words.
+    pattern = ""
 
     def __init__(self, lowercase: bool = False):
         if not isinstance(lowercase, bool):
@@ -52,15 +54,77 @@ class Tokenizer:
             string [n, None]; an empty text has no tokens.
         """
         texts = tf.convert_to_tensor(texts, tf.string)
-        if self.lowercase:
-            # TensorFlow's `lower` cuts a text at its first NUL character.
-            texts = tf.strings.regex_replace(texts, r"\x00", "\ufffd")
-            texts = tf.strings.lower(texts, encoding="utf-8")
-        else:
-            texts = tf.strings.unicode_transcode(
-                texts, "UTF-8", "UTF-8", errors="replace"
-            )
-        return self._split(texts)
+        return self._split(
+            _lower(texts) if self.lowercase else valid_utf8(texts)
+        )
+
+    def words(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Splits texts into words as they stand there, in their own case.
+
+        `write(words(texts))` are the tokens of `texts`, unless the tokenizer
+        is one of a pattern that tells upper from lower case.
+
+        Args:
+            texts: string [n].
+
+        Returns:
+            string [n, None], valid UTF-8, not written.
+
+        Raises:
+            ConfigError: the tokens of this tokenizer are not words.
+        """
+        return self.locate(texts)[0]
+
+    def locate(
+        self, texts: tf.Tensor
+    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+        """Splits texts into words, and says where each of them stands.
+
+        Args:
+            texts: string [n].
+
+        Returns:
+            The words, string [n, None], as `words` has them; where each
+            begins, and where it has ended, int32 [n, None], in characters (of
+            Unicode) from the start of its text.
+
+        Raises:
+            ConfigError: the tokens of this tokenizer are not words.
+        """
+        self.check_words()
+        texts = valid_utf8(tf.convert_to_tensor(texts, tf.string))
+        pieces = _pieces(_marked(texts, self.pattern))
+        sizes = tf.strings.length(pieces.flat_values, unit="UTF8_CHAR")
+        ends = tf.cumsum(sizes)
+        before = tf.gather(tf.pad(ends, [[1, 0]]), pieces.row_splits[:-1])
+        ends -= tf.repeat(before, pieces.row_lengths())
+        starts, ends = map(pieces.with_flat_values, (ends - sizes, ends))
+        return pieces[:, 1::2], starts[:, 1::2], ends[:, 1::2]
+
+    def write(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
+        """The written tokens of words that are given; none of them is split.
+
+        Args:
+            words: string [n, None].
+
+        Returns:
+            string [n, None], of the same lengths. A word without characters
+            becomes U+FFFD, since no token is empty.
+
+        Raises:
+            ConfigError: the tokens of this tokenizer are not words.
+        """
+        self.check_words()
+        flat = words.flat_values
+        flat = _lower(flat) if self.lowercase else valid_utf8(flat)
+        flat = tf.where(tf.equal(flat, ""), "\ufffd", flat)
+        return words.with_flat_values(escaping.write_all_in_graph(flat))
+
+    def check_words(self) -> None:
+        """Raises `ConfigError` if the tokens of this tokenizer are not words.
+
+        Words are what tagging tasks have, and what has characters and casing.
+        """
 
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Joins the written tokens [n, None] of each text: string [n]."""
@@ -84,6 +148,7 @@ class WhitespaceTokenizer(Tokenizer):
     """
 
     name = "whitespace"
+    pattern = r"[^ \t\n\v\f\r]+"
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
         written = escaping.write_in_graph(texts, "\\" + CARRIED_SPACE)
@@ -128,10 +193,9 @@ class RegexTokenizer(Tokenizer):
         return {**super().get_config(), "pattern": self.pattern}
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        marked = tf.strings.regex_replace(texts, self.pattern, _BOUNDED)
+        marked = _marked(texts, self.pattern)
         written = escaping.write_in_graph(marked, f"\\{CARRIED_SPACE}\n\r ")
-        # gap, match, gap, ..., match, gap; gaps may be empty.
-        return tf.strings.split(written, sep=BOUNDARY)[:, 1::2]
+        return _pieces(written)[:, 1::2]
 
 
 class ReversibleTokenizer(Tokenizer):
@@ -165,6 +229,14 @@ class ReversibleTokenizer(Tokenizer):
         symbol = rf"\\[\\_]|[^{_LETTERS}{_SPACES}{space}]"
         texts = replace(texts, f"{space}?(?:{symbol}){space}?", _BOUNDED)
         return _parts(escaping.write_in_graph(texts, "\n\r "))
+
+    def check_words(self) -> None:
+        """Raises `ConfigError`: tokens carry spaces, or are nothing else."""
+        raise ConfigError(
+            "the reversible tokenizer makes tokens of words with their spaces: "
+            "tagging, characters and casing need the whitespace or the regex "
+            "tokenizer"
+        )
 
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Joins the written tokens [n, None] of each text: string [n]."""
@@ -206,6 +278,29 @@ def make_tokenizer(config: Mapping[str, Any]) -> Tokenizer:
                 f"{hint(option, known)}"
             )
     return kind(**options)
+
+
+def _marked(texts: tf.Tensor, pattern: str) -> tf.Tensor:
+    """The texts with a boundary on each side of each match."""
+    return tf.strings.regex_replace(texts, pattern, _BOUNDED)
+
+
+def _pieces(marked: tf.Tensor) -> tf.RaggedTensor:
+    """Gap, match, gap, ..., match, gap of each text; gaps may be empty."""
+    return tf.strings.split(marked, sep=BOUNDARY)
+
+
+def _lower(texts: tf.Tensor) -> tf.Tensor:
+    # TensorFlow's `lower` cuts a text at its first NUL character.
+    texts = tf.strings.regex_replace(texts, r"\x00", "\ufffd")
+    return tf.strings.lower(texts, encoding="utf-8")
+
+
+def valid_utf8(texts: tf.Tensor) -> tf.Tensor:
+    """The texts with U+FFFD in place of each undecodable byte."""
+    return tf.strings.unicode_transcode(
+        texts, "UTF-8", "UTF-8", errors="replace"
+    )
 
 
 def _parts(texts: tf.Tensor) -> tf.RaggedTensor:

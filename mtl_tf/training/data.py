@@ -14,10 +14,11 @@ from absl import logging
 from mtl_tf.core import files
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.pipelines import buckets, encoding
+from mtl_tf.pipelines.columns import with_all_answers
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.tuning import fixed
 from mtl_tf.tasks import registry
-from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task import Task, text_of
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.training.run_directory import RunDirectory
 
@@ -30,8 +31,9 @@ class RunData:
         tasks: the tasks, in the order of their numbers.
         encoder: texts to ids.
         boundaries: padded lengths of the buckets.
-        train: the encoded training split of each task.
-        validation: the encoded validation split of each task.
+        train: the encoded training split of each task, all with the same
+            columns; see `mtl_tf.pipelines.columns.with_all_answers`.
+        validation: the encoded validation split of each task, likewise.
     """
 
     tasks: list[Task]
@@ -65,7 +67,7 @@ def load(
         logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(vocabulary) as directory:
             encoding.build_encoder(group, config["text"]).save(directory)
-    encoder = TextEncoder.load(vocabulary, config["text"]["max_length"])
+    encoder = TextEncoder.of_run(vocabulary, config["text"])
     train = _encode(tasks, "train", encoder)
     validation = _encode(tasks, "validation", encoder)
     boundaries = buckets.make_boundaries(
@@ -83,7 +85,13 @@ def load(
     run.check_or_write(
         "data.json", {"boundaries": boundaries, "tasks": digests}, "the data"
     )
-    return RunData(tasks, encoder, boundaries, train, validation)
+    return RunData(
+        tasks,
+        encoder,
+        boundaries,
+        with_all_answers(train),
+        with_all_answers(validation),
+    )
 
 
 def _encode(
@@ -106,10 +114,31 @@ def _digest(split: EncodedSplit) -> dict[str, Any]:
 
 
 def texts(task: Task, split: str) -> list[bytes]:
-    """All texts of a split, as bytes."""
-    dataset = task.dataset(split).map(lambda example: example["text"])
-    batches = fixed(dataset.batch(1024))
+    """All texts of a split, as bytes; given tokens are joined by spaces."""
+    batches = fixed(task.dataset(split).map(text_of).batch(1024))
     return [t for batch in batches for t in batch.numpy()]
+
+
+def sentences(
+    task: Task, split: str
+) -> tuple[list[list[str]], list[list[int]]]:
+    """The tokens and the tags of all sentences of a tagging task's split.
+
+    They are whole, however many tokens a model reads of a sentence: what it
+    did not read has to count in its score.
+
+    Raises:
+        MtlError: as of `Task.dataset`.
+    """
+    tokens: list[list[str]] = []
+    tags: list[list[int]] = []
+    for batch in fixed(task.dataset(split).ragged_batch(1024)):
+        tokens += [
+            [token.decode("utf-8", "replace") for token in sentence]
+            for sentence in batch["tokens"].to_list()
+        ]
+        tags += batch["tags"].to_list()
+    return tokens, tags
 
 
 class CleanParts:
@@ -180,3 +209,20 @@ def encode_texts(encoder: TextEncoder, strings: Sequence[str]) -> EncodedSplit:
     encoded = [s.encode("utf-8", errors="replace") for s in strings]
     data = {"text": tf.constant(encoded, tf.string, shape=[len(encoded)])}
     return encoding.encode(tf.data.Dataset.from_tensor_slices(data), encoder)
+
+
+def encode_tokens(
+    encoder: TextEncoder, sentences: Sequence[Sequence[str]]
+) -> EncodedSplit:
+    """Encodes sentences of given tokens without tags."""
+    flat = [
+        token.encode("utf-8", errors="replace")
+        for sentence in sentences
+        for token in sentence
+    ]
+    tokens = tf.RaggedTensor.from_row_lengths(
+        tf.constant(flat, tf.string, shape=[len(flat)]),
+        np.array([len(sentence) for sentence in sentences], np.int64),
+    )
+    data = tf.data.Dataset.from_tensor_slices({"tokens": tokens})
+    return encoding.encode(data, encoder)

@@ -216,9 +216,7 @@ def load(run_directory: str) -> Run:
         )
     if not directory.has(os.path.join("best", "best.json")):
         raise RunError(f"{run_directory} has no trained weights yet")
-    encoder = TextEncoder.load(
-        directory.file("vocabulary"), config["text"]["max_length"]
-    )
+    encoder = TextEncoder.of_run(directory.file("vocabulary"), config["text"])
     tasks = directory.read("labels.json")["tasks"]
     model = build_model(config["model"], len(encoder.vocabulary), tasks)
     boundaries = directory.read("data.json")["boundaries"]

@@ -329,7 +329,7 @@ class StageRunner:
                 key: value
                 for key, value in scores.items()
                 if isinstance(value, (int, float))
-                and key != "examples"
+                and key not in ("examples", "tokens")
                 or key == "diagnostics"
             }
             for name, scores in results["tasks"].items()

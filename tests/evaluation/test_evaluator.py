@@ -78,7 +78,13 @@ def test_means_count_tasks_not_examples_and_kinds_apart():
         books(
             name="films", labels=[1], predictions=[1], losses=None, clean=[1]
         ),
-        books(name="tags", kind="tagging", predictions=[1, 0, 0, 1]),
+        books(
+            name="tags",
+            kind="tagging",
+            labels=[[1, 0]] * 4,
+            predictions=[[0, 1]] * 4,
+            metrics=("token_accuracy",),
+        ),
     ]
     mean = evaluate(tasks, "test")["mean"]
     assert mean["classification"] == (75 + 100) / 2

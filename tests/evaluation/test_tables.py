@@ -85,7 +85,15 @@ def test_empty_parts_are_dashes():
 def test_several_kinds_have_a_mean_each():
     tasks = [
         TaskPredictions("books", [1], [1], NAMES, clean=[True]),
-        TaskPredictions("tags", [1], [0], NAMES, kind="tagging", clean=[True]),
+        TaskPredictions(
+            "tags",
+            [[1]],
+            [[0]],
+            NAMES,
+            kind="tagging",
+            metrics=("token_accuracy",),
+            clean=[True],
+        ),
     ]
     lines = tables.console(evaluate(tasks, "test")).splitlines()
     means = [line.split() for line in lines if line.startswith("mean")]

@@ -1,0 +1,142 @@
+"""Sentences from files of columns: a token a line, a blank line between.
+
+The format of the CoNLL shared tasks. White space here is spaces and tabs
+only: a no-break space, or any other that `str.split` would split at, is part
+of its token.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.lines import count, short
+
+DOCUMENT = "-DOCSTART-"
+CONLLU_COLUMNS = (
+    *("id", "form", "lemma", "upos", "xpos"),
+    *("feats", "head", "deprel", "deps", "misc"),
+)
+_BLANKS = re.compile("[ \t]+")
+_WORD_ID = re.compile("[0-9]+")
+# 3-4 is a token of several words, 8.1 a word that was left out: neither is a
+# word of the sentence.
+_OTHER_ID = re.compile(r"[0-9]+(?:-[0-9]+|\.[0-9]+)")
+
+
+class Row(NamedTuple):
+    """The cells of one token; lines count from 1."""
+
+    line: int
+    cells: list[str]
+
+
+Sentence = list[Row]
+
+
+def read_sentences(
+    path: str,
+    lines: Iterable[str],
+    separator: str = "",
+    comment: str = "",
+    columns: int = 0,
+) -> Iterator[Sentence]:
+    """Yields the sentences of a file; none of them is empty.
+
+    Blank lines, of nothing or of white space, end a sentence, however many
+    they are; so does a line that starts with `-DOCSTART-`, which is skipped.
+
+    Args:
+        path: the file, for messages.
+        lines: its lines.
+        separator: what stands between columns; "" for any number of spaces
+            and tabs, which may also stand at the ends of a line.
+        comment: lines that start with it are skipped; "": there are none.
+        columns: how many there must be; 0 for as many as the first token has.
+
+    Raises:
+        DataError: a line has another number of columns; the message names
+            `file:line`.
+    """
+    sentence: Sentence = []
+    for number, line in enumerate(lines, 1):
+        line = line.removesuffix("\r")
+        if comment and line.startswith(comment):
+            continue
+        if not line.strip(" \t") or line.startswith(DOCUMENT):
+            if sentence:
+                yield sentence
+            sentence = []
+            continue
+        cells = _cells(line, separator)
+        columns = columns or len(cells)
+        if len(cells) != columns:
+            raise DataError(
+                f"{path}:{number}: {count(len(cells), 'column')}, but "
+                f"{columns} are wanted: {short(line)}"
+            )
+        sentence.append(Row(number, cells))
+    if sentence:
+        yield sentence
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    if separator:
+        return line.split(separator)
+    return _BLANKS.split(line.strip(" \t"))
+
+
+def read_conllu(path: str, lines: Iterable[str]) -> Iterator[Sentence]:
+    """Yields the sentences of a CoNLL-U file, as rows of their words.
+
+    Ranges (`3-4`, the written form of several words) and empty nodes (`8.1`)
+    are left out, so the words are those that carry tags of their own.
+
+    Raises:
+        DataError: a line has not ten columns, or the words of a sentence are
+            not numbered 1, 2, ...; the message names `file:line`.
+    """
+    settings = {"separator": "\t", "comment": "#", "columns": 10}
+    for sentence in read_sentences(path, lines, **settings):
+        words: Sentence = []
+        for row in sentence:
+            number = row.cells[0]
+            if _OTHER_ID.fullmatch(number):
+                continue
+            if not _WORD_ID.fullmatch(number) or int(number) != len(words) + 1:
+                raise DataError(
+                    f"{path}:{row.line}: the id {short(number)} where word "
+                    f"{len(words) + 1} of its sentence is due"
+                )
+            words.append(row)
+        if words:
+            yield words
+
+
+def column(
+    path: str, sentence: Sequence[Row], place: int, what: str
+) -> list[str]:
+    """One column of a sentence.
+
+    Args:
+        path: the file, for messages.
+        sentence: its rows.
+        place: of the column, from 0; negative ones count from the last.
+        what: the column's meaning, for messages.
+
+    Raises:
+        DataError: there is no such column, or a cell is empty; the message
+            names `file:line`.
+    """
+    cells = []
+    for row in sentence:
+        if not -len(row.cells) <= place < len(row.cells):
+            raise DataError(
+                f"{path}:{row.line}: {count(len(row.cells), 'column')}, but "
+                f"the {what} are wanted in column {place} (counted from 0)"
+            )
+        cell = row.cells[place]
+        if not cell:
+            raise DataError(f"{path}:{row.line}: column {place} is empty")
+        cells.append(cell)
+    return cells

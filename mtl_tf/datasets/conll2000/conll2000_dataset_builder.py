@@ -1,0 +1,66 @@
+"""CoNLL-2000 from its official files; a part of train is for validation."""
+
+import tensorflow_datasets as tfds
+
+from mtl_tf.core import random
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.column_files import read_sentences
+from mtl_tf.datasets.conll2000 import CONFIGS
+from mtl_tf.datasets.lines import LineFile
+from mtl_tf.datasets.sources import corpus_directory
+from mtl_tf.datasets.tagged import (
+    Counts,
+    Example,
+    TaggedCorpusBuilder,
+    choose_release,
+)
+
+_PART = 10  # one in ten
+
+
+class Builder(TaggedCorpusBuilder):
+    """Builds CoNLL-2000: train, validation (drawn from train) and test."""
+
+    BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
+    COLUMNS = {"pos": 1, "chunk": 2}
+    SPANS = ("chunk",)
+    COUNTS = {"train": Counts(8936, 211_727), "test": Counts(2012, 47_377)}
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    Put the official files train.txt and test.txt of the CoNLL-2000 shared task,
+    packed (.gz) or not, into manual_dir/conll2000/ or into manual_dir itself.
+    See the README beside this builder.
+    """
+
+    @classmethod
+    def files_of_splits(cls, manual_dir: str) -> dict[str, str]:
+        """Path of the official file of each split."""
+        directory = corpus_directory(manual_dir, "conll2000")
+        release = {"train": "train.txt", "test": "test.txt"}
+        return choose_release(directory, [release], "conll2000")
+
+    def read(self, file: LineFile):
+        """The sentences of a file."""
+        return read_sentences(file.path, file.lines, columns=3)
+
+    def divide(
+        self, parts: dict[str, list[Example]]
+    ) -> dict[str, list[Example]]:
+        """Draws a tenth of the training sentences for validation.
+
+        What is drawn depends on the number of sentences and on nothing else,
+        so it is the same for all configurations and for everybody.
+        """
+        rows = parts["train"]
+        number = len(rows) // _PART
+        if not number:
+            raise DataError(
+                f"conll2000: {len(rows)} training sentences, of which a tenth "
+                f"is for validation; at least {_PART} are needed"
+            )
+        draw = random.generator(0, "validation", "conll2000")
+        drawn = set(draw.permutation(len(rows))[:number].tolist())
+        return {
+            "train": [row for i, row in enumerate(rows) if i not in drawn],
+            "validation": [rows[i] for i in sorted(drawn)],
+            "test": parts["test"],
+        }

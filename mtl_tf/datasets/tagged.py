@@ -1,0 +1,244 @@
+"""What the builders of our own tagging corpora have in common."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import tensorflow_datasets as tfds
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.column_files import Sentence, column
+from mtl_tf.datasets.lines import LineFile, count, short
+from mtl_tf.datasets.sources import identify
+from mtl_tf.text import span_schemes
+
+Example = dict[str, list[str]]
+
+
+class Counts(NamedTuple):
+    """What is known of a released file."""
+
+    sentences: int
+    tokens: int
+
+
+def choose_release(
+    directory: str, releases: Sequence[Mapping[str, str]], corpus: str
+) -> dict[str, str]:
+    """The paths of the files of the most complete release in a folder.
+
+    Args:
+        directory: the folder.
+        releases: file names by split; of equally complete ones the first is
+            taken. Each file may be packed, with `.gz` behind its name.
+        corpus: its name, for messages.
+
+    Returns:
+        Paths by split; those of missing files are without `.gz`.
+
+    Raises:
+        DataError: no file of any release is there.
+    """
+
+    def find(name: str) -> str:
+        path = os.path.join(directory, name)
+        return path if os.path.isfile(path) else f"{path}.gz"
+
+    found = [{s: find(name) for s, name in r.items()} for r in releases]
+    present = [sum(map(os.path.isfile, r.values())) for r in found]
+    best = present.index(max(present))
+    if not present[best]:
+        names = " nor ".join(", ".join(r.values()) for r in releases)
+        raise DataError(
+            f"{corpus}: {directory} has not {names} (each may be packed, as "
+            ".gz): the folder given by --manual_dir (or MTL_TF_MANUAL_DIR) "
+            "must hold the corpus's official files"
+        )
+    return {
+        split: path
+        if os.path.isfile(path)
+        else os.path.join(directory, releases[best][split])
+        for split, path in found[best].items()
+    }
+
+
+class TaggedCorpusBuilder(
+    tfds.core.GeneratorBasedBuilder, skip_registration=True
+):
+    """Builds splits of tokens and their tags from files of columns.
+
+    The configuration names the column that becomes the feature `tags`; the
+    others stay beside it under their own names. Every one is a sequence of
+    class labels, whose names are those of all splits: `O` first, if it is
+    there, and then in order.
+
+    Attributes:
+        COLUMNS: places of the tag columns in the files, by name.
+        TOKENS: place of the tokens.
+        SPANS: those of the columns whose tags are of spans; they are written
+            as IOB2.
+        COUNTS: what the released file of each split holds, where it is known.
+    """
+
+    VERSION = tfds.core.Version("1.0.0")
+    COLUMNS: Mapping[str, int]
+    TOKENS = 0
+    SPANS: Sequence[str] = ()
+    COUNTS: Mapping[str, Counts] = {}
+
+    @classmethod
+    def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
+        """Paths of the official files, by file name."""
+        paths = cls.files_of_splits(manual_dir).values()
+        return {os.path.basename(path): path for path in paths}
+
+    @classmethod
+    def files_of_splits(cls, manual_dir: str) -> dict[str, str]:
+        """Path of the official file of each split.
+
+        Raises:
+            DataError: there is no such folder, or no release in it.
+        """
+        raise NotImplementedError
+
+    def read(self, file: LineFile) -> Iterable[Sentence]:
+        """The sentences of a file."""
+        raise NotImplementedError
+
+    def check(self, file: LineFile, examples: list[Example]) -> None:
+        """Raises, or warns, of what is odd about a file's examples."""
+
+    def divide(
+        self, parts: dict[str, list[Example]]
+    ) -> dict[str, list[Example]]:
+        """The splits of the build, from those of the files."""
+        return parts
+
+    def _info(self) -> tfds.core.DatasetInfo:
+        chosen = self.builder_config.name
+        others = [name for name in self.COLUMNS if name != chosen]
+        sequence, label = tfds.features.Sequence, tfds.features.ClassLabel
+        return self.dataset_info_from_configs(
+            features=tfds.features.FeaturesDict(
+                {
+                    "tokens": sequence(tfds.features.Text()),
+                    "tags": sequence(label()),
+                    **{name: sequence(label()) for name in others},
+                }
+            ),
+            supervised_keys=("tokens", "tags"),
+            disable_shuffling=True,
+            metadata=tfds.core.MetadataDict(),
+        )
+
+    def _split_generators(self, dl_manager: tfds.download.DownloadManager):
+        paths = self.files_of_splits(os.fspath(dl_manager.manual_dir))
+        files = {split: LineFile(path) for split, path in paths.items()}
+        parts = {
+            split: self._examples(file, split) for split, file in files.items()
+        }
+        splits = self.divide(parts)
+        for feature, column_name in self._features().items():
+            names = {
+                tag
+                for examples in splits.values()
+                for example in examples
+                for tag in example[column_name]
+            }
+            self.info.features[feature].feature.names = label_order(names)
+        sentiment.record(
+            self,
+            {file.name: identify(file.content) for file in files.values()},
+            [w for file in files.values() for w in file.warnings],
+        )
+        return {
+            name: self._generate_examples(rows) for name, rows in splits.items()
+        }
+
+    def _features(self) -> dict[str, str]:
+        """The column of every feature but the tokens."""
+        chosen = self.builder_config.name
+        return {
+            "tags" if name == chosen else name: name for name in self.COLUMNS
+        }
+
+    def _examples(self, file: LineFile, split: str) -> list[Example]:
+        file.lines[0] = file.lines[0].removeprefix("\ufeff")
+        examples = []
+        for sentence in self.read(file):
+            columns = {
+                name: column(file.path, sentence, place, name)
+                for name, place in self.COLUMNS.items()
+            }
+            for name in self.SPANS:
+                _check_spans(file, name, sentence, columns[name])
+            tokens = column(file.path, sentence, self.TOKENS, "tokens")
+            examples.append({"tokens": tokens, **columns})
+        if not examples:
+            raise DataError(f"{file.path}: there are no sentences")
+        for name in self.SPANS:
+            write_iob2(file, name, examples)
+        self.check(file, examples)
+        if split in self.COUNTS:
+            report_counts(file, examples, self.COUNTS[split])
+        return examples
+
+    def _generate_examples(self, rows: list[Example]):
+        features = self._features()
+        for index, row in enumerate(rows):
+            tags = {feature: row[name] for feature, name in features.items()}
+            yield index, {"tokens": row["tokens"], **tags}
+
+
+def _check_spans(
+    file: LineFile, name: str, sentence: Sentence, tags: Sequence[str]
+) -> None:
+    for row, tag in zip(sentence, tags):
+        if not span_schemes.is_span_tag(tag):
+            raise DataError(
+                f"{file.path}:{row.line}: {short(tag)} in the column {name}: "
+                "it must be O, or B- or I- and a type"
+            )
+
+
+def report_counts(
+    file: LineFile, examples: Sequence[Example], known: Counts
+) -> None:
+    """Warns when a file has not the known numbers of sentences and tokens."""
+    tokens = sum(len(example["tokens"]) for example in examples)
+    if (len(examples), tokens) != known:
+        file.warn(
+            f"{count(len(examples), 'sentence')} and {count(tokens, 'token')}; "
+            f"the released file has {known.sentences:,} and {known.tokens:,}"
+        )
+
+
+def label_order(tags: Iterable[str]) -> list[str]:
+    """Label names in their order: sorted, but `O` first."""
+    return sorted(set(tags), key=lambda tag: (tag != span_schemes.OUTSIDE, tag))
+
+
+def write_iob2(file: LineFile, name: str, examples: list[Example]) -> None:
+    """Rewrites a column as IOB2; warns where it is in no scheme.
+
+    IOB1 and IOB2 give the same spans by the rules of conlleval, so a release
+    in either becomes the same build.
+
+    Args:
+        file: where the examples come from.
+        name: of the column.
+        examples: changed in place.
+    """
+    before = [example[name] for example in examples]
+    scheme = span_schemes.detect(before)
+    wrong = 0
+    for example, tags in zip(examples, before):
+        right = span_schemes.convert(tags, scheme)
+        wrong += sum(a != b for a, b in zip(tags, right))
+        example[name] = span_schemes.convert(tags, "iob2")
+    if wrong:
+        file.warn(
+            f"{count(wrong, name + ' tag')} not as {scheme} writes spans; read "
+            "as conlleval reads them"
+        )

@@ -1,0 +1,94 @@
+"""Parts of speech from the CoNLL-U files of any one UD treebank."""
+
+import os
+import pathlib
+import re
+
+import tensorflow_datasets as tfds
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.column_files import CONLLU_COLUMNS, read_conllu
+from mtl_tf.datasets.lines import LineFile
+from mtl_tf.datasets.sources import corpus_directory
+from mtl_tf.datasets.tagged import Example, TaggedCorpusBuilder, choose_release
+from mtl_tf.datasets.ud_pos import CONFIGS
+
+_SPLITS = {"train": "train", "validation": "dev", "test": "test"}
+_FILE = re.compile(r"(.+)-ud-(?:train|dev|test)\.conllu(?:\.gz)?")
+# Sentences of the releases since 2.8; earlier ones differ by one or two.
+_SENTENCES = {
+    "en_ewt-ud-train.conllu": 12_544,
+    "en_ewt-ud-dev.conllu": 2001,
+    "en_ewt-ud-test.conllu": 2077,
+}
+_ABSENT = "_"
+
+
+class Builder(TaggedCorpusBuilder):
+    """Builds a treebank's words with UPOS and XPOS: train, validation, test."""
+
+    BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
+    COLUMNS = {name: CONLLU_COLUMNS.index(name) for name in CONFIGS}
+    TOKENS = CONLLU_COLUMNS.index("form")
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    Put the files *-ud-train.conllu, *-ud-dev.conllu and *-ud-test.conllu of one
+    treebank of Universal Dependencies into manual_dir/ud_pos/, into manual_dir
+    itself, or into any folder in it. See the README beside this builder.
+    """
+
+    @classmethod
+    def files_of_splits(cls, manual_dir: str) -> dict[str, str]:
+        """Path of the official file of each split.
+
+        Raises:
+            DataError: there is no treebank, or more than one.
+        """
+        directory, treebank = _find(corpus_directory(manual_dir, "ud_pos"))
+        release = {
+            split: f"{treebank}-ud-{part}.conllu"
+            for split, part in _SPLITS.items()
+        }
+        return choose_release(directory, [release], "ud_pos")
+
+    def read(self, file: LineFile):
+        """The sentences of a file."""
+        return read_conllu(file.path, file.lines)
+
+    def check(self, file: LineFile, examples: list[Example]) -> None:
+        """Complains of a column that is not annotated, and of odd counts."""
+        name = self.builder_config.name
+        if all(tag == _ABSENT for row in examples for tag in row[name]):
+            raise DataError(
+                f"{file.path}: the column {name.upper()} is empty: the "
+                "treebank does not have these tags"
+            )
+        known = _SENTENCES.get(file.name.removesuffix(".gz"), len(examples))
+        if len(examples) != known:
+            file.warn(
+                f"{len(examples):,} sentences; releases since 2.8 have "
+                f"{known:,}"
+            )
+
+
+def _find(directory: str) -> tuple[str, str]:
+    """The folder of the only treebank in or under `directory`, and its name."""
+    found = _treebanks(directory)
+    for entry in [] if found else sorted(pathlib.Path(directory).iterdir()):
+        if entry.is_dir():
+            found += _treebanks(os.fspath(entry))
+    if len(found) != 1:
+        names = ", ".join(os.path.join(*place) for place in found[:6])
+        raise DataError(
+            f"ud_pos: {directory} holds {len(found) or 'no'} treebanks "
+            + (f"({names})" if found else "(files *-ud-train.conllu)")
+            + ": name the folder of one by --manual_dir (or "
+            "MTL_TF_MANUAL_DIR), or put its files into ud_pos/"
+        )
+    return found[0]
+
+
+def _treebanks(directory: str) -> list[tuple[str, str]]:
+    entries = sorted(pathlib.Path(directory).iterdir())
+    matches = [_FILE.fullmatch(entry.name) for entry in entries]
+    names = dict.fromkeys(match[1] for match in matches if match)
+    return [(directory, name) for name in names]

@@ -1,0 +1,245 @@
+"""Scores of tagged sentences, from 0 to 100, and files for other scorers.
+
+Sentences are sequences of tag names. A prediction may be shorter than its
+sentence, where a model read only `text.max_length` tokens: what it did not
+read counts as `O`, or as wrong where the tags are not those of spans.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from mtl_tf.core import checks, files
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
+from mtl_tf.text import span_schemes
+
+Sentences = Sequence[Sequence[str]]
+MODES = ("conlleval", "strict")
+_STRICT = {"iob2": "IOB2", "iobes": "IOBES"}
+
+
+def complete(gold: Sentences, predicted: Sentences) -> list[list[str]]:
+    """The predictions, as long as their sentences.
+
+    Raises:
+        ValueError: there are more or fewer predictions than sentences, or
+            one has more tags than its sentence.
+    """
+    if len(gold) != len(predicted):
+        raise ValueError(
+            f"{len(gold)} sentences, but predictions for {len(predicted)}"
+        )
+    completed = []
+    for number, (right, said) in enumerate(zip(gold, predicted)):
+        if len(said) > len(right):
+            raise ValueError(
+                f"sentence {number} has {len(right)} tokens, but "
+                f"{len(said)} predicted tags"
+            )
+        rest = [span_schemes.OUTSIDE] * (len(right) - len(said))
+        completed.append([*said, *rest])
+    return completed
+
+
+def token_accuracy(
+    gold: Sentences, predicted: Sentences, scheme: str = ""
+) -> float:
+    """Percentage of tokens whose predicted tag is the right one.
+
+    Args:
+        gold: the right tags of each sentence.
+        predicted: the predicted ones.
+        scheme: of both. Tags of IOBES are compared as those of IOB2, so that
+            the scheme of training does not change the score.
+
+    Returns:
+        A score from 0 to 100; 0 if there are no tokens.
+    """
+    right = total = 0
+    for tags, said in zip(gold, complete(gold, predicted)):
+        tags, said = _as_iob2(tags, scheme), _as_iob2(said, scheme)
+        right += sum(a == b for a, b in zip(tags, said))
+        total += len(tags)
+    return 100.0 * right / total if total else 0.0
+
+
+def span_f1(
+    gold: Sentences,
+    predicted: Sentences,
+    scheme: str = "iob2",
+    mode: str = "conlleval",
+) -> float:
+    """Micro-averaged F1 of spans: right where type and both ends are right.
+
+    Args:
+        gold: the right tags of each sentence.
+        predicted: the predicted ones.
+        scheme: of both: "iob2" or "iobes".
+        mode: "conlleval" reads wrong sequences as the scorer of the shared
+            tasks does (an I-X that nothing opened opens a span); "strict" sees
+            no span in what is not written as the scheme demands. Both are
+            seqeval's.
+
+    Returns:
+        A score from 0 to 100; 0 if there is no span.
+
+    Raises:
+        ConfigError: an unknown mode, or tags that are not those of spans.
+    """
+    _, _, f1, _ = _scores(gold, predicted, scheme, mode, "micro")
+    return 100.0 * float(f1)
+
+
+def span_f1_strict(
+    gold: Sentences, predicted: Sentences, scheme: str = "iob2"
+) -> float:
+    """`span_f1` in the mode "strict"."""
+    return span_f1(gold, predicted, scheme, "strict")
+
+
+METRICS: dict[str, Callable[..., float]] = {
+    "token_accuracy": token_accuracy,
+    "span_f1": span_f1,
+    "span_f1_strict": span_f1_strict,
+}
+
+
+def get(name: str) -> Callable[..., float]:
+    """The metric of that name: a function (gold, predicted, scheme).
+
+    Raises:
+        ConfigError: there is none; the message offers the nearest names.
+    """
+    return look_up(name, METRICS, "metric of tagging")
+
+
+def by_type(
+    gold: Sentences, predicted: Sentences, scheme: str = ""
+) -> dict[str, dict[str, Any]]:
+    """Precision, recall and F1 of each type of span, or of each tag of words.
+
+    Args:
+        gold: the right tags of each sentence.
+        predicted: the predicted ones.
+        scheme: of both; "" for tags of words.
+
+    Returns:
+        {type: {"precision": score, "recall": score, "f1": score,
+                "support": count}}, sorted; support is how many are right.
+    """
+    if not scheme:
+        return _by_tag(gold, complete(gold, predicted))
+    predicted = complete(gold, predicted)
+    types = {
+        span.type or "_"  # as seqeval calls it
+        for tags in (*gold, *predicted)
+        for span in span_schemes.spans(tags)
+    }
+    if not types:
+        return {}
+    precision, recall, _, support = _scores(
+        gold, predicted, scheme, "conlleval", None
+    )
+    rows = map(_row, precision, recall, support)
+    return dict(zip(sorted(types), rows, strict=True))
+
+
+def _row(precision: float, recall: float, support: int) -> dict[str, Any]:
+    both = precision + recall
+    return {
+        "precision": 100.0 * float(precision),
+        "recall": 100.0 * float(recall),
+        "f1": 200.0 * float(precision * recall / both) if both else 0.0,
+        "support": int(support),
+    }
+
+
+def _by_tag(gold: Sentences, predicted: Sentences) -> dict[str, dict]:
+    right: Counter[str] = Counter()
+    golds: Counter[str] = Counter()
+    said: Counter[str] = Counter()
+    for tags, others in zip(gold, predicted):
+        golds.update(tags)
+        said.update(others)
+        right.update(a for a, b in zip(tags, others) if a == b)
+    return {
+        tag: _row(
+            right[tag] / max(said[tag], 1),
+            right[tag] / max(golds[tag], 1),
+            golds[tag],
+        )
+        for tag in sorted(golds | said)
+    }
+
+
+def _scores(
+    gold: Sentences,
+    predicted: Sentences,
+    scheme: str,
+    mode: str,
+    average: str | None,
+) -> tuple[Any, Any, Any, Any]:
+    """seqeval's precision, recall, F1 and support, of all or of each type."""
+    checks.one_of("mode", mode, MODES)
+    if scheme not in _STRICT:
+        raise ConfigError(
+            "span_f1 needs tags of spans (scheme iob2 or iobes), got the "
+            f"scheme {scheme!r}"
+        )
+    from seqeval import scheme as schemes
+    from seqeval.metrics import sequence_labeling, v1
+
+    score, options = sequence_labeling.precision_recall_fscore_support, {}
+    if mode == "strict":
+        score = v1.precision_recall_fscore_support
+        options = {"scheme": getattr(schemes, _STRICT[scheme])}
+    # seqeval does not take an empty list of sentences.
+    predicted = [*complete(gold, predicted), []]
+    gold = [*(list(tags) for tags in gold), []]
+    return score(gold, predicted, average=average, zero_division=0, **options)
+
+
+def write_conll(
+    path: str,
+    tokens: Sentences,
+    gold: Sentences,
+    predicted: Sentences,
+    scheme: str = "",
+) -> None:
+    """Writes `token gold predicted` lines, which conlleval and others read.
+
+    Columns are separated by one space, sentences by a blank line. Tags of
+    IOBES are written in IOB2, which every scorer reads; others as they are.
+    White space within a token becomes `_`, since it would make another column.
+
+    Args:
+        path: the file; it is replaced whole.
+        tokens: of each sentence.
+        gold: the right tags of each sentence.
+        predicted: the predicted ones.
+        scheme: of the tags; "" for tags of words.
+
+    Raises:
+        ValueError: tokens, tags and predictions do not fit together.
+    """
+    sentences = zip(tokens, gold, complete(gold, predicted), strict=True)
+    lines: list[str] = []
+    for words, right, said in sentences:
+        right, said = _as_iob2(right, scheme), _as_iob2(said, scheme)
+        for word, *tags in zip(words, right, said, strict=True):
+            word = "_".join(word.split()) or "_"
+            lines.append(" ".join([word, *tags]))
+        lines.append("")
+    files.write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def _as_iob2(tags: Sequence[str], scheme: str) -> Sequence[str]:
+    return span_schemes.convert(tags, "iob2") if scheme == "iobes" else tags
+
+
+def names_of(
+    numbers: Iterable[Iterable[int]], labels: Sequence[str]
+) -> list[list[str]]:
+    """Sentences of tag numbers as sentences of tag names."""
+    return [[labels[number] for number in sentence] for sentence in numbers]

@@ -1,0 +1,145 @@
+"""Reading the fields of a config entry, with errors that name them."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.names import hint
+from mtl_tf.tasks.task import SPLITS, Source
+
+
+def mapping(
+    entry: Mapping[str, Any],
+    field: str,
+    is_right: Callable[[Any], bool],
+    rule: str,
+    known: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """A field that is a mapping; {} if it is not given.
+
+    Args:
+        entry: the config entry.
+        field: its field.
+        is_right: whether a value of the mapping is right.
+        rule: what is right, for the message.
+        known: the keys that may occur; () for any.
+
+    Raises:
+        ConfigError: it is no mapping, or holds a wrong key or value.
+    """
+    value = entry.get(field)
+    value = {} if value is None else value
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{field} must be a mapping, got {value!r}")
+    for key, one in value.items():
+        if known and key not in known:
+            raise ConfigError(f"unknown {field}.{key}; {hint(key, known)}")
+        if not is_right(one):
+            raise ConfigError(f"{field}.{key} must be {rule}, got {one!r}")
+    return dict(value)
+
+
+def strings(
+    entry: Mapping[str, Any], field: str, least: int
+) -> tuple[str, ...] | None:
+    """A field that is a list of different names; None if it is not given.
+
+    Raises:
+        ConfigError: it is no list, holds less than `least`, or one twice.
+    """
+    value = entry.get(field)
+    if value is None:
+        return None
+    if not isinstance(value, (list, tuple)) or len(value) < least:
+        raise ConfigError(
+            f"{field} must be a list of at least {least}, got {value!r}"
+        )
+    for one in value:
+        if isinstance(one, bool) or not isinstance(one, (str, int)):
+            raise ConfigError(f"{field} must hold strings, got {one!r}")
+    texts = tuple(str(one).strip() for one in value)
+    if len(set(texts)) < len(texts):
+        raise ConfigError(f"{field} names one twice: {value!r}")
+    return texts
+
+
+def text(entry: Mapping[str, Any], field: str, default: str = "") -> str:
+    """A field that is a string.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    value = entry.get(field)
+    value = default if value is None else value
+    if not isinstance(value, str):
+        raise ConfigError(f"{field} must be a string, got {value!r}")
+    return value
+
+
+def paths(entry: Mapping[str, Any]) -> dict[str, str]:
+    """The files of an entry, by split.
+
+    Raises:
+        ConfigError: no file is named.
+        DataError: a file is not there.
+    """
+    files = mapping(entry, "files", is_text, "a path")
+    if not files:
+        raise ConfigError("files must name a file for train, test or both")
+    found = {s: os.path.expanduser(path) for s, path in files.items()}
+    for split, path in found.items():
+        if not os.path.isfile(path):
+            reason = "is no file" if os.path.exists(path) else "does not exist"
+            raise DataError(
+                f"task {entry['name']}: files.{split}: {path} {reason}"
+            )
+    return found
+
+
+def dataset_name(entry: Mapping[str, Any]) -> str:
+    """The dataset of an entry.
+
+    Raises:
+        ConfigError: it is no name.
+    """
+    if not is_text(entry["dataset"]):
+        raise ConfigError(
+            f"dataset must be the name of one, got {entry['dataset']!r}"
+        )
+    return entry["dataset"]
+
+
+def given_splits(entry: Mapping[str, Any]) -> dict[str, str] | None:
+    """Splits of the dataset by split of the task; None if not given."""
+    if entry.get("splits") is None:
+        return None
+    return mapping(entry, "splits", is_text, "a split of the dataset")
+
+
+def known_splits(
+    splits: Mapping[str, str] | None, source: Source
+) -> dict[str, str]:
+    """The given splits, or those of a dataset that are called like ours.
+
+    Raises:
+        ConfigError: the dataset has no such split.
+    """
+    if splits is None:
+        known = source.split_names
+        splits = {split: split for split in SPLITS if split in known}
+    for split in splits.values():
+        source.size(split)  # complains about a split that is not there
+    return dict(splits)
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a string that is not blank."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def is_column(value: Any) -> bool:
+    """Whether a value is a column's name or its number from 0."""
+    if isinstance(value, int):
+        return not isinstance(value, bool) and value >= 0
+    return is_text(value)

@@ -1,0 +1,129 @@
+"""A TFDS dataset and those of its features that a task wants."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint
+from mtl_tf.datasets.quiet import quiet
+
+# Labels may be numbered by the dataset, be any integers, or strings.
+LABEL_KINDS = (tf.string, tf.int64, tf.int32, tf.uint8, tf.bool)
+
+
+class Wanted(NamedTuple):
+    """A feature that a task wants.
+
+    Attributes:
+        role: what for: its key of an entry's `columns`.
+        column: its name.
+        kinds: the types that it may have.
+        rank: its dimensions: 0 for one value, 1 for a sequence.
+        what: what it shall be, for messages.
+    """
+
+    role: str
+    column: str
+    kinds: Sequence[tf.DType]
+    rank: int
+    what: str
+
+
+class PreparedDataset:
+    """A TFDS dataset, prepared when it is asked for first.
+
+    Args:
+        name: of the dataset, with its config: "fdu_mtl/books", "glue/sst2".
+        data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
+        wanted: the features that it must have.
+        warnings: what was odd when it was built is added to this list.
+
+    Every use raises `ConfigError` if there is no such dataset or no such
+    feature, and `DataError` if it cannot be built.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        data_dir: str,
+        manual_dir: str,
+        wanted: Sequence[Wanted],
+        warnings: list[str],
+    ):
+        self.name = name
+        self._directories = (data_dir, manual_dir)
+        self._wanted = wanted
+        self._warnings = warnings
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """The dataset's splits, without slices of them."""
+        return tuple(self._builder.info.splits)
+
+    def feature(self, column: str) -> Any:
+        """The feature of that name."""
+        return self._builder.info.features[column]
+
+    def size(self, split: str) -> int:
+        """Returns how many examples a split or a slice of one has."""
+        # The splits of TFDS raise KeyError for an unknown name and, by the
+        # kind of mistake, other errors for an unknown slice.
+        try:
+            return self._builder.info.splits[split].num_examples
+        except (KeyError, ValueError, AssertionError) as error:
+            base = split.partition("[")[0]
+            reason = hint(base, self.split_names)
+            if base in self.split_names:
+                reason = str(error.args[0] if error.args else error)
+            raise ConfigError(
+                f"dataset {self.name} has no split {split!r}; {reason}"
+            )
+
+    def examples(self, split: str) -> tf.data.Dataset:
+        """The wanted features of a split or a slice of one, in order."""
+        import tensorflow_datasets as tfds
+
+        self.size(split)  # knows how to complain
+        columns = {one.column: True for one in self._wanted}
+        with quiet():
+            return self._builder.as_dataset(
+                split=split,
+                shuffle_files=False,
+                decoders=tfds.decode.PartialDecoding(columns),
+            )
+
+    @functools.cached_property
+    def _builder(self) -> Any:
+        from mtl_tf.datasets.building import prepare, warnings_of
+
+        builder = prepare(self.name, *self._directories)
+        self._warnings.extend(warnings_of(builder))
+        for one in self._wanted:
+            self._check(builder.info.features, one)
+        return builder
+
+    def _check(self, features: Any, one: Wanted) -> None:
+        if not hasattr(features, "keys") or one.column not in features:
+            raise ConfigError(
+                f"dataset {self.name} has no feature {one.column!r} for "
+                f"columns.{one.role}; {hint(one.column, features or ())}"
+            )
+        spec = features[one.column].get_tensor_spec()
+        if not isinstance(spec, tf.TensorSpec) or (
+            spec.shape.rank != one.rank or spec.dtype not in one.kinds
+        ):
+            raise ConfigError(
+                f"feature {one.column!r} of dataset {self.name} cannot be "
+                f"{one.what}: it is {features[one.column]}"
+            )
+
+
+def class_names(feature: Any) -> tuple[str, ...] | None:
+    """The names of a ClassLabel's classes; None of any other feature."""
+    names = getattr(feature, "names", None)
+    if names is None and getattr(feature, "num_classes", None):
+        names = map(str, range(feature.num_classes))
+    return None if names is None else tuple(names)

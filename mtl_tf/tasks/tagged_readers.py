@@ -1,0 +1,298 @@
+"""Sentences of tokens and tags, from the user's files and TFDS datasets."""
+
+import abc
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.core.names import hint, look_up
+from mtl_tf.datasets.column_files import (
+    CONLLU_COLUMNS,
+    Sentence,
+    column,
+    read_conllu,
+    read_sentences,
+)
+from mtl_tf.tasks.prepared import (
+    LABEL_KINDS,
+    PreparedDataset,
+    Wanted,
+    class_names,
+)
+from mtl_tf.tasks.tables import Column, json_records, read_lines
+
+FORMATS = ("conll", "conllu", "jsonl")
+_AT_ONCE = 1024
+
+
+class Tagged(NamedTuple):
+    """A sentence; `lines` has the line of each token in its file."""
+
+    tokens: list[str]
+    tags: list[str]
+    lines: Sequence[int]
+
+
+class TagLayout(NamedTuple):
+    """How a file of tagged sentences is laid out.
+
+    Attributes:
+        format: "conll" (columns), "conllu" or "jsonl" (two lists a line).
+        tokens, tags: numbers of columns, from 0 or negative from the last;
+            names of columns (conllu) or of keys (jsonl).
+        separator: between columns; "" for spaces and tabs.
+        comment: how lines begin that are skipped; "" for none.
+    """
+
+    format: str
+    tokens: Column
+    tags: Column
+    separator: str = ""
+    comment: str = ""
+
+
+class Reader(abc.ABC):
+    """Gives the sentences of splits.
+
+    Attributes:
+        warnings: what was odd so far.
+    """
+
+    def __init__(self):
+        self.warnings: list[str] = []
+
+    @property
+    @abc.abstractmethod
+    def split_names(self) -> tuple[str, ...]:
+        """The splits that are known by a name."""
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """The tags, where the source itself lists them."""
+        return None
+
+    @abc.abstractmethod
+    def size(self, split: str) -> int:
+        """How many sentences a split has."""
+
+    @abc.abstractmethod
+    def sentences(self, split: str) -> list[Tagged]:
+        """The sentences of a split, in order."""
+
+    @abc.abstractmethod
+    def place(self, split: str, number: int, token: int) -> str:
+        """Where a token of sentence `number` stands, for messages."""
+
+
+class FileReader(Reader):
+    """One file a split, packed by gzip where its name ends in `.gz`.
+
+    Args:
+        paths: the file of each split.
+        layouts: how each is laid out.
+    """
+
+    def __init__(
+        self, paths: Mapping[str, str], layouts: Mapping[str, TagLayout]
+    ):
+        super().__init__()
+        self._paths = dict(paths)
+        self._layouts = dict(layouts)
+        self._read: dict[str, list[Tagged]] = {}
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """The splits that have a file."""
+        return tuple(self._paths)
+
+    def size(self, split: str) -> int:
+        """How many sentences the split's file has."""
+        return len(self.sentences(split))
+
+    def sentences(self, split: str) -> list[Tagged]:
+        """The sentences of the split's file."""
+        if split not in self._read:
+            path = look_up(split, self._paths, "split")
+            lines, undecodable = read_lines(path)
+            found = list(
+                _SENTENCES[self._layouts[split].format](
+                    path, lines, self._layouts[split]
+                )
+            )
+            if not found:
+                raise DataError(f"{path} is empty: it has no sentences")
+            self._read[split] = found
+            if undecodable:
+                warning = (
+                    f"{path}: {len(undecodable)} lines not UTF-8, read as "
+                    f"Latin-1 (first: line {undecodable[0]})"
+                )
+                logging.warning("%s", warning)
+                self.warnings.append(warning)
+        return self._read[split]
+
+    def place(self, split: str, number: int, token: int) -> str:
+        """File and line of a token."""
+        line = self._read[split][number].lines[token]
+        return f"{self._paths[split]}:{line}"
+
+
+class DatasetReader(Reader):
+    """Two sequence features of a TFDS dataset.
+
+    Args:
+        name: of the dataset.
+        data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
+        tokens, tags: names of the features.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        data_dir: str = "",
+        manual_dir: str = "",
+        tokens: str = "tokens",
+        tags: str = "tags",
+    ):
+        super().__init__()
+        wanted = (
+            Wanted("tokens", tokens, (tf.string,), 1, "a sequence of tokens"),
+            Wanted("tags", tags, LABEL_KINDS, 1, "a sequence of tags"),
+        )
+        self._tokens, self._tags = tokens, tags
+        self._dataset = PreparedDataset(
+            name, data_dir, manual_dir, wanted, self.warnings
+        )
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """The dataset's splits, without slices of them."""
+        return self._dataset.split_names
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None:
+        """The names of a ClassLabel's classes."""
+        feature = self._dataset.feature(self._tags)
+        return class_names(getattr(feature, "feature", feature))
+
+    def size(self, split: str) -> int:
+        """How many examples a split or a slice of one has."""
+        return self._dataset.size(split)
+
+    def sentences(self, split: str) -> list[Tagged]:
+        """The examples of a split or a slice of one."""
+        names = self.class_names
+        found = []
+        batches = self._dataset.examples(split).ragged_batch(_AT_ONCE)
+        for batch in batches:
+            for tokens, tags in zip(
+                batch[self._tokens].to_list(), batch[self._tags].to_list()
+            ):
+                place = self.place(split, len(found), 0)
+                _same_length(place, tokens, tags)
+                found.append(
+                    Tagged(
+                        [_plain(token) for token in tokens],
+                        [_named(place, tag, names) for tag in tags],
+                        (),
+                    )
+                )
+        return found
+
+    def place(self, split: str, number: int, token: int) -> str:
+        """Dataset, split and example."""
+        return f"dataset {self._dataset.name}, split {split}, example {number}"
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(int(value))
+
+
+def _named(place: str, tag: Any, names: Sequence[str] | None) -> str:
+    if names is None:
+        return _plain(tag)
+    if tag < 0:
+        raise DataError(f"{place}: a token without a tag (-1)")
+    return names[tag]
+
+
+def _same_length(place: str, tokens: Sequence, tags: Sequence) -> None:
+    if len(tokens) != len(tags):
+        raise DataError(f"{place}: {len(tokens)} tokens, but {len(tags)} tags")
+
+
+def _of_columns(
+    path: str, sentences: Iterator[Sentence], tokens: int, tags: int
+) -> Iterator[Tagged]:
+    for rows in sentences:
+        yield Tagged(
+            column(path, rows, tokens, "tokens"),
+            column(path, rows, tags, "tags"),
+            [row.line for row in rows],
+        )
+
+
+def _from_conll(
+    path: str, lines: Sequence[str], layout: TagLayout
+) -> Iterator[Tagged]:
+    sentences = read_sentences(path, lines, layout.separator, layout.comment)
+    return _of_columns(path, sentences, layout.tokens, layout.tags)
+
+
+def _from_conllu(
+    path: str, lines: Sequence[str], layout: TagLayout
+) -> Iterator[Tagged]:
+    places = [
+        CONLLU_COLUMNS.index(one) if isinstance(one, str) else one
+        for one in (layout.tokens, layout.tags)
+    ]
+    return _of_columns(path, read_conllu(path, lines), *places)
+
+
+def _from_json(
+    path: str, lines: Sequence[str], layout: TagLayout
+) -> Iterator[Tagged]:
+    for line, value in json_records(path, lines):
+        place = f"{path}:{line}"
+        tokens = _json_strings(place, value, layout.tokens, (str,))
+        tags = _json_strings(place, value, layout.tags, (str, int))
+        _same_length(place, tokens, tags)
+        yield Tagged(tokens, tags, [line] * len(tokens))
+
+
+def _json_strings(
+    place: str, value: Mapping[str, Any], key: str, kinds: tuple[type, ...]
+) -> list[str]:
+    if key not in value:
+        raise DataError(f"{place}: no key {key!r}; {hint(key, value)}")
+    items = value[key]
+    right = isinstance(items, list) and all(
+        isinstance(item, kinds) and not isinstance(item, bool) and item != ""
+        for item in items
+    )
+    if not right:
+        raise DataError(
+            f"{place}: {key!r} must be a list of strings that are not empty, "
+            f"found {items!r:.60}"
+        )
+    return [str(item) for item in items]
+
+
+_SENTENCES = {
+    "conll": _from_conll,
+    "conllu": _from_conllu,
+    "jsonl": _from_json,
+}
+
+
+def format_of(path: str) -> str:
+    """The format that a file's ending tells, or ""."""
+    ending = os.path.splitext(path.removesuffix(".gz"))[1]
+    form = ending.removeprefix(".").lower()
+    return form if form in FORMATS else ""

@@ -1,0 +1,144 @@
+"""Features of how words are written: their characters and their casing.
+
+All of it is TensorFlow ops on the words as they stand in the text, before any
+lower-casing, so it runs in `tf.data` and in a served graph alike.
+"""
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import DataError
+from mtl_tf.text import escaping
+from mtl_tf.text.vocabulary import Vocabulary
+
+CHARACTERS_FILE = "characters.txt"
+
+# Kinds of casing, each with what a word of it matches; the first that matches
+# counts, and 0 is padding. After Reimers & Gurevych (2017), section 4.
+_UPPER, _LOWER, _DIGIT = r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"\p{Nd}"
+CASINGS = (
+    ("numeric", rf"[^\pL]*{_DIGIT}[^\pL]*"),
+    (
+        "lower",
+        rf"[^\p{{Lu}}\p{{Lt}}{_DIGIT}]*{_LOWER}[^\p{{Lu}}\p{{Lt}}{_DIGIT}]*",
+    ),
+    ("upper", rf"[^\p{{Ll}}{_DIGIT}]*{_UPPER}[^\p{{Ll}}{_DIGIT}]*"),
+    ("title", rf"{_UPPER}[^\p{{Lu}}\p{{Lt}}{_DIGIT}]*"),
+    ("with a digit", rf".*{_DIGIT}.*"),
+    ("with an upper-case letter", rf".*{_UPPER}.*"),
+    ("other", r".*"),
+)
+
+
+def casing(words: tf.Tensor) -> tf.Tensor:
+    """The casing of words.
+
+    Args:
+        words: string, of any shape: valid UTF-8.
+
+    Returns:
+        int32 of the same shape: 1 and up, the place in `CASINGS`.
+
+    Example:
+
+    >>> casing(tf.constant(["EU", "rejects", "German", "1996", "B-52"]))
+    [3, 2, 4, 1, 5]
+    """
+    found = tf.zeros(tf.shape(words), tf.int32)
+    for number, (_, pattern) in reversed(list(enumerate(CASINGS, 1))):
+        matches = tf.strings.regex_full_match(words, rf"(?s:{pattern})")
+        found = tf.where(matches, number, found)
+    return found
+
+
+class CharacterEncoder:
+    """Turns words into the ids of their characters.
+
+    A word that is longer than `max_word_length` loses its middle: both its
+    ends, prefix and suffix, tell what kind of word it is.
+
+    Args:
+        vocabulary: of characters, in their written form.
+        max_word_length: W, how many characters of a word are kept.
+
+    Raises:
+        ConfigError: W is not positive.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, max_word_length: int):
+        self.vocabulary = vocabulary
+        self.max_word_length = checks.positive_integer(
+            "text.characters.max_word_length", max_word_length
+        )
+        self._table = vocabulary.lookup_table
+
+    def __call__(self, words: tf.Tensor) -> tf.Tensor:
+        """Returns the ids of each word's characters.
+
+        Args:
+            words: string [n], valid UTF-8.
+
+        Returns:
+            int32 [n, W]: 0 behind the end of a word, 1 for a character that
+            is not in the vocabulary.
+        """
+        width = self.max_word_length
+        characters = self._cut(tf.strings.unicode_split(words, "UTF-8"))
+        ids = self.vocabulary.lookup(_written(characters))
+        return ids.to_tensor(shape=[None, width])
+
+    def _cut(self, characters: tf.RaggedTensor) -> tf.RaggedTensor:
+        """Leaves the middle of long words out."""
+        last = self.max_word_length // 2
+        first = self.max_word_length - last
+        lengths = tf.repeat(characters.row_lengths(), characters.row_lengths())
+        places = tf.ragged.range(characters.row_lengths()).flat_values
+        kept = (places < first) | (places >= lengths - last)
+        return tf.ragged.boolean_mask(
+            characters, characters.with_flat_values(kept)
+        )
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The smallest type that holds every id."""
+        return np.min_scalar_type(len(self.vocabulary) - 1)
+
+    @property
+    def tables(self) -> list[tf.lookup.StaticHashTable]:
+        """The lookup tables that an export has to track."""
+        return [self._table]
+
+    def save(self, directory: str) -> None:
+        """Writes `characters.txt` into `directory`."""
+        self.vocabulary.save(os.path.join(directory, CHARACTERS_FILE))
+
+    @classmethod
+    def load(cls, directory: str, max_word_length: int) -> "CharacterEncoder":
+        """Reads a saved encoder.
+
+        Raises:
+            DataError: the file is missing or damaged.
+        """
+        path = os.path.join(directory, CHARACTERS_FILE)
+        if not os.path.isfile(path):
+            raise DataError(
+                f"{path} is missing: the run was made without characters"
+            )
+        return cls(Vocabulary.load(path), max_word_length)
+
+
+def count_characters(batches: Iterable[tf.Tensor]) -> dict[str, int]:
+    """How often each written character occurs in batches of words [n]."""
+    return Vocabulary.count(
+        _written(tf.strings.unicode_split(words, "UTF-8")) for words in batches
+    )
+
+
+def _written(characters: tf.RaggedTensor) -> tf.RaggedTensor:
+    return characters.with_flat_values(
+        escaping.write_all_in_graph(characters.flat_values)
+    )

@@ -1,0 +1,172 @@
+"""Spans as tags: IOB1, IOB2 and IOBES, read as conlleval reads them.
+
+======  =====================================================================
+iob1    `I-X` inside of a span; `B-X` only where a span follows another one
+        of its type at once (the first release of CoNLL-2003)
+iob2    `B-X` opens every span, `I-X` goes on (CoNLL-2000, and most others)
+iobes   as iob2, but the last token is `E-X`, and a single one `S-X`
+======  =====================================================================
+
+Everywhere `O` is outside. Tags are read by the rules of the shared tasks'
+scorer (Tjong Kim Sang & Buchholz 2000, conlleval), which gives any sequence of
+tags its spans, wrong ones, too: an `I-X` that nothing opened opens a span. So
+one reader serves all schemes, and what a model says in one scheme can be
+written in another without changing its conlleval score.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from mtl_tf.core import checks
+
+SCHEMES = ("iob1", "iob2", "iobes")
+OUTSIDE = "O"
+_TAG = re.compile(r"(?:O|([BIES])(?:-(.*))?)", re.DOTALL)
+
+
+class Span(NamedTuple):
+    """The tokens start, start + 1, ..., stop - 1 are one thing of a type."""
+
+    type: str
+    start: int
+    stop: int
+
+
+def is_span_tag(tag: str) -> bool:
+    """Whether `tag` is `O`, or one of B, I, E and S, with or without -type."""
+    return _TAG.fullmatch(tag) is not None
+
+
+def are_span_tags(tags: Iterable[str]) -> bool:
+    """Whether a label set is that of spans, not of words (such as POS)."""
+    tags = set(tags)
+    return bool(tags - {OUTSIDE}) and all(map(is_span_tag, tags))
+
+
+def spans(tags: Sequence[str]) -> list[Span]:
+    """The spans of a sentence, in order, as conlleval finds them.
+
+    Args:
+        tags: of any scheme, right or wrong.
+
+    Raises:
+        ValueError: a tag is no tag of a span.
+    """
+    found: list[Span] = []
+    start, before = 0, ("", "")
+    for place, tag in enumerate([*tags, OUTSIDE]):
+        here = _parts(tag)
+        if before[0] and _opens(before, here):
+            found.append(Span(before[1], start, place))
+        if _opens(before, here):
+            start = place
+        before = here
+    return found
+
+
+def _parts(tag: str) -> tuple[str, str]:
+    """The letter, "" for outside, and the type."""
+    match = _TAG.fullmatch(tag)
+    if match is None:
+        raise ValueError(
+            f"{tag!r} is no tag of a span: it must be O, or B-, I-, E- or S- "
+            "and a type"
+        )
+    return match[1] or "", match[2] or ""
+
+
+def _opens(before: tuple[str, str], here: tuple[str, str]) -> bool:
+    """Whether a tag does not go on with the span of the one before."""
+    return (
+        before[0] not in ("B", "I")
+        or here[0] not in ("I", "E")
+        or before[1] != here[1]
+    )
+
+
+def write(found: Iterable[Span], length: int, scheme: str) -> list[str]:
+    """The tags of spans.
+
+    Args:
+        found: spans that do not overlap, in order.
+        length: tokens of the sentence.
+        scheme: one of `SCHEMES`.
+
+    Raises:
+        ConfigError: an unknown scheme.
+    """
+    checks.one_of("scheme", scheme, SCHEMES)
+    tags = [OUTSIDE] * length
+    before = Span("", -1, -1)
+    for span in found:
+        letters = ["I"] * (span.stop - span.start)
+        touches = before.stop == span.start and before.type == span.type
+        if scheme != "iob1" or touches:
+            letters[0] = "B"
+        if scheme == "iobes":
+            letters[-1] = "E" if len(letters) > 1 else "S"
+        tags[span.start : span.stop] = [_tag(x, span.type) for x in letters]
+        before = span
+    return tags
+
+
+def _tag(letter: str, type_: str) -> str:
+    return f"{letter}-{type_}" if type_ else letter
+
+
+def convert(tags: Sequence[str], scheme: str) -> list[str]:
+    """The same spans in another scheme.
+
+    Args:
+        tags: of any scheme, right or wrong; what is wrong is read as conlleval
+            reads it, and is right afterwards.
+        scheme: one of `SCHEMES`.
+
+    Example:
+
+    >>> convert(["I-PER", "I-PER", "O", "I-LOC"], "iobes")
+    ['B-PER', 'E-PER', 'O', 'S-LOC']
+    """
+    return write(spans(tags), len(tags), scheme)
+
+
+def detect(sentences: Iterable[Sequence[str]]) -> str:
+    """The scheme that sentences are written in.
+
+    Args:
+        sentences: their tags.
+
+    Returns:
+        "iobes" where an E or S occurs; else "iob1" or "iob2", whichever says
+        more often how a span after something else opens; "iob2" where nothing
+        tells.
+    """
+    opened = {"B": 0, "I": 0}
+    for tags in sentences:
+        before = ("", "")
+        for here in map(_parts, tags):
+            if here[0] in ("E", "S"):
+                return "iobes"
+            if here[0] and (not before[0] or before[1] != here[1]):
+                opened[here[0]] += 1
+            before = here
+    return "iob1" if opened["I"] > opened["B"] else "iob2"
+
+
+def types_of(tags: Iterable[str]) -> list[str]:
+    """The types of spans that tags name, sorted."""
+    return sorted({_parts(tag)[1] for tag in set(tags) - {OUTSIDE}})
+
+
+def tag_set(types: Iterable[str], scheme: str) -> tuple[str, ...]:
+    """All tags of a scheme: `O`, then type by type.
+
+    Example:
+
+    >>> tag_set(["NP"], "iobes")
+    ('O', 'B-NP', 'I-NP', 'E-NP', 'S-NP')
+    """
+    checks.one_of("scheme", scheme, SCHEMES)
+    letters = "BIES" if scheme == "iobes" else "BI"
+    return (OUTSIDE, *(_tag(x, type_) for type_ in types for x in letters))

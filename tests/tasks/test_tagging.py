@@ -1,0 +1,263 @@
+import gzip
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.checking import check_task
+from mtl_tf.tasks.registry import group_of, resolve
+from mtl_tf.tasks.task import Task, text_of
+from tests.datasets.test_tagged import CONLL2000, IOB1, UD, word, write
+
+TRAIN = "-DOCSTART- O\n\nI PRP O\nsaw VBD O\nNew NNP B-LOC\nYork NNP I-LOC\n\n"
+TEST = "\n\nBonn NNP B-LOC\nParis NNP B-LOC\n \t\nAnn NNP B-PER"
+
+
+def entry(tmp_path, ending="conll", train=TRAIN, test=TEST, **fields):
+    files = {}
+    for split, content in {"train": train, "test": test}.items():
+        files[split] = str(tmp_path / f"{split}.{ending}")
+        (tmp_path / f"{split}.{ending}").write_text(content, "utf-8")
+    return {"name": "own", "kind": "tagging", "files": files, **fields}
+
+
+def task(tmp_path, *arguments, **fields) -> Task:
+    return resolve([entry(tmp_path, *arguments, **fields)])[0]
+
+
+def rows(task, split):
+    return [
+        (
+            " ".join(token.decode() for token in example["tokens"]),
+            " ".join(task.labels[tag] for tag in example["tags"]),
+        )
+        for example in task.dataset(split).as_numpy_iterator()
+    ]
+
+
+def test_columns(tmp_path):
+    chunks = task(tmp_path, train=2 * TRAIN)
+    assert chunks.labels == ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
+    assert (chunks.scheme, chunks.kind) == ("iob2", "tagging")
+    assert chunks.metrics == ("span_f1", "token_accuracy")
+    assert rows(chunks, "test") == [("Bonn Paris", "B-LOC B-LOC")] + [
+        ("Ann", "B-PER")
+    ]
+    # One in ten, at least one, is held out.
+    assert (chunks.size("train"), chunks.size("validation")) == (1, 1)
+    assert rows(chunks, "train") == [("I saw New York", "O O B-LOC I-LOC")]
+    spec = chunks.dataset("test").element_spec
+    assert spec["tags"].dtype == tf.int64 and spec["tokens"].shape == [None]
+    described = json.loads(json.dumps(chunks.to_json()))
+    assert Task.from_json(described).scheme == "iob2"
+
+
+def test_tags_of_words(tmp_path):
+    columns = {"tags": 1}
+    words = task(tmp_path, columns=columns, train=2 * TRAIN)
+    assert words.labels == ("NNP", "PRP", "VBD")
+    assert (words.scheme, words.metrics) == ("", ("token_accuracy",))
+    assert rows(words, "test")[1] == ("Ann", "NNP")
+    # The tags of spans, taken for tags of words.
+    words = task(tmp_path, scheme="none", train=2 * TRAIN)
+    assert words.labels == ("O", "B-LOC", "B-PER", "I-LOC")
+
+
+@pytest.mark.parametrize("scheme", ["auto", "iob1"])
+def test_training_in_another_scheme(tmp_path, scheme):
+    iob1 = "I NN O\nNew NN I-LOC\nYork NN I-LOC\nBonn NN B-LOC\n"
+    fields = {"train": iob1, "test": iob1, "scheme": scheme}
+    whole = [("I New York Bonn", "O B-LOC E-LOC S-LOC")]
+    iobes = task(tmp_path, **fields, train_scheme="iobes")
+    assert rows(iobes, "test") == whole and iobes.scheme == "iobes"
+    assert iobes.labels == ("O", "B-LOC", "I-LOC", "E-LOC", "S-LOC")
+    # Without a wish IOB1 becomes IOB2, and nothing is wrong with it.
+    iob2 = task(tmp_path, **fields)
+    assert rows(iob2, "test") == [("I New York Bonn", "O B-LOC I-LOC B-LOC")]
+    assert iob2.scheme == "iob2" and iob2.source.warnings == []
+
+
+def test_labels_keep_their_order_and_are_completed(tmp_path):
+    order = ["I-PER", "B-PER", "B-LOC", "I-LOC", "O"]
+    assert task(tmp_path, labels=order).labels == tuple(order)
+    given = ["O", "B-PER", "B-LOC"]
+    assert set(task(tmp_path, labels=given).labels) == set(order)
+    with pytest.raises(DataError, match="test.conll:6: unknown tag 'B-PER'; "):
+        rows(task(tmp_path, labels=["O", "B-LOC"]), "test")
+
+
+def test_what_breaks_the_scheme_is_repaired_and_counted(tmp_path):
+    train = "a x B-X\nb x O\nc x I-X\n\nd x B-X\n"
+    broken = task(tmp_path, train=train, scheme="iob2")
+    found = rows(broken, "train") + rows(broken, "validation")
+    assert sorted(found) == [("a b c", "B-X O B-X"), ("d", "B-X")]
+    assert broken.source.warnings == [
+        "1 tags not as iob2 writes spans, read as conlleval reads them "
+        f"(first: {tmp_path}/train.conll:3)"
+    ]
+
+
+def test_separators_comments_and_packed_files(tmp_path):
+    content = "# id\nNew York\tLOC\n\u00a0\tO\r\n\n"
+    fields = {"separator": "\t", "comment": "# ", "format": "conll"}
+    made = entry(tmp_path, train=2 * content, test=content, **fields)
+    packed = tmp_path / "test.txt.gz"
+    packed.write_bytes(gzip.compress(content.encode()))
+    made["files"]["test"] = str(packed)
+    (split,) = resolve([made])
+    assert rows(split, "test") == [("New York \u00a0", "LOC O")]
+
+
+def test_conllu(tmp_path):
+    content = "# text\n" + word("1-2", "dont", "_") + word(1, "a", "X", "Y")
+    fields = {"train": 2 * f"{content}\n", "test": content}
+    upos = task(tmp_path, "conllu", **fields)
+    assert rows(upos, "test") == [("a", "X")]
+    xpos = task(tmp_path, "conllu", **fields, columns={"tags": "xpos"})
+    assert rows(xpos, "test") == [("a", "Y")]
+
+
+def test_jsonl(tmp_path):
+    line = json.dumps({"words": ["a b", "\ud800"], "tags": [1, "NN"]})
+    empty = json.dumps({"words": [], "tags": []})
+    content = f"{line}\n{empty}\n"
+    columns = {"tokens": "words"}
+    fields = {"train": content, "test": content, "columns": columns}
+    words = task(tmp_path, "jsonl", **fields)
+    assert words.labels == ("1", "NN")
+    assert rows(words, "test") == [("a b ?", "1 NN"), ("", "")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a x O\n\nb O\n", "conll:3: 2 columns, but 3 are wanted: 'b O'"),
+        ("a\n", "conll:1: the column|columns are"),
+        ("-DOCSTART- O\n", "train.conll is empty: it has no sentences"),
+    ],
+)
+def test_wrong_columns(tmp_path, content, message):
+    columns = {"tokens": 0, "tags": 1 if content == "a\n" else -1}
+    message = "1 column, but the tags" if content == "a\n" else message
+    with pytest.raises(DataError, match=message):
+        task(tmp_path, train=content, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"tokens": ["a"]}, "jsonl:1: no key 'tags'"),
+        ({"tokens": ["a"], "tags": []}, "jsonl:1: 1 tokens, but 0 tags"),
+        ({"tokens": "a", "tags": ["O"]}, "'tokens' must be a list of strings"),
+        ({"tokens": [""], "tags": ["O"]}, "of strings that are not empty"),
+        ({"tokens": ["a"], "tags": [True]}, "'tags' must be a list"),
+    ],
+)
+def test_wrong_json(tmp_path, value, message):
+    with pytest.raises(DataError, match=message):
+        task(tmp_path, "jsonl", train=json.dumps(value))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"scheme": "bio"}, "own: unknown scheme 'bio'"),
+        ({"train_scheme": "iob1"}, "unknown train_scheme 'iob1'"),
+        ({"header": True}, "unknown field 'header'"),
+        ({"columns": {"tokens": "word"}}, "tokens must be a column's number"),
+        ({"columns": {"text": 0}}, "unknown columns.text"),
+        ({"columns": {"tokens": 1, "tags": 1}}, "are both 1"),
+        ({"format": "conllu", "columns": {"tags": "pos"}}, "must be one of id"),
+        ({"format": "conllu", "comment": "#"}, "neither separator nor comment"),
+        ({"format": "csv"}, "unknown format 'csv'"),
+        ({"separator": 1}, "separator must be a string, got 1"),
+        (
+            {"columns": {"tags": 1}, "scheme": "iob2"},
+            "scheme is 'iob2', but the tag 'NNP' is no tag of a span",
+        ),
+        (
+            {"columns": {"tags": 1}, "train_scheme": "iobes"},
+            "train_scheme is 'iobes', but the tags are not those of spans",
+        ),
+    ],
+)
+def test_wrong_fields(tmp_path, fields, message):
+    with pytest.raises(ConfigError, match=message):
+        task(tmp_path, **fields)
+
+
+def test_a_format_has_to_be_known(tmp_path):
+    with pytest.raises(ConfigError, match="set format to conll, conllu, jsonl"):
+        task(tmp_path, "txt")
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    """The folders of builds and of official files."""
+    manual = tmp_path_factory.mktemp("manual")
+    for name, files in (
+        ("conll2000", CONLL2000),
+        ("conll2003", IOB1),
+        ("ud_pos", UD),
+    ):
+        write(manual / name, files)
+    return str(tmp_path_factory.mktemp("data")), str(manual)
+
+
+def test_our_corpora_are_tasks(corpora):
+    names = ["conll2000", "conll2003", "ud_pos", "ud_pos/xpos"]
+    tasks = resolve(names, *corpora)
+    assert [task.name for task in tasks] == ["chunk", "ner", "upos", "xpos"]
+    assert [task.scheme for task in tasks] == ["iob2", "iob2", "", ""]
+    assert rows(tasks[1], "train")[1] == ("Bonn Paris", "B-LOC B-LOC")
+    assert "B-PER" not in tasks[1].labels
+    group = group_of("conll2003/chunk", *corpora)
+    assert [task.name for task in group.tasks] == ["chunk"]
+
+
+def test_any_dataset_with_two_sequences(corpora):
+    made = {
+        "name": "own",
+        "kind": "tagging",
+        "dataset": "conll2003/chunk",
+        "splits": {"train": "train", "test": "test[:100%]"},
+        "columns": {"tags": "ner"},
+        "train_scheme": "iobes",
+    }
+    (ner,) = resolve([made], *corpora)
+    assert rows(ner, "test") == [("JAPAN", "S-LOC")]
+    words = made | {"columns": {"tags": "tokens", "tokens": "tags"}}
+    with pytest.raises(ConfigError, match="cannot be a sequence of tokens"):
+        resolve([words], *corpora)
+    with pytest.raises(ConfigError, match="no feature 'tagz' for columns.tags"):
+        resolve([made | {"columns": {"tags": "tagz"}}], *corpora)
+    text = made | {"dataset": "sample_reviews/books", "columns": {}}
+    with pytest.raises(ConfigError, match="no feature 'tokens'"):
+        resolve([text], *corpora)
+
+
+def test_folds_of_sentences(corpora):
+    tested = set()
+    for fold in range(3):
+        (chunks,) = resolve(["conll2000"], *corpora, {"folds": 3, "fold": fold})
+        found = {text for text, _ in rows(chunks, "test")}
+        assert not found & {text for text, _ in rows(chunks, "train")}
+        tested |= found
+    assert len(tested) == 20
+
+
+def test_check_task(tmp_path):
+    report = check_task(task(tmp_path, train=2 * TRAIN))
+    train = report.splits["train"]
+    assert train.labels["O"] == 2 and train.labels["I-LOC"] == 1
+    assert report.splits["validation"].seen == 1
+    assert report.splits["test"].rows == 2
+
+
+def test_text_of():
+    tokens = tf.ragged.constant([["a", "b"], []])
+    assert text_of({"tokens": tokens}).numpy().tolist() == [b"a b", b""]
+    assert text_of({"tokens": tokens[0]}).numpy() == b"a b"
+    assert text_of({"text": np.array("x")}) == "x"

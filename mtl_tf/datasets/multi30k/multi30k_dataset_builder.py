@@ -63,7 +63,7 @@ def _find(directory: str) -> str:
     name = "train.lc.norm.tok.en"
     for folder in _FOLDERS:
         inner = os.path.join(directory, folder)
-        if os.path.isfile(packed_or_not(os.path.join(inner, name))):
+        if pathlib.Path(packed_or_not(os.path.join(inner, name))).is_file():
             return inner
     raise DataError(
         f"multi30k: {directory} has not {name} (it may be packed, as .gz): "

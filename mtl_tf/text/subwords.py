@@ -71,7 +71,8 @@ class SentencePieceTokenizer(Tokenizer):
 
         Args:
             batches: the training texts, strings [n].
-            size: pieces at most; fewer if the texts do not have as many.
+            size: pieces at most, fewer if the texts do not have as many; 0
+                for 8,000.
 
         Raises:
             ConfigError: `size` is too small for the characters of the texts.
@@ -79,6 +80,7 @@ class SentencePieceTokenizer(Tokenizer):
         """
         import sentencepiece
 
+        size = checks.positive_integer("size", size or DEFAULT_SIZE)
         written = io.BytesIO()
         texts = self._plain(batches)
         first = next(texts, None)
@@ -89,7 +91,7 @@ class SentencePieceTokenizer(Tokenizer):
                 sentence_iterator=_chain(first, texts),
                 model_writer=written,
                 model_type=self.model,
-                vocab_size=checks.positive_integer("size", size) + 1,
+                vocab_size=size + 1,
                 hard_vocab_limit=False,
                 character_coverage=1.0,
                 normalization_rule_name="identity",

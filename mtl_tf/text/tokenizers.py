@@ -66,6 +66,11 @@ class Tokenizer:
         return False
 
     @property
+    def pieces(self) -> list[str]:
+        """All written tokens that it makes, if it has learnt them; else []."""
+        return []
+
+    @property
     def trackables(self) -> list[Any]:
         """What an export has to track."""
         return []

@@ -149,6 +149,8 @@ class StageRunner:
             self.data.boundaries,
             pipeline["schedule"],
             self.config["seed"],
+            pipeline["static_shapes"],
+            pipeline["tokens_per_batch"],
         )
 
     def _dataset(

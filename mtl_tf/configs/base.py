@@ -54,6 +54,18 @@ def default_config() -> config_dict.ConfigDict:
             read, from both its ends; 0 for none. `text.casing`: whether they
             read its casing. Both are of words as they are written, whether
             or not the tokenizer lower-cases them.
+            `text.tokenizers`: of translation tasks, by language, where it is
+            not `text.tokenizer`. Pairs longer than `text.max_length` and
+            `text.target_max_length` (0: no limit), or with one text more than
+            `text.max_ratio` times as long as the other (0: no limit), are left
+            out of their training.
+        *   `pipeline.tokens_per_batch`: if not 0, cells of a batch, in place
+            of `pipeline.batch_size`: the longer the texts, the fewer of them.
+            `pipeline.static_shapes`: pad to the bucket's length (for XLA), or
+            only to the longest text of each batch. `pipeline.fractions`: by
+            task, how much of its training data is used, such as 0.15.
+        *   `evaluation.paper_scoring`: score translations also against
+            references whose words are restricted to the training vocabulary.
         *   `training.steps`: where to stop, in place of `epochs`, if not 0.
             `training.evaluate_every`: steps between evaluations; 0 for once
             an epoch. `training.patience`: evaluations without a better score
@@ -107,6 +119,7 @@ def default_config() -> config_dict.ConfigDict:
                 "splits": ("test",),
                 "batch_size": 64,
                 "group": (),
+                "paper_scoring": False,
             },
             "cross_validation": {"folds": 0, "fold": 0},
             "sweep": {"grid": "", "folds": 0, "seeds": 1},
@@ -206,11 +219,21 @@ def _text() -> dict:
         "vocabulary_tasks": (),
         "characters": {"max_word_length": 0, "min_count": 1},
         "casing": False,
+        "tokenizers": {},
+        "target_max_length": 0,
+        "max_ratio": 0.0,
     }
 
 
 def _pipeline() -> dict:
-    return {"batch_size": 16, "buckets": 5, "schedule": {"name": "uniform"}}
+    return {
+        "batch_size": 16,
+        "tokens_per_batch": 0,
+        "buckets": 5,
+        "static_shapes": True,
+        "schedule": {"name": "uniform"},
+        "fractions": {},
+    }
 
 
 def _model() -> dict:

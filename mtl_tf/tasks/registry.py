@@ -8,9 +8,10 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks.entries import task_of_entry, with_validation
 from mtl_tf.tasks.folds import in_fold
 from mtl_tf.tasks.groups import GROUPS, Group, Member
+from mtl_tf.tasks.parallel_source import ParallelDatasetSource
 from mtl_tf.tasks.tagged_readers import DatasetReader
 from mtl_tf.tasks.tagged_source import TaggedSource
-from mtl_tf.tasks.task import TAGGING, Task, TaskGroup
+from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task, TaskGroup
 from mtl_tf.tasks.tfds_source import TfdsSource
 
 Entry = str | Mapping[str, Any]
@@ -129,7 +130,7 @@ def _find(entry: str) -> tuple[Group, list[str]]:
     group_name, slash, task = entry.strip().lower().partition("/")
     group = GROUPS.get(group_name)
     if group and not slash:
-        return group, [group.usual] if group.usual else list(group.members)
+        return group, list(group.usual or group.members)
     if group and task in group.members:
         return group, [task]
     raise ConfigError(f"unknown task {entry!r}; {_nearest(entry)}")
@@ -174,11 +175,15 @@ def _member_task(
     where = (member.dataset, data_dir, manual_dir)
     if member.kind == TAGGING:
         source = TaggedSource(DatasetReader(*where))
+    elif member.kind == TRANSLATION:
+        source = ParallelDatasetSource(*where)
     else:
         source = TfdsSource(*where, labels=member.labels)
     labels, scheme = member.labels or source.labels, source.scheme
-    splits = {split: split for split in member.splits}
-    source, splits = with_validation(name, source, splits)
+    splits = member.splits
+    if not isinstance(splits, Mapping):
+        splits = {split: split for split in splits}
+    source, splits = with_validation(name, source, splits, member.kind)
     return Task(
         name=name,
         kind=member.kind,
@@ -187,4 +192,5 @@ def _member_task(
         splits=splits,
         pool=member.pool,
         scheme=scheme,
+        bleu_tokenizer=member.bleu_tokenizer,
     )

@@ -152,7 +152,8 @@ class StageRunner:
             self.data.boundaries,
             pipeline["schedule"],
             self.config["seed"],
-            static_shapes=self.model.static_shapes or several,
+            (pipeline["static_shapes"] and self.model.static_shapes) or several,
+            pipeline["tokens_per_batch"],
         )
 
     def _note(self, stage: Stage, batches: BatchPlan) -> None:

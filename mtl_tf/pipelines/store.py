@@ -57,7 +57,7 @@ class ExampleStore:
 
 def _of(length: tf.Tensor | None, key: str) -> tf.Tensor | None:
     """The padded length of a column."""
-    if length is None or not length.shape.rank:
+    if length is None or not np.ndim(length):
         return length
     return length[int(key == TARGET)]
 

@@ -119,15 +119,19 @@ def ask(model: str, task: str, texts: list[str]) -> list[dict[str, Any]]:
     """
     request = {"signature": task, "inputs": {"text": texts}}
     outputs = run_in_c_loader(model, [request])["answers"][0]["outputs"]
-    answer = _tagged if "tags" in outputs else _labelled
     return [
         {
             "text": text,
             "task": task,
-            **answer({name: values[row] for name, values in outputs.items()}),
+            **of_row({name: values[row] for name, values in outputs.items()}),
         }
         for row, text in enumerate(texts)
     ]
+
+
+def of_row(outputs: dict[str, Any]) -> dict[str, Any]:
+    """What the outputs of one row say, in the form of `ask`."""
+    return _tagged(outputs) if "tags" in outputs else _labelled(outputs)
 
 
 def _labelled(row: dict[str, Any]) -> dict[str, Any]:

@@ -110,7 +110,9 @@ def ask(model: str, task: str, texts: list[str]) -> list[dict[str, Any]]:
     """Asks an export about texts of a task, in the C loader.
 
     Returns:
-        Per text `text`, `task`, `label` and `scores` by label.
+        Per text `text`, `task`, and what `mtl_tf.training.run.Run.predict`
+        gives: `label` and `scores` by label, or `tokens`, `tags`, `offsets`
+        and `confidence`.
 
     Raises:
         RunError: the model cannot be run or has no such task.
@@ -121,13 +123,34 @@ def ask(model: str, task: str, texts: list[str]) -> list[dict[str, Any]]:
         {
             "text": text,
             "task": task,
-            "label": label,
-            "scores": dict(zip(classes, scores)),
+            **of_row({name: values[row] for name, values in outputs.items()}),
         }
-        for text, label, classes, scores in zip(
-            texts, outputs["label"], outputs["classes"], outputs["scores"]
-        )
+        for row, text in enumerate(texts)
     ]
+
+
+def of_row(outputs: dict[str, Any]) -> dict[str, Any]:
+    """What the outputs of one row say, in the form of `ask`."""
+    return _tagged(outputs) if "tags" in outputs else _labelled(outputs)
+
+
+def _labelled(row: dict[str, Any]) -> dict[str, Any]:
+    scores = dict(zip(row["classes"], row["scores"]))
+    return {"label": row["label"], "scores": scores}
+
+
+def _tagged(row: dict[str, Any]) -> dict[str, Any]:
+    cut = {
+        name: values[: row["length"]]
+        for name, values in row.items()
+        if name != "length"
+    }
+    return {
+        "tokens": cut["tokens"],
+        "tags": cut["tags"],
+        "offsets": [list(pair) for pair in zip(cut["starts"], cut["ends"])],
+        "confidence": cut["confidence"],
+    }
 
 
 def define_flags(values: flags.FlagValues) -> None:

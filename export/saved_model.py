@@ -29,8 +29,11 @@ def export(run: Any, export_dir: str, version: int = 0) -> str:
 
     It computes in float32, in whatever precision the run was trained: its
     weights are float32, and the processors of servers are at home there. It
-    has a signature `text -> label, scores, classes` for each task, by the
-    task's name, and `serving_default(text, task)` for rows of any task. The
+    has a signature for each task, by the task's name: `text -> label, scores,
+    classes`, or of a tagging task `text -> tokens, tags, starts, ends,
+    confidence, length` (see `export.kinds`). Where all tasks are of one kind,
+    `serving_default(text, task)` takes rows of any task; where they are of
+    several, whose answers look different, there is no `serving_default`. The
     vocabulary travels as an asset; labels, results and warm-up requests in
     `assets.extra`.
 
@@ -64,15 +67,10 @@ def _write(run: Any, directory: str) -> None:
     import keras
     import tensorflow as tf
 
-    from . import graph, warmup
+    from . import kinds, warmup
 
     models = _models(run)
-    names = [task["name"] for task in run.tasks]
-    served = graph.ServedClassifier(
-        run.encoder, models, names, [task["labels"] for task in run.tasks]
-    )
-    functions = {n: served.for_task(i) for i, n in enumerate(names)}
-    functions["serving_default"] = served.for_all()
+    functions = kinds.functions(run.encoder, models, run.tasks)
     archive = keras.export.ExportArchive()
     for model in {id(m): m for m in models}.values():
         archive.track(model)
@@ -83,11 +81,37 @@ def _write(run: Any, directory: str) -> None:
     for name, function in functions.items():
         archive.add_endpoint(name, function)
     archive.write_out(directory, verbose=False)
+    if kinds.DEFAULT not in functions:
+        _drop_signature(directory, kinds.DEFAULT)
+    names = [task["name"] for task in run.tasks]
     warmup.write(directory, _warmup_calls(functions, names))
     extra = os.path.join(directory, warmup.FOLDER)
     for name in ("labels.json", "results.json", "config.json"):
         if run.directory.has(name):
             shutil.copy(run.directory.file(name), os.path.join(extra, name))
+
+
+def _drop_signature(directory: str, name: str) -> None:
+    """Takes a signature from a SavedModel.
+
+    Keras gives the first endpoint a second name, `serving_default`, unless
+    there is one: which task it answers for would be a matter of chance.
+    """
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    path = os.path.join(directory, "saved_model.pb")
+    with open(path, "rb") as file:
+        model = saved_model_pb2.SavedModel.FromString(file.read())
+    (graph,) = model.meta_graphs
+    del graph.signature_def[name]
+    for node in graph.object_graph_def.nodes:
+        for child in list(node.children):
+            if child.local_name == name:
+                node.children.remove(child)
+    with open(path, "wb") as file:
+        file.write(model.SerializeToString(deterministic=True))
+    # It is the old file's, and models need not have one.
+    os.unlink(os.path.join(directory, "fingerprint.pb"))
 
 
 def _models(run: Any) -> list:
@@ -176,8 +200,9 @@ PROGRAM = runner.Program(
     script="mtl-export",
     summary="""
     Exports the best weights of a trained run as a SavedModel that takes raw
-    strings: a signature for each task, and serving_default for texts of any
-    task. It is complete or absent: an existing version is never touched.
+    strings: a signature for each task, and, where all tasks are of one kind,
+    serving_default for texts of any task. It is complete or absent: an
+    existing version is never touched.
     """,
     main=main,
     define_flags=define_flags,

@@ -38,6 +38,13 @@ def define_flags(values: flags.FlagValues) -> None:
         flag_values=values,
     )
     flags.DEFINE_string(
+        "predictions_dir",
+        None,
+        "folder that gets a file of predictions for each task: TASK.conll, "
+        "lines of token, right and predicted tag, or TASK.jsonl",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
         "output",
         None,
         "JSON file for the results; - prints JSON in place of the table",
@@ -57,7 +64,9 @@ def main(values: flags.FlagValues) -> None:
         if tasks or values["split"].present:
             raise ConfigError("--files takes neither --split nor --tasks")
         results = evaluate_files(
-            run, labelled_files.parse(values.files, run.tasks)
+            run,
+            labelled_files.parse(values.files, run.tasks),
+            values.predictions_dir,
         )
     else:
         results = run.evaluate(
@@ -65,6 +74,7 @@ def main(values: flags.FlagValues) -> None:
             tasks=tasks or None,
             data_dir=values.data_dir,
             manual_dir=values.manual_dir,
+            predictions_dir=values.predictions_dir,
         )
     if values.output:
         text = json.dumps(results, indent=2, ensure_ascii=False)
@@ -74,51 +84,85 @@ def main(values: flags.FlagValues) -> None:
         print(tables.console(results))
 
 
-def evaluate_files(run: Any, paths: Mapping[str, str]) -> dict[str, Any]:
+def evaluate_files(
+    run: Any, paths: Mapping[str, str], predictions_dir: str | None = None
+) -> dict[str, Any]:
     """Scores a run on labelled files.
 
     Args:
         run: what `mtl_tf.load` returns.
         paths: files by task name.
+        predictions_dir: where to write what the run says of each example, if
+            given; see `mtl_tf.evaluation.predictions`.
 
     Returns:
         The structure of `results.json`, with split `files` and without clean
         parts, and the path of each task's file as `file`.
     """
-    from mtl_tf.evaluation import evaluator
+    from mtl_tf.evaluation import evaluator, predictions
 
     tasks = {task["name"]: task for task in run.tasks}
     read = {
         name: labelled_files.read(path, tasks[name], run.config["tasks"])
         for name, path in paths.items()
     }
-    predictions = [
-        _predictions(run, tasks[name], texts, labels)
-        for name, (texts, labels) in read.items()
-    ]
-    results = evaluator.evaluate(predictions, "files")
+    said = {
+        name: _SAID[tasks[name]["kind"]](run, tasks[name], inputs, right)
+        for name, (inputs, right) in read.items()
+    }
+    results = evaluator.evaluate(said.values(), "files")
     for name, path in paths.items():
         results["tasks"][name]["file"] = path
+        if predictions_dir:
+            predictions.write(predictions_dir, read[name][0], said[name])
     return results
 
 
-def _predictions(
+def _labels(
     run: Any, task: Mapping[str, Any], texts: list[str], labels: list[int]
 ) -> Any:
-    from mtl_tf.evaluation import evaluator
-
     names = list(task["labels"])
     answers = run.predict(task["name"], texts)
-    right = [answer["scores"][names[n]] for answer, n in zip(answers, labels)]
-    return evaluator.TaskPredictions(
-        name=task["name"],
-        kind=task["kind"],
-        class_names=names,
-        metrics=tuple(task["metrics"]),
+    scores = [[answer["scores"][name] for name in names] for answer in answers]
+    right = [row[label] for row, label in zip(scores, labels)]
+    return _predictions(
+        task,
         labels=labels,
         predictions=[names.index(answer["label"]) for answer in answers],
         losses=[-math.log(max(score, _SMALLEST)) for score in right],
+        scores=scores,
     )
+
+
+def _tags(
+    run: Any,
+    task: Mapping[str, Any],
+    sentences: list[list[str]],
+    tags: list[list[int]],
+) -> Any:
+    numbers = {name: number for number, name in enumerate(task["labels"])}
+    answers = run.predict(task["name"], sentences)
+    return _predictions(
+        task,
+        labels=tags,
+        predictions=[[numbers[t] for t in one["tags"]] for one in answers],
+        scheme=task["scheme"],
+    )
+
+
+def _predictions(task: Mapping[str, Any], **said: Any) -> Any:
+    from mtl_tf.evaluation import evaluator
+
+    return evaluator.TaskPredictions(
+        name=task["name"],
+        kind=task["kind"],
+        class_names=list(task["labels"]),
+        metrics=tuple(task["metrics"]),
+        **said,
+    )
+
+
+_SAID = {"classification": _labels, "tagging": _tags}
 
 
 PROGRAM = runner.Program(
@@ -126,7 +170,9 @@ PROGRAM = runner.Program(
     summary="""
     Scores a trained run: every task by itself, their mean, and both on the
     clean part as well (the examples whose text was in no training or
-    validation file). The table goes to standard output.
+    validation file). The table goes to standard output, and with
+    --predictions_dir the predictions into files: columns for any scorer of
+    tags.
     """,
     main=main,
     define_flags=define_flags,
@@ -141,6 +187,12 @@ PROGRAM = runner.Program(
             "A file of your own, with lines of label, tab and text",
             "--model_dir=runs/meta --files=books=my_books.tsv "
             "--output=scores.json",
+        ),
+        (
+            "Sentences of your own, with columns of tokens and tags, and the "
+            "predicted tags as a third column",
+            "--model_dir=runs/chunks --files=chunk=my_sentences.conll "
+            "--predictions_dir=predicted",
         ),
     ),
     required=("model_dir",),

@@ -38,11 +38,13 @@ def parse(arguments: Sequence[str], tasks: Sequence[dict]) -> dict[str, str]:
 
 def read(
     path: str, task: Mapping[str, Any], entries: Sequence[Any]
-) -> tuple[list[str], list[int]]:
+) -> tuple[list, list]:
     """Reads one file in the format of its task.
 
-    A task on the user's own files has its format from the config; any other
-    task reads lines of `label TAB text`, the label by name or by number.
+    A task on the user's own files has its format from the config. Any other
+    reads lines of `label TAB text`, the label by name or by number; a tagging
+    task columns, tokens in the first and tags in the last one, CoNLL-U or
+    JSON, by the file's ending (see `mtl_tf.tasks.tagging_entries`).
 
     Args:
         path: the file.
@@ -50,23 +52,28 @@ def read(
         entries: the config's `tasks`.
 
     Returns:
-        Texts and class numbers.
+        Texts and class numbers; of a tagging task the tokens and the tag
+        numbers of each sentence.
 
     Raises:
         DataError: the file cannot be read or has a wrong line.
+        ConfigError: it cannot be read as the task's own files are.
     """
-    own = (entry for entry in entries if isinstance(entry, Mapping))
-    for entry in own:
-        if entry.get("name") == task["name"] and "files" in entry:
-            return _read_own(path, task, entry)
-    return _read_lines(path, task["labels"])
+    own: Mapping[str, Any] = {}
+    for entry in entries:
+        if isinstance(entry, Mapping) and "files" in entry:
+            own = entry if entry.get("name") == task["name"] else own
+    if task["kind"] == "tagging":
+        return _read_tagged(path, task, own)
+    return _read_own(path, task, own) if own else _read_lines(path, task)
 
 
 def _read_lines(
-    path: str, labels: Sequence[str]
+    path: str, task: Mapping[str, Any]
 ) -> tuple[list[str], list[int]]:
     from mtl_tf.datasets import lines
 
+    labels = task["labels"]
     numbers = {name: number for number, name in enumerate(labels)}
     by_number = {str(number): number for number in range(len(labels))}
     file = lines.LineFile(path)
@@ -79,10 +86,40 @@ def _read_lines(
 def _read_own(
     path: str, task: Mapping[str, Any], entry: Mapping[str, Any]
 ) -> tuple[list[str], list[int]]:
-    from mtl_tf.tasks import registry
-
-    entry = {**entry, "files": {"test": path}, "labels": list(task["labels"])}
-    (resolved,) = registry.resolve([entry], None, None)
-    rows = list(resolved.dataset("test").as_numpy_iterator())
+    rows = list(_resolve(path, task, entry).dataset("test").as_numpy_iterator())
     texts = [row["text"].decode("utf-8", errors="replace") for row in rows]
     return texts, [int(row["label"]) for row in rows]
+
+
+def _read_tagged(
+    path: str, task: Mapping[str, Any], own: Mapping[str, Any]
+) -> tuple[list[list[str]], list[list[int]]]:
+    from mtl_tf.datasets.column_files import CONLLU_COLUMNS
+    from mtl_tf.tasks.tagged_readers import format_of
+    from mtl_tf.training import data
+
+    known = [path, *own.get("files", {}).values()]
+    form = own.get("format") or next(filter(None, map(format_of, known)), "")
+    entry = {
+        # Tags of words stay as they are, whatever they look like.
+        "scheme": "auto" if task["scheme"] else "none",
+        "columns": {},
+        **own,
+        "name": task["name"],
+        "kind": "tagging",
+        "format": form or "conll",
+        "train_scheme": task["scheme"],
+    }
+    if form == "conllu" and not own and task["name"] in CONLLU_COLUMNS:
+        entry["columns"] = {"tags": task["name"]}
+    return data.sentences(_resolve(path, task, entry), "test")
+
+
+def _resolve(path: str, task: Mapping[str, Any], entry: Mapping) -> Any:
+    """The task of an entry, with one file in place of its own ones."""
+    from mtl_tf.tasks import registry
+
+    labels = list(task["labels"])
+    entry = {**entry, "files": {"test": path}, "labels": labels}
+    (resolved,) = registry.resolve([entry], None, None)
+    return resolved

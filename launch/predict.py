@@ -1,8 +1,8 @@
-"""Labels texts with a trained run: `python -m launch.predict`."""
+"""Labels texts, or tags their tokens: `python -m launch.predict`."""
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from absl import flags, logging
@@ -12,6 +12,9 @@ from mtl_tf.core.names import hint, look_up
 from mtl_tf.programs import common_flags, runner, streams
 
 from . import text_input
+
+# From an answer to its lines.
+Writer = Callable[[Mapping[str, Any]], str]
 
 _INTERACTIVE_HELP = (
     "A line is a text. /task NAME changes the task, /tasks lists them, "
@@ -25,8 +28,8 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "task",
         None,
-        "whose labels to give; needed where the run has several tasks and "
-        "the input does not name them",
+        "whose labels or tags to give; needed where the run has several tasks "
+        "and the input does not name them",
         flag_values=values,
     )
     flags.DEFINE_string(
@@ -41,8 +44,19 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_enum(
         "format",
         "text",
-        ("text", "jsonl"),
-        'text: a text a line; jsonl: {"text": ..., "task": ...} a line',
+        text_input.FORMATS,
+        'text: a text a line; jsonl: {"text": ..., "task": ...} a line, for '
+        'tagging tasks also {"tokens": [...], "task": ...}; conll, for tagging '
+        "tasks: a token a line, in the first column, and a blank line between "
+        "sentences",
+        flag_values=values,
+    )
+    flags.DEFINE_enum(
+        "output_format",
+        "jsonl",
+        ("jsonl", "conll"),
+        "jsonl: an object a line; conll, for tagging tasks: token and tag a "
+        "line, and a blank line after each sentence",
         flag_values=values,
     )
     flags.DEFINE_integer(
@@ -63,10 +77,11 @@ def main(values: flags.FlagValues) -> None:
 
     run = mtl_tf.load(values.model_dir)
     task = _default_task(run, values.task)
+    write = _WRITERS[values.output_format]
     if values.interactive:
-        interact(run, task, sys.stdin.buffer, sys.stdout.buffer)
+        interact(run, task, sys.stdin.buffer, sys.stdout.buffer, write)
         return
-    if not task and values.format == "text":
+    if not task and values.format != "jsonl":
         raise ConfigError(
             f"--task is missing: this run has {', '.join(task_names(run))}"
         )
@@ -75,7 +90,7 @@ def main(values: flags.FlagValues) -> None:
         streams.writing(values.output) as output,
     ):
         reader = text_input.TextReader(stream, name, values.format)
-        predict(run, task, reader, output, values.batch_size)
+        predict(run, task, reader, output, values.batch_size, write)
     if reader.replaced:
         logging.warning(
             "%s: %d characters stand for bytes that are not UTF-8",
@@ -95,28 +110,40 @@ def predict(
     reader: text_input.TextReader,
     output: BinaryIO,
     batch_size: int,
+    write: Writer | None = None,
 ) -> None:
-    """Writes a JSON line for each text of `reader`, batch by batch.
+    """Writes the answer to each text of `reader`, batch by batch.
 
     Args:
         run: what `mtl_tf.load` returns.
         task: the task of texts that name none; "" if each has to.
         reader: gives the texts.
-        output: where the lines go; it is flushed after each batch.
+        output: where the answers go; it is flushed after each batch.
         batch_size: how many texts the model gets at once.
+        write: gives the lines of an answer; a line of JSON by default.
 
     Raises:
         DataError: a line of the input is wrong.
-        ConfigError: a text has no task, or an unknown one.
+        ConfigError: a text has no task, an unknown one, or one that cannot
+            take it or be written so.
     """
-    known = {name: name for name in task_names(run)}
+    write = write or as_json
+    known = {one["name"]: one for one in run.tasks}
     for batch in reader.batches(batch_size):
         tasks = [_task_of(item, task, known) for item in batch]
-        texts = [item.text for item in batch]
-        _write(output, _answers(run, tasks, texts, batch_size))
+        for item, name in zip(batch, tasks):
+            _check_kind(item, known[name], write)
+        texts = [item.content for item in batch]
+        _write(output, map(write, _answers(run, tasks, texts, batch_size)))
 
 
-def interact(run: Any, task: str, source: BinaryIO, output: BinaryIO) -> None:
+def interact(
+    run: Any,
+    task: str,
+    source: BinaryIO,
+    output: BinaryIO,
+    write: Writer | None = None,
+) -> None:
     """Answers texts typed at a prompt, until the input ends.
 
     The prompt and remarks go to standard error, answers to `output`.
@@ -125,9 +152,12 @@ def interact(run: Any, task: str, source: BinaryIO, output: BinaryIO) -> None:
         run: what `mtl_tf.load` returns.
         task: the task to begin with; the first one if "".
         source: where lines are read from.
-        output: where JSON lines go.
+        output: where the answers go.
+        write: gives the lines of an answer; a line of JSON by default.
     """
+    write = write or as_json
     task = task or task_names(run)[0]
+    known = {one["name"]: one for one in run.tasks}
     _remark(_INTERACTIVE_HELP)
     while True:
         _remark(f"{task}> ")
@@ -138,8 +168,13 @@ def interact(run: Any, task: str, source: BinaryIO, output: BinaryIO) -> None:
         text = line.decode("utf-8", errors="replace").rstrip("\r\n")
         if text.startswith("/"):
             task = _command(run, text, task)
-        else:
-            _write(output, _answers(run, [task], [text], 1))
+            continue
+        try:
+            _check_kind(text_input.Item(text, task, "-"), known[task], write)
+        except ConfigError as error:
+            _remark(f"{error}\n")
+            continue
+        _write(output, map(write, _answers(run, [task], [text], 1)))
 
 
 def _command(run: Any, text: str, task: str) -> str:
@@ -169,7 +204,7 @@ def _default_task(run: Any, task: str | None) -> str:
     return names[0] if len(names) == 1 else ""
 
 
-def _task_of(item: text_input.Item, default: str, known: dict[str, str]) -> str:
+def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
     name = item.task or default
     if not name:
         raise ConfigError(
@@ -177,13 +212,31 @@ def _task_of(item: text_input.Item, default: str, known: dict[str, str]) -> str:
             f"{', '.join(known)}"
         )
     try:
-        return look_up(name, known, "task")
+        return look_up(name, known, "task")["name"]
     except MtlError as error:
         raise ConfigError(f"{item.where}: {error}")
 
 
+def _check_kind(item: text_input.Item, task: Mapping, write: Writer) -> None:
+    """Raises `ConfigError` where only a tagging task would do."""
+    if task["kind"] == "tagging":
+        return
+    for wrong, what in (
+        (item.tokens is not None, "takes texts, not tokens"),
+        (write is as_columns, "has no tags that columns could show"),
+    ):
+        if wrong:
+            raise ConfigError(
+                f"{item.where}: the task {task['name']} is of kind "
+                f"{task['kind']}: it {what}"
+            )
+
+
 def _answers(
-    run: Any, tasks: Sequence[str], texts: Sequence[str], batch_size: int
+    run: Any,
+    tasks: Sequence[str],
+    texts: Sequence[str | list[str]],
+    batch_size: int,
 ) -> list[dict[str, Any]]:
     """The answers in the order of the texts, with a call for each task."""
     answers: list[dict[str, Any]] = [{}] * len(texts)
@@ -192,27 +245,44 @@ def _answers(
         chosen = [texts[place] for place in places]
         predictions = run.predict(task, chosen, batch_size=batch_size)
         for place, text, answer in zip(places, chosen, predictions):
-            answers[place] = {
-                "text": text,
-                "task": task,
-                "label": answer["label"],
-                "scores": answer["scores"],
-            }
+            given = {"text": text} if isinstance(text, str) else {}
+            answers[place] = {**given, **answer}
     return answers
 
 
-def _write(output: BinaryIO, answers: Sequence[dict[str, Any]]) -> None:
-    lines = (json.dumps(answer, ensure_ascii=False) for answer in answers)
-    output.write("".join(f"{line}\n" for line in lines).encode())
+def as_json(answer: Mapping[str, Any]) -> str:
+    """An answer as a line of JSON."""
+    return json.dumps(answer, ensure_ascii=False) + "\n"
+
+
+def as_columns(answer: Mapping[str, Any]) -> str:
+    """The answer of a tagging task as lines of token and tag.
+
+    Tags are the run's own, in the scheme that it was trained in.
+    """
+    from mtl_tf.evaluation import tagging_metrics
+
+    return tagging_metrics.conll_sentence(answer["tokens"], answer["tags"])
+
+
+_WRITERS = {"jsonl": as_json, "conll": as_columns}
+
+
+def _write(output: BinaryIO, answers: Iterable[str]) -> None:
+    output.write("".join(answers).encode())
     output.flush()
 
 
 PROGRAM = runner.Program(
     name="predict",
     summary="""
-    Labels texts with a trained run. Each answer is a line of JSON with text,
-    task, label and the score of every label; it is written as soon as the
-    text has been read, so the program can stand in a pipe.
+    Labels texts with a trained run, or tags their tokens. Each answer is a
+    line of JSON: text, task, label and the score of every label; of a tagging
+    task text, task, tokens, tags, the tokens' offsets in characters and the
+    confidence of each tag; tokens that the run's text.max_length cuts off are
+    left out. It is written as soon as the text has been read, so
+    the program can stand in a pipe. Tokens may also be given: they are then
+    not split, and have no offsets.
     """,
     main=main,
     define_flags=define_flags,
@@ -230,6 +300,11 @@ PROGRAM = runner.Program(
         (
             'Texts of several tasks, as {"text": "...", "task": "books"}',
             "--model_dir=runs/quickstart --format=jsonl --input=texts.jsonl",
+        ),
+        (
+            "Tags for sentences that are split already, in columns",
+            "--model_dir=runs/chunks --format=conll --input=sentences.conll "
+            "--output_format=conll --output=tagged.conll",
         ),
         ("At a prompt", "--model_dir=runs/quickstart --interactive"),
     ),

@@ -67,3 +67,12 @@ def transformer_run(tmp_path_factory, toy_files):
     )
     runs.train(config, directory)
     return directory
+
+
+@pytest.fixture(scope="session")
+def tagging_run(tmp_path_factory):
+    """A run of random weights that tags and classifies."""
+    from tests.system import tagging
+
+    folder = tmp_path_factory.mktemp("tagging")
+    return tagging.write_run(folder / "run", tagging.entries(folder, mood=True))

@@ -33,6 +33,8 @@ class TaskPredictions:
             guessed the task. They have no part in any score.
         scheme: of a tagging task, how its labels write spans; "" where they
             are of words.
+        scores: of a classification task numbers [n, classes], the
+            probabilities of all classes, or None. They are not scored.
     """
 
     name: str
@@ -48,6 +50,7 @@ class TaskPredictions:
         default_factory=dict
     )
     scheme: str = ""
+    scores: Sequence[Sequence[float]] | np.ndarray | None = None
 
 
 def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:

@@ -224,14 +224,28 @@ def write_conll(
         ValueError: tokens, tags and predictions do not fit together.
     """
     sentences = zip(tokens, gold, complete(gold, predicted), strict=True)
-    lines: list[str] = []
-    for words, right, said in sentences:
-        right, said = _as_iob2(right, scheme), _as_iob2(said, scheme)
-        for word, *tags in zip(words, right, said, strict=True):
-            word = "_".join(word.split()) or "_"
-            lines.append(" ".join([word, *tags]))
-        lines.append("")
-    files.write_text(path, "".join(f"{line}\n" for line in lines))
+    written = [
+        conll_sentence(words, _as_iob2(right, scheme), _as_iob2(said, scheme))
+        for words, right, said in sentences
+    ]
+    files.write_text(path, "".join(written))
+
+
+def conll_sentence(tokens: Sequence[str], *columns: Sequence[str]) -> str:
+    """The lines of a sentence's columns, and the blank line behind it.
+
+    Args:
+        tokens: white space within one becomes `_`.
+        columns: of tags, as long as the tokens.
+
+    Raises:
+        ValueError: tokens and columns do not fit together.
+    """
+    lines = [
+        " ".join(["_".join(token.split()) or "_", *tags])
+        for token, *tags in zip(tokens, *columns, strict=True)
+    ]
+    return "".join(f"{line}\n" for line in [*lines, ""])
 
 
 def _as_iob2(tags: Sequence[str], scheme: str) -> Sequence[str]:

@@ -7,13 +7,14 @@ from typing import Any
 from mtl_tf.core import checks
 from mtl_tf.core.errors import RunError
 from mtl_tf.core.names import look_up
-from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation import evaluator, predictions
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
 from mtl_tf.pipelines import encoding
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import TAGGING, Task
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.training import data, precision
+from mtl_tf.training.answers import ANSWERS
 from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.inference import DIAGNOSTICS, Predictor
 from mtl_tf.training.run_directory import RunDirectory
@@ -79,21 +80,29 @@ class Run:
         return path
 
     def predict(
-        self, task: str, texts: Sequence[str], batch_size: int = 64
+        self,
+        task: str,
+        texts: Sequence[str | Sequence[str]],
+        batch_size: int = 64,
     ) -> list[dict[str, Any]]:
         """Answers texts.
 
         Args:
             task: the task's name.
-            texts: strings, of any length and none.
+            texts: strings, of any length and none. For a tagging task also
+                lists of tokens, which are not split any more.
             batch_size: texts at a time.
 
         Returns:
             Per text a dict of `task`, `label` and `scores`, probabilities by
-            label.
+            label. For a tagging task of `task`, `tokens`, `tags` (labels of
+            the task), `confidence` (the tags' probabilities) and, where the
+            text was a string, `offsets`, [start, end] in characters; tokens
+            behind the config's `text.max_length` are left out.
 
         Raises:
             ConfigError: an unknown task.
+            TypeError: a text of another type.
         """
         index = self.task_index(task)
         checks.positive_integer("batch_size", batch_size)
@@ -102,17 +111,13 @@ class Run:
         if not texts:
             return []
         self.weights_for(task)
-        split = data.encode_texts(self.encoder, texts)
-        outputs = self.predictor.predict(split, index, batch_size)
-        labels = self.tasks[index]["labels"]
-        return [
-            {
-                "task": task,
-                "label": labels[int(number)],
-                "scores": {k: float(s) for k, s in zip(labels, scores)},
-            }
-            for number, scores in zip(outputs["prediction"], outputs["scores"])
-        ]
+        described = self.tasks[index]
+        return ANSWERS[described["kind"]](
+            described,
+            self.encoder,
+            texts,
+            lambda split: self.predictor.predict(split, index, batch_size),
+        )
 
     def evaluate(
         self,
@@ -121,6 +126,7 @@ class Run:
         data_dir: str | None = None,
         manual_dir: str | None = None,
         clean: data.CleanParts | None = None,
+        predictions_dir: str | None = None,
     ) -> dict[str, Any]:
         """Scores the run on a split of its tasks.
 
@@ -130,6 +136,8 @@ class Run:
             data_dir: where prepared datasets are.
             manual_dir: where the corpora are.
             clean: the group's clean parts, if they are at hand already.
+            predictions_dir: where to write what the run says of each example;
+                see `mtl_tf.evaluation.predictions`.
 
         Returns:
             See `mtl_tf.evaluation.evaluator.evaluate`.
@@ -146,6 +154,10 @@ class Run:
         if clean is None:
             clean = data.CleanParts(group, *where)
         scored = [self._score(resolved[n], split, clean) for n in chosen]
+        if predictions_dir:
+            for name, said in zip(chosen, scored):
+                inputs = _inputs(resolved[name], split)
+                predictions.write(predictions_dir, inputs, said)
         return evaluator.evaluate(scored, split)
 
     def _score(
@@ -164,6 +176,13 @@ class Run:
             data.sentences(task, split)[1] if task.kind == TAGGING else None,
             **clean.about(task, split),
         )
+
+
+def _inputs(task: Task, split: str) -> list:
+    """The texts of a split, or the tokens of its sentences."""
+    if task.kind == TAGGING:
+        return data.sentences(task, split)[0]
+    return data.texts(task, split)
 
 
 def score(
@@ -203,6 +222,7 @@ def score(
         labels=labels,
         predictions=labels if empty else outputs["prediction"],
         losses=None if empty else outputs["loss"],
+        scores=outputs.get("scores"),
         diagnostics={
             name.removeprefix(DIAGNOSTICS): values
             for name, values in outputs.items()

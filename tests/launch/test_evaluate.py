@@ -13,7 +13,7 @@ import mtl_tf.tasks
 from launch import evaluate, labelled_files
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner
-from tests.launch.stand_in import TASKS, Run
+from tests.launch.stand_in import TAGGING, TASKS, Run
 
 
 @pytest.fixture
@@ -183,3 +183,70 @@ def test_a_file_for_a_task_on_own_files_keeps_its_format(monkeypatch):
             "labels": ["negative", "positive"],
         }
     ]
+
+
+def test_predictions_of_splits_and_files(run, lines, tmp_path):
+    call("--predictions_dir=there")
+    assert run.predictions_dir == "there"
+    path = tmp_path / "mine.tsv"
+    path.write_text("positive\tgood\npositive\tbad\n")
+    call(f"--files=books={path}", f"--predictions_dir={tmp_path}")
+    rows = (tmp_path / "books.jsonl").read_text().splitlines()
+    assert [json.loads(row)["prediction"] for row in rows] == [
+        *("positive", "negative")
+    ]
+
+
+def test_a_file_of_columns_is_scored(run, tmp_path, capsys):
+    run.tasks = [TAGGING]
+    path = tmp_path / "mine.txt"
+    path.write_text("Ann NNP I-X\nsees VBZ O\n\nbonn NNP I-X\n")
+    output = tmp_path / "scores.json"
+    call(
+        f"--files=names={path}",
+        f"--predictions_dir={tmp_path}",
+        f"--output={output}",
+    )
+    names = json.loads(output.read_text())["tasks"]["names"]
+    assert (names["examples"], names["tokens"]) == (2, 3)
+    assert names["types"]["X"]["precision"] == 100.0
+    assert names["types"]["X"]["recall"] == 50.0
+    # The file is in IOB1, the task in IOB2.
+    assert (tmp_path / "names.conll").read_text() == (
+        "Ann B-X B-X\nsees O O\n\nbonn B-X O\n\n"
+    )
+    assert "span F1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Ann I-X\nsees\n", "mine.conll:2: 1 column, but 2 are wanted"),
+        ("Ann I-X\nsees B-Y\n", "mine.conll:2: unknown tag 'B-Y'"),
+    ],
+)
+def test_a_wrong_line_of_columns(run, tmp_path, text, message):
+    run.tasks = [TAGGING]
+    path = tmp_path / "mine.conll"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        call(f"--files=names={path}")
+
+
+def test_columns_are_those_of_the_task(tmp_path):
+    task = {**TAGGING, "name": "xpos", "labels": ["NN", "VB"], "scheme": ""}
+    path = tmp_path / "mine"
+    path.write_text("a|NN|Ann\n")
+    entry = {
+        "name": "xpos",
+        "kind": "tagging",
+        "files": {"train": "a.conll"},
+        "columns": {"tokens": 2, "tags": 1},
+        "separator": "|",
+    }
+    tagged = ([["Ann"]], [[0]])
+    assert labelled_files.read(str(path), task, ["a", entry]) == tagged
+    # A task of ours that is called like a column of CoNLL-U reads that one.
+    path = tmp_path / "mine.conllu"
+    path.write_text("1\tAnn\t_\tX\tNN\t_\t0\t_\t_\t_\n")
+    assert labelled_files.read(str(path), task, ["ud_pos/xpos"]) == tagged

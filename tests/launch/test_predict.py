@@ -11,7 +11,7 @@ from launch import predict
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner
 from tests.launch.helpers import execute, start
-from tests.launch.stand_in import TASKS, Run
+from tests.launch.stand_in import TAGGING, TASKS, Run
 
 # Runs the real program on the stand-in, without loading TensorFlow.
 PROGRAM = (
@@ -180,3 +180,106 @@ def test_interactive_commands(run, capsys):
     assert "unknown task 'film'; did you mean 'films'?" in err
     assert "books\nfilms\n" in err
     assert err.count("Ctrl-D ends") == 2
+
+
+@pytest.fixture
+def tagger(run):
+    run.tasks = [TAGGING, *TASKS]
+    return run
+
+
+def test_raw_text_is_tagged(tagger, files):
+    (answer,) = files.call(b"I see  Ann\n", "--task=names")
+    assert list(answer) == [
+        *("text", "task", "tokens", "offsets", "tags", "confidence")
+    ]
+    assert answer["text"] == "I see  Ann"
+    assert answer["offsets"] == [[0, 1], [2, 5], [7, 10]]
+    assert answer["tags"] == ["B-X", "O", "B-X"]
+
+
+def test_jsonl_of_texts_and_tokens_keeps_the_order(tagger, files):
+    content = "".join(
+        json.dumps(line) + "\n"
+        for line in (
+            {"tokens": ["New York", "is"], "task": "names"},
+            {"text": "good", "task": "books"},
+            {"text": "in Bonn"},
+            {"tokens": []},
+        )
+    )
+    arguments = ("--format=jsonl", "--task=names")
+    given, text, raw, empty = files.call(content.encode(), *arguments)
+    assert "text" not in given and "offsets" not in given
+    assert given["tokens"] == ["New York", "is"]
+    assert text["label"] == "positive"
+    assert (raw["text"], raw["tags"]) == ("in Bonn", ["O", "B-X"])
+    assert empty["tags"] == []
+
+
+COLUMNS = "-DOCSTART- x\n\nAnn NNP B\n\tsees  VBZ\n\n\n \t\nNew\u00a0York\n"
+
+
+def test_columns_in_and_out(tagger, files):
+    arguments = ("--format=conll", "--task=names")
+    first, second = files.call(COLUMNS.encode(), *arguments)
+    assert first["tokens"] == ["Ann", "sees"]
+    assert second["tokens"] == ["New\u00a0York"]
+    with pytest.raises(json.JSONDecodeError):
+        files.call(COLUMNS.encode(), *arguments, "--output_format=conll")
+    # A no-break space would be a column to other readers.
+    assert files.output.read_text("utf-8") == (
+        "Ann B-X\nsees O\n\nNew_York B-X\n\n"
+    )
+    assert files.call(b"\n\n", *arguments) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (
+            '{"tokens": ["a"], "task": "books"}',
+            ["--format=jsonl"],
+            "in:1: the task books is of kind classification: it takes texts",
+        ),
+        (
+            "\na\nb\n",
+            ["--format=conll", "--task=books"],
+            "in:2: the task books .* it takes texts, not tokens",
+        ),
+        ("a\n", ["--format=conll"], "--task is missing"),
+        (
+            "a\n",
+            ["--output_format=conll", "--task=books"],
+            "in:1: the task books .* it has no tags",
+        ),
+    ],
+)
+def test_what_only_a_tagging_task_can_do(
+    tagger, files, content, arguments, message
+):
+    with pytest.raises(ConfigError, match=message):
+        files.call(content.encode(), *arguments)
+    assert not files.output.exists()
+
+
+def test_sentences_of_a_pipe_are_tagged_as_they_end():
+    program = PROGRAM.replace("Run()", "Run([TAGGING])")
+    program = program.replace("import Run", "import Run, TAGGING")
+    process = start("-c", program, "--model_dir=x", "--format=conll")
+    for token in (b"Ann", b"see"):
+        process.stdin.write(token + b"\n\n")
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        assert answer["tokens"] == [token.decode()]
+    rest, err = process.communicate(b"Bonn", timeout=20)
+    assert json.loads(rest)["tags"] == ["B-X"]
+    assert (process.returncode, err) == (0, b"")
+
+
+def test_tags_at_a_prompt(tagger, capsys):
+    source = io.BytesIO(b"Ann\n/task books\ngood\n")
+    output = io.BytesIO()
+    predict.interact(tagger, "", source, output, predict.as_columns)
+    assert output.getvalue() == b"Ann B-X\n\n"
+    assert "has no tags that columns could show" in capsys.readouterr().err

@@ -107,6 +107,9 @@ def test_half_a_surrogate_pair_is_replaced():
         ('{"text": 3}', "in:2: text must be a string, got 3"),
         ('{"text": null}', "in:2: text must be a string, got None"),
         ('{"text": "a", "task": 3}', "in:2: task must be a string, got 3"),
+        ('{"text": "a", "tokens": []}', "in:2: must be an object such as"),
+        ('{"tokens": "a"}', "in:2: tokens must be a list of strings, got 'a'"),
+        ('{"tokens": ["a", 3]}', "in:2: a token must be a string, got 3"),
         ("[" * 100_000, "in:2: not JSON"),
     ],
 )
@@ -115,3 +118,16 @@ def test_wrong_jsonl(line, message):
     with pytest.raises(DataError) as caught:
         read(f"{good}\n{line}\n".encode(), "jsonl")
     assert str(caught.value).startswith(message)
+
+
+def test_sentences_of_columns():
+    content = b"\xef\xbb\xbfa x\r\n\xff\ty\n\n-DOCSTART- O\n\r\n\n c\n"
+    items, reader = read(content, "conll")
+    assert [item.tokens for item in items] == [("a", "\ufffd"), ("c",)]
+    assert [item.where for item in items] == ["in:1", "in:7"]
+    assert reader.replaced == 1
+    sizes = [
+        len(b)
+        for b in TextReader(io.BytesIO(b"a\n\n" * 5), "in", "conll").batches(2)
+    ]
+    assert sizes == [2, 2, 1]

@@ -307,13 +307,19 @@ def _details(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
             for row in report["rows"]
             for score in [row["paper"]["tasks"][task["name"]]]
         ]
-        metric = metric_title(task["metric"])
-        columns.append([f"{task['title']}, {metric}", *cells])
+        columns.append([_titled(task, report["tasks"]), *cells])
     if len(report["tasks"]) > _WIDE:
         columns[0][0] = "task"
         return columns[0], columns[1:]
     header, *rows = (list(line) for line in zip(*columns))
     return header, rows
+
+
+def _titled(task: dict, tasks: list[dict]) -> str:
+    """A task's title, with its metric where not all have the same."""
+    if len({other["metric"] for other in tasks}) == 1:
+        return task["title"]
+    return f"{task['title']}, {metric_title(task['metric'])}"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.core.errors import ConfigError, DataError, MissingData, RunError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.datasets.conll2000 import CONFIGS as CONLL2000
 from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
@@ -107,7 +107,8 @@ def prepare(
 
     Raises:
         ConfigError: unknown dataset or configuration.
-        DataError: files are missing or wrong, or a download failed.
+        DataError: files are missing (`MissingData`, if all of them are) or
+            wrong, or a download failed.
         RunError: `data_dir` cannot be written to.
     """
     data_dir, manual_dir = (
@@ -168,7 +169,7 @@ class _Own:
         if builder is not None:
             return builder
         if current is None:
-            raise DataError(
+            raise MissingData(
                 f"{self._name} is built from files that are not shipped: give "
                 "the folder that holds them by --manual_dir or "
                 "MTL_TF_MANUAL_DIR. "

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, DataError, MissingData
 from mtl_tf.tasks.entries import task_of_entry, with_validation
 from mtl_tf.tasks.folds import in_fold
 from mtl_tf.tasks.groups import GROUPS, Group, Member
@@ -85,6 +85,43 @@ def single_entries(entries: Iterable[Entry]) -> list[Entry]:
         else:
             singles.append(entry)
     return singles
+
+
+def present(
+    entries: Iterable[Entry], data_dir: str = "", manual_dir: str = ""
+) -> tuple[list[Entry], dict[str, str]]:
+    """Tells the tasks whose corpora are there from those that are missing.
+
+    Prepares what is there and not prepared yet.
+
+    Args:
+        entries, data_dir, manual_dir: as for `resolve`.
+
+    Returns:
+        The entries, one a task, that can be trained on; and of named tasks
+        whose corpora have no file in the folders, why, by name. An entry of
+        one's own files is never missing: its files were named.
+
+    Raises:
+        ConfigError: an unknown name, or an entry of one's own is wrong.
+        DataError: a corpus is there, but damaged or not complete.
+    """
+    there: list[Entry] = []
+    missing: dict[str, str] = {}
+    for entry in single_entries(entries):
+        try:
+            for task in _tasks(entry, data_dir, manual_dir):
+                task.size("train")
+            there.append(entry)
+        except MissingData as error:
+            if not isinstance(entry, str):
+                raise
+            missing[entry] = str(error)
+        except DataError as error:
+            raise DataError(
+                f"{error} (to leave this task out, name the others in tasks)"
+            )
+    return there, missing
 
 
 def group_of(

@@ -106,9 +106,10 @@ def _translates(tasks: Sequence[Task]) -> bool:
     """Whether tasks are to be translated; all are, or none."""
     kinds = {task.kind for task in tasks}
     if TRANSLATION in kinds and len(kinds) > 1:
+        others = " and ".join(sorted(kinds - {TRANSLATION}))
         raise ConfigError(
             "translation tasks have a model of their own: they cannot be "
-            f"trained together with {' and '.join(sorted(kinds - {TRANSLATION}))}"
+            f"trained together with {others}"
         )
     return TRANSLATION in kinds
 

@@ -116,16 +116,16 @@ def _drop_signature(directory: str, name: str) -> None:
 
 def _models(run: Any) -> list:
     """The model of each task; copies where fine-tuning made them differ."""
-    from mtl_tf.models.multi_task import build_model
+    from mtl_tf.training.building import build
 
     by_weights: dict[str, Any] = {}
     models = []
     for task in run.tasks:
         path = run.weights_for(task["name"])
         if path not in by_weights:
-            copy = build_model(
-                run.config["model"], len(run.encoder.vocabulary), run.tasks
-            )
+            # Whatever it was trained in, an export computes in float32.
+            config = {**run.config, "training": {}}
+            copy = build(config, run.encoder, run.tasks)
             copy.set_weights(run.model.get_weights())
             by_weights[path] = copy
         models.append(by_weights[path])

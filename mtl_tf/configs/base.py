@@ -64,6 +64,11 @@ def default_config() -> config_dict.ConfigDict:
             `pipeline.static_shapes`: pad to the bucket's length (for XLA), or
             only to the longest text of each batch. `pipeline.fractions`: by
             task, how much of its training data is used, such as 0.15.
+        *   `model.translation`: the model of translation tasks, to which
+            nothing else of `model` applies; its fields are those of
+            `mtl_tf.models.multi_target.build_translation_model`.
+            `evaluation.decoding`: beam (10), length_penalty, replace_unknown,
+            n_best; checkpoints are chosen by greedy search.
         *   `evaluation.paper_scoring`: score translations also against
             references whose words are restricted to the training vocabulary.
         *   `training.steps`: where to stop, in place of `epochs`, if not 0.
@@ -120,6 +125,7 @@ def default_config() -> config_dict.ConfigDict:
                 "batch_size": 64,
                 "group": (),
                 "paper_scoring": False,
+                "decoding": {},
             },
             "cross_validation": {"folds": 0, "fold": 0},
             "sweep": {"grid": "", "folds": 0, "seeds": 1},
@@ -295,6 +301,7 @@ def _model() -> dict:
         "head": {"hidden_units": 0, "sharing": "private"},
         "init": {},
         "scheme": meta_lstm(),
+        "translation": {},
         "tagging": {"decoder": "crf", "constraints": True},
         "characters": {"name": "none"},
         "casing_dim": 0,

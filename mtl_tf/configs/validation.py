@@ -165,6 +165,8 @@ OPEN = (
     "model.init",
     "model.scheme",
     "model.characters",
+    "model.translation",
+    "evaluation.decoding",
     "training.optimizer.options",
 )
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.evaluation import metrics, tagging_metrics
+from mtl_tf.evaluation import metrics, tagging_metrics, translation_metrics
+from mtl_tf.text.translation import languages_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,9 +18,10 @@ class TaskPredictions:
     Attributes:
         name: the task's name.
         labels: integers [n], the right answers; of tagging n sequences of
-            integers, one a token.
+            integers, one a token; of translation n references, real text.
         predictions: integers [n]; of tagging n sequences, which may be shorter
-            where the model did not read the whole sentence.
+            where the model did not read the whole sentence; of translation n
+            hypotheses, real text.
         class_names: names of the classes.
         kind: the task's kind.
         metrics: names of the metrics; the first is the primary one.
@@ -35,6 +37,11 @@ class TaskPredictions:
             are of words.
         scores: of a classification task numbers [n, classes], the
             probabilities of all classes, or None. They are not scored.
+        bleu_tokenizer: of a translation task; see
+            `translation_metrics.bleu`.
+        restricted: of a translation task `predictions` and `labels` once more,
+            with words outside the training vocabulary replaced, for the
+            scoring of Dong et al. (2015); None leaves it out.
     """
 
     name: str
@@ -51,6 +58,8 @@ class TaskPredictions:
     )
     scheme: str = ""
     scores: Sequence[Sequence[float]] | np.ndarray | None = None
+    bleu_tokenizer: str = ""
+    restricted: tuple[Sequence[str], Sequence[str]] | None = None
 
 
 def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
@@ -79,7 +88,10 @@ def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
         The rows of a matrix are labels, its columns predictions. Tagging tasks
         have no confusion, but `"tokens": count`, also of the clean part, and
         `"types": {type: {"precision": score, "recall": score, "f1": score,
-        "support": count}}`: types of spans, or the tags of words. The means
+        "support": count}}`: types of spans, or the tags of words. Translation
+        tasks have `"signatures": {metric: sacrebleu's signature}` and, if
+        asked for, `paper_bleu`, the case-insensitive BLEU of `restricted`. The
+        means
         are over the tasks' primary metrics, those of diagnostics over the
         tasks' means. The score of an empty part is None, and no mean counts
         it. What is not known is absent.
@@ -229,7 +241,57 @@ class _Tags:
         return {"types": types}
 
 
-_SCORERS = {"classification": _Classes, "tagging": _Tags}
+class _Translations:
+    """Scores translations as one corpus."""
+
+    def __init__(self, task: TaskPredictions):
+        self._metrics = {
+            name: translation_metrics.get(name) for name in task.metrics
+        }
+        self._texts = (list(task.predictions), list(task.labels))
+        self._restricted = task.restricted
+        language = languages_of(task.name)[1]
+        self._settings = (task.bleu_tokenizer, language)
+        self.size = len(task.labels)
+        _same_length(task.name, "predictions", self._texts[0], self.size)
+        for side in task.restricted or ():
+            _same_length(task.name, "restricted", side, self.size)
+
+    def _scores(self, chosen: np.ndarray) -> dict[str, Any]:
+        def part(texts):
+            return [[side[n] for n in np.flatnonzero(chosen)] for side in texts]
+
+        texts = part(self._texts)
+        scores = {
+            name: metric(*texts, *self._settings)
+            for name, metric in self._metrics.items()
+        }
+        if self._restricted:
+            metric, texts = translation_metrics.bleu_lc, part(self._restricted)
+            scores["paper_bleu"] = metric(*texts, *self._settings)
+        return scores
+
+    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+        """The scores of the pairs where bool [n] `chosen` holds."""
+        examples = int(np.sum(chosen))
+        scores = {
+            name: score.value if examples else None
+            for name, score in self._scores(chosen).items()
+        }
+        return {"examples": examples, **scores}
+
+    def details(self) -> dict[str, Any]:
+        """What the whole has beside its scores."""
+        scores = self._scores(np.zeros(self.size, bool))
+        signatures = {name: score.signature for name, score in scores.items()}
+        return {"signatures": signatures}
+
+
+_SCORERS = {
+    "classification": _Classes,
+    "tagging": _Tags,
+    "translation": _Translations,
+}
 
 
 def _mean_of(task: str, what: str, values, examples: int) -> float | None:

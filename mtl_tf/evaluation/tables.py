@@ -10,6 +10,10 @@ _SHORT = {
     "span_f1": "span F1",
     "span_f1_strict": "strict span F1",
     "token_accuracy": "token accuracy",
+    "bleu": "BLEU",
+    "bleu_lc": "BLEU, no case",
+    "chrf": "chrF",
+    "paper_bleu": "paper BLEU",
 }
 _NARROW = {  # the console's headings, to fit a terminal
     "examples": "n",
@@ -62,6 +66,7 @@ def console(results: dict[str, Any]) -> str:
     lines += [_aligned(row, widths) for row in rows]
     lines += [rule, *(_aligned(row, widths) for row in means)]
     lines += [f"{what}: {value}" for what, value in _diagnostics(results)]
+    lines += [f"{what}: {value}" for what, value in _signatures(results)]
     lines += [f"{what}: {value}" for what, value in _facts(results)]
     return "\n".join(lines)
 
@@ -84,6 +89,7 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
         grid(header, rows + bold),
     ]
     parts += [f"{what}: {value}" for what, value in _diagnostics(results)]
+    parts += [f"{what}: `{value}`" for what, value in _signatures(results)]
     facts = [[what, value] for what, value in _facts(results)]
     if facts:
         parts += ["## Run", grid(["", ""], facts, numeric=False)]
@@ -160,6 +166,20 @@ def _mean_rows(
         if clean:
             row[4 + len(names)] = _score(clean.get(key))
         yield row
+
+
+def _signatures(results: dict) -> Iterator[tuple[str, str]]:
+    """How scores were computed, said once where it is the same for all."""
+    by_signature: dict[tuple[str, str], list[str]] = {}
+    for name, task in results["tasks"].items():
+        for metric, signature in task.get("signatures", {}).items():
+            by_signature.setdefault((metric, signature), []).append(name)
+    metrics = [metric for metric, _ in by_signature]
+    for (metric, signature), names in by_signature.items():
+        title = _SHORT.get(metric, metric)
+        if metrics.count(metric) > 1:
+            title += f" of {', '.join(names)}"
+        yield title, signature
 
 
 def _diagnostics(results: dict) -> Iterator[tuple[str, str]]:

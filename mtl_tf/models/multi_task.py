@@ -31,6 +31,7 @@ _FIELDS = (
     "characters",
     "casing_dim",
     "word_dropout",
+    "translation",
 )
 
 # Entries of a batch that have a time axis, the third one.

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.datasets.building import OWN
 from mtl_tf.tasks import fields
@@ -49,6 +50,12 @@ def source_of(
         DataError: the data are missing or wrong.
     """
     languages = languages_of(entry["name"])
+    tokenizer = fields.text(entry, "bleu_tokenizer")
+    if tokenizer:
+        # Said now, not after hours of training.
+        from sacrebleu.metrics import BLEU
+
+        checks.one_of("bleu_tokenizer", tokenizer, sorted(BLEU.TOKENIZERS))
     if "files" in entry:
         source = ParallelFileSource(_paths(entry))
         return source, {split: split for split in source.split_names}

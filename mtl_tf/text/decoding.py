@@ -1,5 +1,6 @@
 """From ids that a model wrote to real text, in Python and in exports."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -10,6 +11,7 @@ from mtl_tf.text.vocabulary import OOV_TOKEN
 
 #: What stands for a word that a vocabulary does not have.
 UNKNOWN = "<unk>"
+_AT_ONCE = 1024
 
 
 class TextDecoder:
@@ -96,3 +98,27 @@ def aligned_words(source: tf.RaggedTensor, attention: tf.Tensor) -> tf.Tensor:
     best = tf.argmax(weights, axis=-1, output_type=tf.int32)
     dense = tf.pad(dense, [[0, 0], [0, width - tf.shape(dense)[1]]])
     return surface_in_graph(tf.gather(dense, best, batch_dims=1))
+
+
+def restricted(
+    encoder: TextEncoder, texts: Sequence[str], unknown: str
+) -> list[str]:
+    """Texts with words outside the vocabulary replaced.
+
+    Dong et al. (2015) score against such references.
+
+    Args:
+        encoder: of their language, with the specials `BOUNDS`.
+        texts: real text.
+        unknown: what to write for the others.
+    """
+    decoder = TextDecoder(encoder, unknown)
+    replaced: list[str] = []
+    for start in range(0, len(texts), _AT_ONCE):
+        part = [
+            text.encode("utf-8", "replace")
+            for text in texts[start : start + _AT_ONCE]
+        ]
+        found = decoder(encoder(tf.constant(part)).to_tensor())
+        replaced += [text.decode("utf-8") for text in found.numpy().tolist()]
+    return replaced

@@ -100,6 +100,11 @@ class TextEncoder:
         return found
 
     @property
+    def size(self) -> int:
+        """How many words there are."""
+        return len(self.vocabulary)
+
+    @property
     def tables(self) -> list[Any]:
         """The lookup tables that an export has to track, and the like."""
         tables = [self._table, *self.tokenizer.trackables]

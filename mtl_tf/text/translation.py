@@ -110,6 +110,11 @@ class TranslationText:
         }
 
     @property
+    def size(self) -> int:
+        """How many words there are, of all languages together."""
+        return len(self.source.vocabulary) + sum(self.target_sizes.values())
+
+    @property
     def tables(self) -> list[Any]:
         """The tables that an export has to track, without decoders'."""
         encoders = [self.source, *self.targets.values()]

@@ -20,7 +20,7 @@ from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.tuning import fixed
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.fractions import cut
-from mtl_tf.tasks.task import TRANSLATION, Task, text_of
+from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task, text_of
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.translation import TranslationText
 from mtl_tf.training.run_directory import RunDirectory
@@ -37,6 +37,7 @@ class RunData:
         train: the encoded training split of each task, all with the same
             columns; see `mtl_tf.pipelines.columns.with_all_answers`.
         validation: the encoded validation split of each task, likewise.
+        references: of translation tasks those of the validation split.
     """
 
     tasks: list[Task]
@@ -44,6 +45,7 @@ class RunData:
     boundaries: list
     train: list[EncodedSplit]
     validation: list[EncodedSplit]
+    references: list[list[str] | None]
 
 
 def load(
@@ -99,6 +101,7 @@ def load(
         boundaries,
         with_all_answers(train),
         with_all_answers(validation),
+        [gold(task, "validation") if translates else None for task in tasks],
     )
 
 
@@ -118,16 +121,32 @@ def _encoder(
     config: Mapping[str, Any], path: str, tasks: Sequence[Task], where: tuple
 ) -> TextEncoder | TranslationText:
     """The run's encoder, which is built the first time."""
-    translates = _translates(tasks)
     if not os.path.isdir(path):
+        translates = _translates(tasks)
         entries = config["text"]["vocabulary_tasks"]
         group = registry.resolve(entries, *where) if entries else tasks
         logging.info("Building the vocabulary of %d tasks.", len(group))
         build = pairs.build_text if translates else encoding.build_encoder
         with files.new_directory(path) as directory:
             build(group, config["text"]).save(directory)
-    if translates:
-        return TranslationText.load(path, [task.name for task in tasks])
+    return load_encoder(path, config, [task.to_json() for task in tasks])
+
+
+def load_encoder(
+    path: str, config: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]
+) -> TextEncoder | TranslationText:
+    """Reads the encoder of a run.
+
+    Args:
+        path: the run's `vocabulary`.
+        config: the run's.
+        tasks: name and kind of each of its tasks.
+
+    Raises:
+        MtlError: a file is missing or damaged.
+    """
+    if tasks[0]["kind"] == TRANSLATION:
+        return TranslationText.load(path, [task["name"] for task in tasks])
     return TextEncoder.of_run(path, config["text"])
 
 
@@ -207,6 +226,18 @@ def sentences(
         ]
         tags += batch["tags"].to_list()
     return tokens, tags
+
+
+def gold(task: Task, split: str) -> list[list[int]] | list[str] | None:
+    """The answers that a split is scored against, where they are not encoded.
+
+    Returns:
+        Of a tagging task the tags of its whole sentences, of a translation
+        task the references; None for other kinds.
+    """
+    if task.kind == TAGGING:
+        return sentences(task, split)[1]
+    return translations(task, split)[1] if task.kind == TRANSLATION else None
 
 
 def translations(task: Task, split: str) -> tuple[list[str], list[str]]:

@@ -9,7 +9,8 @@ import tensorflow as tf
 from mtl_tf.layers import recurrence
 from mtl_tf.pipelines.batches import evaluation_dataset
 from mtl_tf.pipelines.encoding import EncodedSplit
-from mtl_tf.tasks.task import TAGGING
+from mtl_tf.tasks.task import TAGGING, TRANSLATION
+from mtl_tf.training.translating import Translator
 
 # Compiling a bucket's shape takes half a second: worth it for many texts.
 _MANY = 256
@@ -19,6 +20,7 @@ _MANY = 256
 _WANTED = {
     "classification": ("prediction", "scores", "loss"),
     TAGGING: ("prediction", "confidence", "loss"),
+    TRANSLATION: ("loss",),
 }
 
 # Before the names of a model's diagnostics in `Predictor.predict`'s results.
@@ -31,18 +33,24 @@ class Predictor:
     Args:
         model: see `mtl_tf.models.multi_task.MultiTaskModel`.
         boundaries: the padded lengths of the run.
+        translator: of a run that translates.
     """
 
-    def __init__(self, model: keras.Model, boundaries: Sequence[int]):
+    def __init__(
+        self,
+        model: keras.Model,
+        boundaries: Sequence[int],
+        translator: Translator | None = None,
+    ):
         self.model = model
+        self.translator = translator
         self.boundaries = list(boundaries)
         self._compiled = tf.function(self._forward, reduce_retracing=True)
         self._plain = tf.function(self._forward, reduce_retracing=True)
 
     def _forward(
-        self, batch: dict[str, tf.Tensor], kind: str
+        self, batch: dict[str, tf.Tensor], kind: str, key: str | int | None
     ) -> dict[str, tf.Tensor]:
-        key = kind if len(self.model.heads) > 1 else None
         outputs = self.model(batch, training=False, key=key)
         wanted = _WANTED[kind]
         found = {name: outputs[name] for name in wanted if name in outputs}
@@ -65,7 +73,8 @@ class Predictor:
             split has labels, `loss` float32 [n]; and the model's diagnostics,
             float32 [n], as `diagnostics/name`. Of a tagging task,
             `prediction` and `confidence` (float32) are lists of n arrays
-            [tokens], and there are no `scores`.
+            [tokens], and there are no `scores`. Of a translation task,
+            `prediction` is a list of n texts.
         """
         kind = self.model.kind_of(task_index)
         count = len(split)
@@ -80,12 +89,15 @@ class Predictor:
             rows = batch.pop("row").numpy()[0]
             real = rows >= 0
             with recurrence.options(jit=jit):
-                outputs = forward(batch, kind)
+                outputs = forward(batch, kind, self.model.key_of(task_index))
             for name, value in outputs.items():
                 value = value.numpy()[0]
                 if name not in results:
                     results[name] = _room(name, count, value, kind)
                 _fill(results[name], rows[real], value[real], split.lengths)
+        if kind == TRANSLATION:
+            translate = self.translator.translate_split
+            results["prediction"] = translate(task_index, split)
         return results
 
 

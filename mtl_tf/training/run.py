@@ -8,16 +8,18 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import RunError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import evaluator, predictions
-from mtl_tf.models.multi_task import MultiTaskModel, build_model
+from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines import encoding
 from mtl_tf.tasks import registry
-from mtl_tf.tasks.task import TAGGING, Task
+from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.training import data, precision
+from mtl_tf.training import data
 from mtl_tf.training.answers import ANSWERS
+from mtl_tf.training.building import build
 from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.inference import DIAGNOSTICS, Predictor
 from mtl_tf.training.run_directory import RunDirectory
+from mtl_tf.training.translating import make_translator
 
 
 class Run:
@@ -47,7 +49,9 @@ class Run:
         self.encoder = encoder
         self.boundaries = list(boundaries)
         self.model = model
-        self.predictor = Predictor(model, boundaries)
+        self.predictor = Predictor(
+            model, boundaries, make_translator(model, encoder, config)
+        )
         self.loaded: str | None = None
 
     def task_index(self, name: str) -> int:
@@ -164,16 +168,14 @@ class Run:
         self, task: Task, split: str, clean: data.CleanParts
     ) -> evaluator.TaskPredictions:
         self.weights_for(task.name)
-        encoded = encoding.encode(
-            task.dataset(split), self.encoder, name=task.name
-        )
+        encoded = data.encode_split(task, split, self.encoder)
         return score(
             self.predictor,
             encoded,
             self.tasks[self.task_index(task.name)],
             self.task_index(task.name),
             self.config["evaluation"]["batch_size"],
-            data.sentences(task, split)[1] if task.kind == TAGGING else None,
+            data.gold(task, split),
             **clean.about(task, split),
         )
 
@@ -191,7 +193,7 @@ def score(
     task: Mapping[str, Any],
     index: int,
     batch_size: int,
-    gold: list[list[int]] | None = None,
+    gold: list[list[int]] | list[str] | None = None,
     **extra: Any,
 ) -> evaluator.TaskPredictions:
     """The predictions for an encoded split with answers, ready to be scored.
@@ -202,8 +204,9 @@ def score(
         task: its task's name, kind, labels and metrics.
         index: the task's number.
         batch_size: examples at a time.
-        gold: of a tagging task, the tags of its whole sentences; by default
-            those of the tokens that the model reads.
+        gold: of a tagging task, the tags of its whole sentences, by default
+            those of the tokens that the model reads; of a translation task
+            the references.
         **extra: what else `TaskPredictions` has.
     """
     outputs = predictor.predict(encoded, index, batch_size)
@@ -211,6 +214,9 @@ def score(
         column = encoded.columns["tags"]
         labels = gold or [column[n] for n in range(len(column))]
         extra["scheme"] = task.get("scheme", "")
+    elif task["kind"] == TRANSLATION:
+        labels = gold
+        extra["bleu_tokenizer"] = task["bleu_tokenizer"]
     else:
         labels = encoded.columns["label"].values
     empty = not len(labels)
@@ -254,14 +260,9 @@ def load(run_directory: str) -> Run:
         )
     if not directory.has(os.path.join("best", "best.json")):
         raise RunError(f"{run_directory} has no trained weights yet")
-    encoder = TextEncoder.of_run(directory.file("vocabulary"), config["text"])
     tasks = directory.read("labels.json")["tasks"]
-    model = build_model(
-        config["model"],
-        len(encoder.vocabulary),
-        tasks,
-        dtype=precision.policy(config),
-    )
+    encoder = data.load_encoder(directory.file("vocabulary"), config, tasks)
+    model = build(config, encoder, tasks)
     boundaries = directory.read("data.json")["boundaries"]
     run = Run(directory, config, tasks, encoder, boundaries, model)
     run.weights_for(tasks[0]["name"])

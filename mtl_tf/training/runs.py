@@ -13,10 +13,11 @@ from absl import logging
 
 from mtl_tf.core import files, random
 from mtl_tf.evaluation import evaluator, facts, tables
-from mtl_tf.models.multi_task import build_model, count_parameters
+from mtl_tf.models.multi_task import count_parameters
 from mtl_tf.tasks import registry
 from mtl_tf.text.vectors import load_vectors
-from mtl_tf.training import data, freezing, initializing, precision, stages
+from mtl_tf.training import data, freezing, initializing, stages
+from mtl_tf.training.building import build
 from mtl_tf.training.data import CleanParts
 from mtl_tf.training.run import load
 from mtl_tf.training.run_directory import RunDirectory
@@ -206,7 +207,7 @@ def _train_jointly(
         **run_facts(config),
         "parameters": count_parameters(model, include_embedding=True),
         "parameters_without_embedding": count_parameters(model),
-        "vocabulary": len(loaded.encoder.vocabulary),
+        "vocabulary": loaded.encoder.size,
         "best_step": run.read("best/best.json")["step"],
         "validation_mean": run.read("best/best.json")["score"],
         "wall_time": seconds,
@@ -219,13 +220,12 @@ def _make_model(
 ) -> keras.Model:
     # A run that continues has its word vectors in its checkpoint.
     wanted = _is_new(run) and config["text"]["vectors"]
-    return build_model(
-        config["model"],
-        len(loaded.encoder.vocabulary),
+    return build(
+        config,
+        loaded.encoder,
         [task.to_json() for task in loaded.tasks],
         _pretrained(config, run, loaded) if wanted else None,
         seed=random.fold(config["seed"], "init"),
-        dtype=precision.policy(config),
     )
 
 

@@ -29,6 +29,7 @@ from mtl_tf.training.run_directory import RunDirectory
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from mtl_tf.training.summaries import Summaries
 from mtl_tf.training.trainer import Trainer, choose_shards
+from mtl_tf.training.translating import make_translator
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +113,11 @@ class StageRunner:
         self.config, self.run, self.data = config, run, data
         self.model, self.strategy = model, strategy
         self.summaries = Summaries(run.file("tensorboard"))
-        self.predictor = Predictor(model, data.boundaries)
+        # Greedy search tells checkpoints apart, and quickly.
+        translator = make_translator(
+            model, data.encoder, config, beam=1, replace_unknown=False
+        )
+        self.predictor = Predictor(model, data.boundaries, translator)
         self.task_dicts = [task.to_json() for task in data.tasks]
 
     def execute(self, stage: Stage) -> Checkpoints:
@@ -350,6 +355,7 @@ class StageRunner:
                     self.task_dicts[number],
                     number,
                     self.config["evaluation"]["batch_size"],
+                    self.data.references[number],
                 )
                 for number in stage.tasks
             ],

@@ -69,6 +69,7 @@ def test_misaligned_and_empty_lines(tmp_path):
         ({"name": "german"}, "source-target, such as 'en-de', got 'german'"),
         ({"files": {"train": "a.en"}}, "files.train must be two paths"),
         ({"files": {}}, "files must name files"),
+        ({"bleu_tokenizer": "14a"}, "unknown bleu_tokenizer '14a'; did you"),
         ({"labels": ["a", "b"]}, "unknown field 'labels'"),
         ({"kind": "translate"}, "did you mean 'translation'"),
         (

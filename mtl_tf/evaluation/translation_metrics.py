@@ -1,0 +1,118 @@
+"""Scores of translations, from 0 to 100, by sacrebleu.
+
+Every score comes with sacrebleu's signature, which says how it was computed:
+scores of different signatures cannot be compared.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
+
+Texts = Sequence[str]
+#: What stands for words outside the training vocabulary (Dong et al. 2015).
+UNKNOWN = "UNK"
+
+
+class Score(NamedTuple):
+    """A corpus score and how it was computed."""
+
+    value: float
+    signature: str
+
+
+Metric = Callable[..., Score]
+
+
+def bleu(
+    hypotheses: Texts,
+    references: Texts,
+    tokenizer: str = "",
+    language: str = "",
+    lowercase: bool = False,
+) -> Score:
+    """Corpus BLEU of n-grams up to 4 (Papineni et al. 2002; Post 2018).
+
+    Args:
+        hypotheses: n translations, real text.
+        references: n right ones.
+        tokenizer: how sacrebleu splits texts: "none" for texts that are
+            tokens between spaces, "13a", "intl", "char", ...; "" for what it
+            takes for the language.
+        language: of the texts, such as "de".
+        lowercase: whether case does not count.
+
+    Returns:
+        The score; 0 if there are no texts.
+
+    Raises:
+        ConfigError: sacrebleu has no such tokenizer, or cannot use it.
+        ValueError: there are more or fewer hypotheses than references.
+    """
+    from sacrebleu.metrics import BLEU
+
+    if tokenizer:
+        checks.one_of("bleu_tokenizer", tokenizer, sorted(BLEU.TOKENIZERS))
+    try:
+        metric = BLEU(
+            lowercase=lowercase,
+            tokenize=tokenizer or None,
+            trg_lang=language,
+            # It would warn of texts that are tokens, which ours may be.
+            force=True,
+        )
+    except (ImportError, RuntimeError) as error:
+        raise ConfigError(f"bleu_tokenizer {tokenizer!r}: {error}")
+    return _score(metric, hypotheses, references)
+
+
+def bleu_lc(
+    hypotheses: Texts,
+    references: Texts,
+    tokenizer: str = "",
+    language: str = "",
+) -> Score:
+    """Case-insensitive `bleu`, which Dong et al. (2015) report."""
+    return bleu(hypotheses, references, tokenizer, language, lowercase=True)
+
+
+def chrf(
+    hypotheses: Texts,
+    references: Texts,
+    tokenizer: str = "",
+    language: str = "",
+) -> Score:
+    """chrF2 of characters up to 6-grams (Popovic 2015); takes no tokenizer."""
+    from sacrebleu.metrics import CHRF
+
+    del tokenizer, language
+    return _score(CHRF(), hypotheses, references)
+
+
+METRICS: dict[str, Metric] = {"bleu": bleu, "bleu_lc": bleu_lc, "chrf": chrf}
+
+
+def get(name: str) -> Metric:
+    """The metric of that name.
+
+    Returns:
+        A function (hypotheses, references, tokenizer, language) -> `Score`.
+
+    Raises:
+        ConfigError: there is none; the message offers the nearest names.
+    """
+    return look_up(name, METRICS, "metric of translation tasks")
+
+
+def _score(metric: Any, hypotheses: Texts, references: Texts) -> Score:
+    if len(hypotheses) != len(references):
+        raise ValueError(
+            f"{len(references)} references, but {len(hypotheses)} hypotheses"
+        )
+    # A signature is only known after a score.
+    texts = (hypotheses, references) if len(references) else ([""], [""])
+    value = metric.corpus_score(list(texts[0]), [list(texts[1])]).score
+    signature = str(metric.get_signature())
+    return Score(float(value) if len(references) else 0.0, signature)

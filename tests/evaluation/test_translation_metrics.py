@@ -1,0 +1,147 @@
+import math
+from collections import Counter
+
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.evaluation import evaluator, tables, translation_metrics
+from mtl_tf.text.decoding import restricted
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
+
+REFERENCES = [
+    "Ein Mann sieht einen kleinen Hund auf der Wiese .",
+    "Zwei Kinder spielen im Garten .",
+    "Der Hund schläft .",
+]
+HYPOTHESES = [
+    "ein Mann sieht einen Hund auf der Wiese .",
+    "Zwei Kinder spielen in dem Garten .",
+    "Der Hund schläft .",
+]
+
+
+def reference_bleu(hypotheses, references):
+    """Papineni et al. (2002) of texts that are tokens."""
+    logs, lengths = 0.0, [0, 0]
+    for n in range(1, 5):
+        right = total = 0
+        for said, wanted in zip(hypotheses, references):
+            grams = [
+                Counter(tuple(t[i : i + n]) for i in range(len(t) - n + 1))
+                for t in (said.split(), wanted.split())
+            ]
+            right += sum((grams[0] & grams[1]).values())
+            total += sum(grams[0].values())
+        logs += math.log(right / total) / 4
+    for said, wanted in zip(hypotheses, references):
+        lengths[0] += len(said.split())
+        lengths[1] += len(wanted.split())
+    return 100 * math.exp(logs + min(0, 1 - lengths[1] / lengths[0]))
+
+
+def test_bleu_with_and_without_case():
+    bleu = translation_metrics.bleu(HYPOTHESES, REFERENCES, "none")
+    assert bleu.value == pytest.approx(reference_bleu(HYPOTHESES, REFERENCES))
+    assert "case:mixed" in bleu.signature and "tok:none" in bleu.signature
+    lower = [[t.lower() for t in side] for side in (HYPOTHESES, REFERENCES)]
+    bleu_lc = translation_metrics.bleu_lc(HYPOTHESES, REFERENCES, "none")
+    assert bleu_lc.value == pytest.approx(reference_bleu(*lower))
+    assert bleu_lc.value > bleu.value
+    assert "case:lc" in bleu_lc.signature
+    same = translation_metrics.chrf(REFERENCES, REFERENCES)
+    assert same.value == 100.0 and "chrF2" not in same.signature
+
+
+def test_the_tokenizer_is_the_language_s_or_a_given_one():
+    real = ["Er schläft im Haus."], ["Er schläft im Haus ."]
+    assert "tok:13a" in translation_metrics.bleu(*real, "", "de").signature
+    assert translation_metrics.bleu(*real, "", "de").value > 99
+    assert translation_metrics.bleu(*real, "none", "de").value < 60
+    assert "tok:zh" in translation_metrics.bleu(*real, "", "zh").signature
+    with pytest.raises(ConfigError, match="did you mean 'none'"):
+        translation_metrics.bleu(*real, "nome")
+    with pytest.raises(ValueError, match="3 references, but 1 hypotheses"):
+        translation_metrics.bleu(["a"], REFERENCES)
+
+
+def predictions(name, hypotheses=HYPOTHESES, references=REFERENCES, **fields):
+    return evaluator.TaskPredictions(
+        name=name,
+        kind="translation",
+        class_names=(),
+        labels=references,
+        predictions=hypotheses,
+        **{"metrics": ("bleu", "bleu_lc", "chrf"), **fields},
+    )
+
+
+def test_results_of_translation_tasks():
+    results = evaluator.evaluate(
+        [
+            predictions(
+                "en-de",
+                bleu_tokenizer="none",
+                clean=[True, False, False],
+                losses=[1.0, 2.0, 3.0],
+            ),
+            predictions("en-fr", [], [], clean=[]),
+        ],
+        "test",
+    )
+    german = results["tasks"]["en-de"]
+    assert german["primary"] == "bleu" and german["examples"] == 3
+    assert german["bleu"] == pytest.approx(
+        reference_bleu(HYPOTHESES, REFERENCES)
+    )
+    assert german["clean"]["examples"] == 1
+    assert german["clean"]["bleu"] == pytest.approx(
+        reference_bleu(HYPOTHESES[:1], REFERENCES[:1])
+    )
+    assert set(german["signatures"]) == {"bleu", "bleu_lc", "chrf"}
+    assert "confusion" not in german and "paper_bleu" not in german
+    assert results["tasks"]["en-fr"]["bleu"] is None
+    assert results["mean"]["translation"] == german["bleu"]
+    text = tables.console(results)
+    assert "BLEU, no case" in text
+    assert f"BLEU of en-de: {german['signatures']['bleu']}" in text
+    assert f"chrF: {german['signatures']['chrf']}" in text
+    assert f"`{german['signatures']['bleu']}`" in tables.markdown(results)
+
+
+def test_unequal_numbers_and_unknown_metrics():
+    with pytest.raises(ValueError, match="one value for each of the 3"):
+        evaluator.evaluate([predictions("en-de", ["a"])], "test")
+    with pytest.raises(ValueError, match="restricted must have one value"):
+        one = predictions("en-de", restricted=(HYPOTHESES, ["a"]))
+        evaluator.evaluate([one], "test")
+    with pytest.raises(ConfigError, match="did you mean 'bleu'"):
+        one = predictions("en-de", metrics=("bleux",))
+        evaluator.evaluate([one], "test")
+
+
+def test_scoring_of_the_paper():
+    tokenizer = make_tokenizer({"name": "whitespace"})
+    known = tf.constant([REFERENCES[1], REFERENCES[2], "<unk>"])
+    counts = Vocabulary.count([tokenizer(known)])
+    del counts["<unk>"]
+    encoder = TextEncoder(
+        tokenizer, Vocabulary.from_counts(counts, specials=BOUNDS)
+    )
+    unknown = translation_metrics.UNKNOWN
+    references = restricted(encoder, REFERENCES, unknown)
+    assert references[0] == "UNK UNK UNK UNK UNK Hund UNK UNK UNK ."
+    assert references[1:] == REFERENCES[1:]
+    # A model that writes what it knows, and the unknown word else.
+    written = ["<unk> " * 5 + "Hund <unk> <unk> <unk> .", *REFERENCES[1:]]
+    hypotheses = restricted(encoder, written, unknown)
+    one = predictions(
+        "en-de", written, restricted=(hypotheses, references), metrics=("bleu",)
+    )
+    scores = evaluator.evaluate([one], "test")["tasks"]["en-de"]
+    assert scores["paper_bleu"] == pytest.approx(100.0)
+    assert scores["bleu"] < 70
+    assert "case:lc" in scores["signatures"]["paper_bleu"]
+    assert restricted(encoder, [], unknown) == []

@@ -91,7 +91,7 @@ def make_trainer(
     weighting = make_loss_weighting("static", [1.0] * sizes.tasks)
     return Trainer(
         *(model, optimizer, weighting, variables, strategy, sizes.tasks),
-        shards=choose_shards(model.scheme, strategy),
+        shards=choose_shards(model, strategy),
     )
 
 

@@ -67,9 +67,10 @@ def main(values: flags.FlagValues) -> int:
     changes = [*overrides]
     if values.vectors:
         changes.append(f"text.vectors={os.path.abspath(values.vectors)}")
+    present = reproduce.PresentTasks(table, values.data_dir, values.manual_dir)
     planned = reproduce.plan(
         table,
-        lambda row: row_config(table.config, row, changes),
+        lambda row: present(row_config(table.config, row, changes)),
         values.model_dir,
         values.seeds,
         [name.strip() for name in values.rows],
@@ -85,6 +86,7 @@ def main(values: flags.FlagValues) -> int:
         strategy=values.strategy,
         command=_command(),
         overrides=overrides,
+        absent=present.absent,
     )
     report = reproduce.reproduce(table, planned, values.model_dir, settings)
     print(table_report.markdown(report), end="")
@@ -136,7 +138,9 @@ PROGRAM = runner.Program(
     output) and JSON, anew after every run.
 
     It takes long. Stop it however you like, also by kill -9: the same command
-    continues. A row that fails is noted, and the others go on.
+    continues. A row that fails is noted, and the others go on. Of a table of
+    sequence tagging, corpora that are not there are left out; the table says
+    so.
     """,
     main=main,
     define_flags=define_flags,
@@ -155,6 +159,13 @@ PROGRAM = runner.Program(
             "--table=meta_mtl/3 --rows=meta_lstm,meta_mtl --seeds=1 "
             "--vectors=glove.6B.200d.txt --model_dir=runs/meta "
             "--manual_dir=corpora",
+        ),
+        (
+            "Sequence tagging, with the Wall Street Journal in columns",
+            "--table=meta_mtl/5 --model_dir=runs/tagging --manual_dir=corpora "
+            "--override=\"tasks=('conll2000/chunk', {'name': 'wsj', "
+            "'kind': 'tagging', 'format': 'conll', 'columns': {'tags': 1}, "
+            "'files': {'train': 'wsj.train', 'test': 'wsj.test'}})\"",
         ),
     ),
     required=("table", "model_dir"),

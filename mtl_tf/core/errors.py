@@ -17,6 +17,10 @@ class DataError(MtlError, ValueError):
     """A wrong data file or folder; the message names `file:line`."""
 
 
+class MissingData(DataError):
+    """A corpus whose files are not in the folders that were named."""
+
+
 class RunError(MtlError, RuntimeError):
     """A run directory or an export that cannot be used as asked."""
 

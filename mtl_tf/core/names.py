@@ -33,3 +33,19 @@ def look_up(name: str, options: Mapping[str, T], what: str) -> T:
     if isinstance(name, str) and name in options:
         return options[name]
     raise ConfigError(f"unknown {what} {name!r}; {hint(str(name), options)}")
+
+
+def completed(name: str, config: Mapping | None, default: Mapping) -> dict:
+    """`config` with the values of `default` for the fields that it lacks.
+
+    Args:
+        name: what the fields belong to, such as "model.dropout".
+        config: the fields that the user gave; None for none.
+        default: all known fields.
+
+    Raises:
+        ConfigError: a field is unknown; the message offers the nearest names.
+    """
+    for field in config or {}:
+        look_up(field, default, f"field of {name}")
+    return dict(default) | dict(config or {})

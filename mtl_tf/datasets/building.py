@@ -25,11 +25,13 @@ from typing import TYPE_CHECKING
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.core.errors import ConfigError, DataError, MissingData, RunError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.datasets.conll2000 import CONFIGS as CONLL2000
 from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
+from mtl_tf.datasets.europarl import CONFIGS as EUROPARL
 from mtl_tf.datasets.fdu_mtl import TASKS
+from mtl_tf.datasets.multi30k import CONFIGS as MULTI30K
 from mtl_tf.datasets.quiet import quiet
 from mtl_tf.datasets.sample_reviews import DOMAINS
 from mtl_tf.datasets.sources import Fingerprint, check_fingerprint, fingerprint
@@ -51,6 +53,8 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "conll2000": CONLL2000,
     "conll2003": CONLL2003,
     "ud_pos": UD_POS,
+    "multi30k": MULTI30K,
+    "europarl": EUROPARL,
 }
 # What a corpus's name alone stands for, if not all of its configurations:
 # phrases cannot be had from every release of SST.
@@ -103,7 +107,8 @@ def prepare(
 
     Raises:
         ConfigError: unknown dataset or configuration.
-        DataError: files are missing or wrong, or a download failed.
+        DataError: files are missing (`MissingData`, if all of them are) or
+            wrong, or a download failed.
         RunError: `data_dir` cannot be written to.
     """
     data_dir, manual_dir = (
@@ -164,7 +169,7 @@ class _Own:
         if builder is not None:
             return builder
         if current is None:
-            raise DataError(
+            raise MissingData(
                 f"{self._name} is built from files that are not shipped: give "
                 "the folder that holds them by --manual_dir or "
                 "MTL_TF_MANUAL_DIR. "

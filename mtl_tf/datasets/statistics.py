@@ -19,8 +19,9 @@ class SplitStatistics:
         split: name of the split.
         examples: number of examples.
         tokens: mean number of white-space separated tokens of a text, or of
-            given tokens; None if the dataset has not exactly one text feature
-            nor a sequence `tokens`.
+            given tokens, or of the source of a pair; None if the dataset has
+            not exactly one text feature, nor a sequence `tokens`, nor
+            `source` and `target`.
         labels: examples of each class by the class's name, or tokens where the
             dataset has a sequence `tags`; None if it has neither that nor
             exactly one class label. Unlabelled examples are in none.
@@ -47,6 +48,7 @@ def statistics(builder: tfds.core.DatasetBuilder) -> list[SplitStatistics]:
 def _count(builder: tfds.core.DatasetBuilder, split: str) -> SplitStatistics:
     examples = builder.info.splits[split].num_examples
     text = _only(builder, tfds.features.Text) or _sequence(builder, "tokens")
+    text = text or _source(builder)
     label = _only(builder, tfds.features.ClassLabel)
     label = label or _sequence(builder, "tags")
     wanted = [name for name in (text, label) if name]
@@ -93,6 +95,15 @@ def _sequence(builder: tfds.core.DatasetBuilder, name: str) -> str:
     inner = getattr(feature, "feature", None)
     kinds = (tfds.features.Text, tfds.features.ClassLabel)
     return name if isinstance(inner, kinds) else ""
+
+
+def _source(builder: tfds.core.DatasetBuilder) -> str:
+    """`source`, if the dataset has pairs of it and `target`; else ""."""
+    features = builder.info.features
+    is_there = isinstance(features, tfds.features.FeaturesDict)
+    return (
+        "source" if is_there and {"source", "target"} == set(features) else ""
+    )
 
 
 def _only(builder: tfds.core.DatasetBuilder, kind: type) -> str:

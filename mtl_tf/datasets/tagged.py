@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.core.errors import DataError
+from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.column_files import Sentence, column
 from mtl_tf.datasets.lines import LineFile, count, short
@@ -38,7 +38,7 @@ def choose_release(
         Paths by split; those of missing files are without `.gz`.
 
     Raises:
-        DataError: no file of any release is there.
+        MissingData: no file of any release is there.
     """
 
     def find(name: str) -> str:
@@ -50,7 +50,7 @@ def choose_release(
     best = present.index(max(present))
     if not present[best]:
         names = " nor ".join(", ".join(r.values()) for r in releases)
-        raise DataError(
+        raise MissingData(
             f"{corpus}: {directory} has not {names} (each may be packed, as "
             ".gz): the folder given by --manual_dir (or MTL_TF_MANUAL_DIR) "
             "must hold the corpus's official files"

@@ -36,6 +36,11 @@ _MEANING = (
 )
 
 
+def metric_title(name: str) -> str:
+    """How tables call the metric of that name."""
+    return _SHORT.get(name, name)
+
+
 def console(results: dict[str, Any]) -> str:
     """The results as a table with aligned columns, for a terminal.
 
@@ -97,10 +102,10 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
     has_clean = any("clean" in task for task in tasks.values())
     repeats = any("validation_in_training" in t for t in tasks.values())
     names = _metric_names(tasks)
-    header = ["task", "examples", *(_SHORT.get(n, n) for n in names), "loss"]
+    header = ["task", "examples", *map(metric_title, names), "loss"]
     if has_clean:
         header += ["clean examples"]
-        header += [f"clean {_SHORT.get(n, n)}" for n in names]
+        header += [f"clean {metric_title(n)}" for n in names]
     if repeats:
         header += ["validation in training"]
     rows = [

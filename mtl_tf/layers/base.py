@@ -137,6 +137,15 @@ def choose(stack: keras.Variable, task: tf.Tensor) -> tf.Tensor:
     return tf.gather(stack.value, task)
 
 
+def at_least_one_step(x: tf.Tensor, axis: int) -> tf.Tensor:
+    """Pads an empty axis to one step: XLA cannot loop over an empty array."""
+    if x.shape[axis]:
+        return x
+    missing = tf.cast(tf.equal(tf.shape(x)[axis], 0), tf.int32)
+    padding = [[0, missing if a == axis else 0] for a in range(x.shape.rank)]
+    return tf.pad(x, padding)
+
+
 def check_label_counts(counts: Sequence[int]) -> list[int]:
     """Returns the tasks' numbers of labels as a list.
 

@@ -11,6 +11,14 @@ from mtl_tf.core import checks
 _DRAWS = 1 << 16
 
 
+def salted(seed: tf.Tensor, salt: str) -> tf.Tensor:
+    """A seed int32 `[2]` of one's own from a step's seed and a name."""
+    salts = [
+        zlib.crc32(f"{salt}/{word}".encode()) & 0x7FFFFFFF for word in range(2)
+    ]
+    return tf.bitwise.bitwise_xor(tf.cast(seed, tf.int32), salts)
+
+
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class Dropout(keras.layers.Layer):
     """Sets a fraction of its inputs to zero and scales up the others.
@@ -66,7 +74,7 @@ class Dropout(keras.layers.Layer):
             return x * self._short_factors(tf.shape(x), x.dtype, seed)
         # Philox by name: the default generator depends on the device.
         draw = tf.random.stateless_uniform(
-            tf.shape(x), self._salted(seed), dtype=tf.float32, alg="philox"
+            tf.shape(x), salted(seed, self.salt), dtype=tf.float32, alg="philox"
         )
         return self.drop(x, draw >= self.rate)
 
@@ -79,7 +87,7 @@ class Dropout(keras.layers.Layer):
         size = tf.reduce_prod(shape)
         words = tf.random.stateless_uniform(
             [(size + 1) // 2],
-            self._salted(seed),
+            salted(seed, self.salt),
             minval=None,
             maxval=None,
             dtype=tf.uint32,
@@ -90,13 +98,6 @@ class Dropout(keras.layers.Layer):
         dropped = min(round(self.rate * _DRAWS), _DRAWS - 1)
         kept = tf.reshape(draws, shape) >= dropped - _DRAWS // 2
         return tf.cast(kept, dtype) * (_DRAWS / (_DRAWS - dropped))
-
-    def _salted(self, seed):
-        salts = [
-            zlib.crc32(f"{self.salt}/{word}".encode()) & 0x7FFFFFFF
-            for word in range(2)
-        ]
-        return tf.bitwise.bitwise_xor(tf.cast(seed, tf.int32), salts)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

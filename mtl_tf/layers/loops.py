@@ -80,7 +80,11 @@ class Loop:
             gradient flows through the emissions.
         """
         plan = self._plan(inputs, state, constants)
-        weights = {name: self._weights[name] for name in set(plan.weights)}
+        # A constant that is multiplied like a weight has its gradient from
+        # one product after the loop, too.
+        known = self._weights | dict(constants)
+        weights = {name: known[name] for name in set(plan.weights)}
+        constants = {n: c for n, c in constants.items() if n not in weights}
         arguments = tuple(map(dict, (inputs, state, weights, constants)))
         asked = tuple(("state", name) for name in self._sequences)
         emits = tuple(("emit", name) for name in self._emits)
@@ -116,7 +120,7 @@ class Loop:
 
     def _plan(self, inputs, state, constants) -> steps.Plan:
         shapes = (
-            _map(_spec, self._weights),
+            _map(_spec, self._weights | dict(constants)),
             _map(_spec, constants),
             _map(_step_spec, inputs),
             _map(_spec, state),

@@ -60,14 +60,15 @@ def options(
         _OPTIONS.reset(token)
 
 
-def _on_tpu() -> bool:
+def on_tpu() -> bool:
+    """Whether the step is compiled whole, for TPUs."""
     strategy = tf.distribute.get_strategy()
     return isinstance(strategy, tf.distribute.TPUStrategy)
 
 
 def _jit() -> bool:
     chosen = _OPTIONS.get().jit
-    return not _on_tpu() if chosen is None else chosen
+    return not on_tpu() if chosen is None else chosen
 
 
 def _shards(batch: int | None) -> int:
@@ -75,7 +76,7 @@ def _shards(batch: int | None) -> int:
     shards = _OPTIONS.get().shards
     if shards is None:
         strategy = tf.distribute.get_strategy()
-        accelerated = _on_tpu() or tf.config.list_logical_devices("GPU")
+        accelerated = on_tpu() or tf.config.list_logical_devices("GPU")
         cores = len(os.sched_getaffinity(0))
         shards = 1 if accelerated else cores // strategy.num_replicas_in_sync
     divisible = batch and shards > 1 and batch % shards == 0

@@ -87,7 +87,12 @@ class Operations:
         self.emitted: dict[str, tf.Tensor] = {}
 
     def matmul(self, x: tf.Tensor, weight: str) -> tf.Tensor:
-        """`product(x, weights[weight])` in the dtype of `x`."""
+        """`product(x, weights[weight])` in the dtype of `x`.
+
+        The name may also be that of a constant `[G, B, K, N]`: a matrix for
+        each example, such as what an attention reads. A step must not read
+        such a constant in another way.
+        """
         return self._call(
             x,
             forward=lambda a: tf.cast(

@@ -8,7 +8,8 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import hint, look_up
+from mtl_tf.core.names import completed, hint, look_up
+from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
@@ -104,6 +105,11 @@ class MultiTaskModel(keras.Model):
     def heads(self) -> dict[str, keras.layers.Layer]:
         """The heads by kind of task."""
         return {kind: getattr(self, f"{kind}_head") for kind in self._kinds}
+
+    @property
+    def static_shapes(self) -> bool:
+        """Whether batches should have few shapes; see `SharingScheme`."""
+        return self.scheme.static_shapes
 
     def kind_of(self, task: int) -> str:
         """The kind of a task, by its number."""
@@ -235,20 +241,12 @@ class MultiTaskModel(keras.Model):
 
 
 def _at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
-    """Pads a batch of no steps to one: XLA cannot loop over an empty array."""
-    tokens = batch["tokens"]
-    if tokens.shape[2]:
-        return dict(batch)
-    missing = tf.cast(tf.equal(tf.shape(tokens)[2], 0), tf.int32)
-
-    def padded(x):
-        return tf.pad(
-            x,
-            [[0, missing if axis == 2 else 0] for axis in range(x.shape.rank)],
-        )
-
-    timed = {name: padded(batch[name]) for name in _TIMED if name in batch}
-    return dict(batch) | timed
+    """Pads a batch of no steps to one."""
+    return dict(batch) | {
+        name: at_least_one_step(batch[name], 2)
+        for name in _TIMED
+        if name in batch
+    }
 
 
 def build_model(
@@ -295,7 +293,7 @@ def build_model(
     parts = {"init": init, "dtype": dtype}
     scheme = make_scheme(config["scheme"], len(tasks), **parts)
     head = _checked_head(config.get("head"))
-    tagging = _completed("tagging", config.get("tagging"), TAGGING)
+    tagging = completed("model.tagging", config.get("tagging"), TAGGING)
     heads = make_heads(tasks, head["sharing"], tagging, parts)
     _check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
@@ -375,20 +373,14 @@ def _checked(config: Mapping) -> dict:
 
 
 def _checked_dropout(dropout: Mapping | None) -> dict:
-    return _completed("dropout", dropout, {"embedding": 0.0, "head": 0.0})
+    return completed("model.dropout", dropout, {"embedding": 0.0, "head": 0.0})
 
 
 def _checked_head(head: Mapping | None) -> dict:
     default = {"hidden_units": 0, "sharing": "private"}
-    head = _completed("head", head, default)
+    head = completed("model.head", head, default)
     checks.not_negative_integer("head.hidden_units", head["hidden_units"])
     return head
-
-
-def _completed(name: str, config: Mapping | None, default: Mapping) -> dict:
-    for field in config or {}:
-        look_up(field, default, f"field of model.{name}")
-    return dict(default) | dict(config or {})
 
 
 def count_parameters(
@@ -397,10 +389,10 @@ def count_parameters(
     """Number of trainable parameters, as the papers' tables count them.
 
     Args:
-        model: a built `MultiTaskModel`.
+        model: a built model of this room.
         include_embedding: count the word vectors too, if they are trained.
     """
-    vectors = {id(v) for v in model.embedding.weights}
+    vectors = {id(v) for v in model.embedding_variables()}
     return sum(
         int(np.prod(v.shape))
         for v in model.trainable_variables

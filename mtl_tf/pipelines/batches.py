@@ -15,6 +15,7 @@ all of them, 0 where they do not apply):
     tags        int32   [G, B, T]  of tagging tasks; 0 where tokens are padding
     characters  int32   [G, B, T, W]  if models read them; 0 is padding
     casing      int32   [G, B, T]  the same
+    target      int32   [G, B, U]  of translation tasks, with EOS; 0 is padding
     weight      float32 [G, B]     0 on filler rows, else 1
     normalizer  float32 [G]        real examples of the group in the global
                                    batch; 1 where there are none, so that it
@@ -23,8 +24,6 @@ all of them, 0 where they do not apply):
 """
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -32,165 +31,24 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.buckets import (
+    Boundaries,
     bucket_of,
     check_boundaries,
     extend_boundaries,
+    of_sources,
 )
 from mtl_tf.pipelines.columns import EncodedSplit
-from mtl_tf.pipelines.orders import JointOrder, TaskOrder, cut_into_batches
-from mtl_tf.pipelines.schedules import Joint, make_schedule
+from mtl_tf.pipelines.orders import cut_into_batches
+from mtl_tf.pipelines.plan import BatchPlan, Steps
 from mtl_tf.pipelines.store import ExampleStore
 from mtl_tf.pipelines.tuning import fixed
+
+__all__ = ["BatchPlan", "Steps", "evaluation_dataset", "training_dataset"]
 
 _STEPS_AT_ONCE = 256
 _PREFETCHED = 32
 
 Batch = dict[str, tf.Tensor]
-
-
-class Steps(NamedTuple):
-    """The plan of n steps.
-
-    Attributes:
-        tasks: int32 [n, G].
-        lengths: int32 [n]: T, the padded length.
-        rows: int32 [n, G, B]: examples of the task's split; -1 is filler.
-    """
-
-    tasks: np.ndarray
-    lengths: np.ndarray
-    rows: np.ndarray
-
-
-class BatchPlan:
-    """Which examples of which tasks make up every step of a training run.
-
-    Batch n of a task is batch n % count of its epoch n // count, with `count`
-    from `batches_per_task`. Each example comes once an epoch.
-
-    Args:
-        splits: the encoded training splits, one a task.
-        batch_size: B, examples of one task in a step.
-        boundaries: padded lengths; none of the texts is longer than the last.
-        schedule_config: see `make_schedule`.
-        seed: the run's seed.
-        static_shapes: True, for XLA: every batch has B rows and the length of
-            its bucket. False, to save padding: batches are as long as their
-            longest text, and the last one of a task and epoch has the rows
-            that are left (not in joint steps).
-
-    What does not fill a batch joins the next larger bucket, so that at most
-    one batch a task and epoch is not full.
-
-    Raises:
-        ConfigError: a wrong argument, or a split without examples.
-    """
-
-    def __init__(
-        self,
-        splits: Sequence[EncodedSplit],
-        batch_size: int,
-        boundaries: Sequence[int],
-        schedule_config: Mapping[str, Any] | str,
-        seed: int,
-        static_shapes: bool = True,
-    ):
-        self.splits = list(splits)
-        self.batch_size = checks.positive_integer(
-            "pipeline.batch_size", batch_size
-        )
-        self.boundaries = check_boundaries(boundaries)
-        self.static_shapes = static_shapes
-        self._check_splits()
-        settings = (self.boundaries, self.batch_size, seed)
-        self._orders = [
-            TaskOrder(split.name or str(index), split, *settings)
-            for index, split in enumerate(self.splits)
-        ]
-        self.schedule = make_schedule(
-            schedule_config,
-            self.batches_per_task,
-            seed,
-            [order.name for order in self._orders],
-        )
-        joint = isinstance(self.schedule, Joint)
-        self._joint = JointOrder(self._orders, seed) if joint else None
-
-    @property
-    def batches_per_task(self) -> np.ndarray:
-        """Batches in one epoch of each task, int64 [tasks]."""
-        return np.array([len(order) for order in self._orders], np.int64)
-
-    def _check_splits(self) -> None:
-        if not self.splits:
-            raise ConfigError("there are no tasks to train")
-        for index, split in enumerate(self.splits):
-            name = split.name or index
-            if not len(split):
-                raise ConfigError(f"task {name!r} has no training examples")
-            longest = int(split.lengths.max())
-            if longest > self.boundaries[-1]:
-                raise ConfigError(
-                    f"task {name!r} has a text of {longest} tokens, but the "
-                    f"last bucket ends at {self.boundaries[-1]}: add a longer "
-                    "bucket or set text.max_length"
-                )
-
-    @property
-    def groups(self) -> int:
-        """G, how many tasks a step has."""
-        return self.schedule.groups
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """As many steps as all tasks have batches; see `JointOrder` else."""
-        return len(self._joint or []) or self.schedule.steps_per_epoch
-
-    def steps(self, start: int, stop: int) -> Steps:
-        """The steps from `start` to before `stop`, the same at every call."""
-        plan = Steps(
-            self.schedule.tasks(start, stop),
-            np.zeros([stop - start], np.int32),
-            np.zeros([stop - start, self.groups, self.batch_size], np.int32),
-        )
-        if self._joint:
-            self._fill(plan, np.arange(stop - start), start, self._joint)
-            return plan
-        before = self.schedule.counts(start)
-        for task in np.unique(plan.tasks):
-            steps = np.flatnonzero(plan.tasks[:, 0] == task)
-            self._fill(plan, steps, before[task], self._orders[task])
-        return plan
-
-    def _fill(
-        self,
-        plan: Steps,
-        steps: np.ndarray,
-        first: int,
-        order: TaskOrder | JointOrder,
-    ) -> None:
-        """Writes the batches first, first + 1, ... of `order` into `steps`."""
-        epochs, places = np.divmod(first + np.arange(len(steps)), len(order))
-        for epoch in np.unique(epochs):
-            here = epochs == epoch
-            batches = order.epoch(int(epoch))
-            rows = batches.rows[places[here]]
-            plan.rows[steps[here]] = rows.reshape(len(rows), self.groups, -1)
-            buckets = batches.buckets[places[here]]
-            plan.lengths[steps[here]] = np.asarray(self.boundaries)[buckets]
-
-    def padding_share(self) -> float:
-        """The share of cells [G, B, T] of one epoch that hold no token."""
-        plan = self.steps(0, self.steps_per_epoch)
-        sizes = np.zeros(plan.rows.shape, np.int64)
-        for task, split in enumerate(self.splits):
-            here = (plan.tasks == task)[..., None] & (plan.rows >= 0)
-            sizes[here] = split.lengths[plan.rows[here]]
-        lengths, rows = plan.lengths.astype(np.int64), self.batch_size
-        if not self.static_shapes:
-            lengths = np.maximum(sizes.max(axis=(1, 2)), 1)
-            rows = np.sum(np.any(plan.rows >= 0, axis=1), axis=1)
-        return 1.0 - sizes.sum() / np.sum(lengths * rows * self.groups)
 
 
 def training_dataset(
@@ -211,8 +69,8 @@ def training_dataset(
 
     Returns:
         A data set of batches as described at the top of this file, shapes
-        [G, B / R] and [G, B / R, None]; without `plan.static_shapes`,
-        [G, None] and [G, None, None].
+        [G, B / R] and [G, B / R, None]; without `plan.static_shapes` or
+        where B varies, [G, None] and [G, None, None].
 
     Raises:
         ConfigError: B is not a multiple of `replicas`, or `replicas` > 1
@@ -236,10 +94,13 @@ def training_dataset(
 
 def _check_replicas(plan: BatchPlan, replicas: int) -> None:
     checks.positive_integer("replicas", replicas)
-    if plan.batch_size % replicas:
+    uneven = plan.batch_sizes[plan.batch_sizes % replicas > 0]
+    if uneven.size:
         raise ConfigError(
             f"pipeline.batch_size must be a multiple of the {replicas} "
-            f"replicas, got {plan.batch_size}"
+            f"replicas, got {uneven[-1]}"
+            + " (within pipeline.tokens_per_batch)"
+            * plan.varies
         )
     if replicas > 1 and not plan.static_shapes:
         raise ConfigError(
@@ -259,17 +120,21 @@ def _plan_chunk(
 
     shapes = {
         "task": (tf.int32, [None, plan.groups]),
-        "length": (tf.int32, [None]),
+        "length": (tf.int32, [None, *np.shape(plan.boundaries)[1:]]),
         "rows": (tf.int32, [None, plan.groups, plan.batch_size // replicas]),
         "normalizer": (tf.float32, [None, plan.groups]),
         "step": (tf.int64, [None]),
+        "size": (tf.int32, [None]),
     }
     types = [dtype for dtype, _ in shapes.values()]
     values = tf.numpy_function(compute, [start], types)
-    return {
+    chunk = {
         key: tf.ensure_shape(value, shape)
         for value, (key, (_, shape)) in zip(values, shapes.items())
     }
+    if not plan.varies:
+        del chunk["size"]
+    return chunk
 
 
 def _pieces(
@@ -277,14 +142,21 @@ def _pieces(
 ) -> list[np.ndarray]:
     steps = plan.steps(start, stop)
     real = np.sum(steps.rows >= 0, axis=2)
-    rows = steps.rows.reshape(stop - start, plan.groups, replicas, -1)
-    rows = rows.swapaxes(1, 2).reshape([-1, plan.groups, rows.shape[-1]])
+    # Replica r has the rows from r B / R on; after its last come fillers.
+    sizes = steps.sizes // replicas
+    places = np.arange(plan.batch_size // replicas)
+    inside = places < sizes[:, None]
+    places = np.arange(replicas)[:, None] * sizes[:, None, None] + places
+    places = np.where(inside[:, None], places, 0)[:, :, None]
+    rows = np.take_along_axis(steps.rows[:, None], places, axis=3)
+    rows = np.where(inside[:, None, None], rows, -1)
     return [
         np.repeat(steps.tasks, replicas, axis=0),
-        np.repeat(steps.lengths, replicas),
-        rows,
+        np.repeat(steps.lengths, replicas, axis=0),
+        rows.reshape([-1, plan.groups, rows.shape[-1]]).astype(np.int32),
         np.repeat(np.maximum(real, 1), replicas, axis=0).astype(np.float32),
         np.repeat(np.arange(start, stop), replicas),
+        np.repeat(sizes, replicas),
     ]
 
 
@@ -295,6 +167,8 @@ def _make_batch(
     if not static_shapes:
         rows = tf.boolean_mask(rows, tf.reduce_any(rows >= 0, axis=0), axis=1)
         length = None
+    elif "size" in plan:
+        rows = rows[:, : plan["size"]]
     return {
         "task": plan["task"],
         **store.gather(plan["task"], rows, length),
@@ -308,7 +182,7 @@ def evaluation_dataset(
     split: EncodedSplit,
     task_index: int,
     batch_size: int,
-    boundaries: Sequence[int],
+    boundaries: Boundaries,
 ) -> tf.data.Dataset:
     """The batches of one split, every row once, from short texts to long ones.
 
@@ -317,7 +191,8 @@ def evaluation_dataset(
         task_index: the task of all batches.
         batch_size: B; the last batch has filler rows.
         boundaries: padded lengths; the last is doubled until the longest text
-            fits.
+            fits. Of pairs, where the split has sources alone, theirs are
+            taken.
 
     Returns:
         A data set of batches with G = 1, and `row` int32 [1, B]: the row's
@@ -327,10 +202,14 @@ def evaluation_dataset(
         ConfigError: a wrong `batch_size` or `boundaries`.
     """
     checks.positive_integer("evaluation.batch_size", batch_size)
-    longest = int(split.lengths.max(initial=0))
-    lengths = extend_boundaries(check_boundaries(boundaries), longest)
+    boundaries = check_boundaries(boundaries)
+    if split.lengths.ndim == 1:
+        boundaries = of_sources(boundaries)
+    longest = split.lengths.max(axis=0, initial=0)
+    lengths = extend_boundaries(boundaries, longest)
     buckets = bucket_of(split.lengths, lengths)
-    order = np.argsort(split.lengths, kind="stable")
+    tokens = split.lengths.sum(axis=tuple(range(1, split.lengths.ndim)))
+    order = np.lexsort((tokens, buckets))
     batches = cut_into_batches(order, buckets[order], batch_size)
     count = len(batches.rows)
     real = np.sum(batches.rows >= 0, axis=1, keepdims=True)

@@ -1,11 +1,19 @@
-"""Length buckets: few padded lengths, so that XLA compiles few shapes."""
+"""Length buckets: few padded lengths, so that XLA compiles few shapes.
+
+Of pairs of texts a bucket has two lengths, those of source and target. Neither
+falls from one bucket to the next, so that what fits a bucket fits all later
+ones, and one order of buckets serves both.
+"""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+
+Boundaries = Sequence[int] | Sequence[Sequence[int]]
 
 # The dynamic program is quadratic in the number of candidate boundaries.
 _MOST_CANDIDATES = 1024
@@ -46,14 +54,52 @@ def choose_boundaries(
     return [int(candidates[i]) for i in _cheapest(candidates, examples, count)]
 
 
+def choose_pair_boundaries(
+    lengths: np.ndarray, count: int, multiple: int = 4
+) -> list[list[int]]:
+    """Chooses buckets of pairs that need little padding.
+
+    Pairs are put in the order of their longer side, with the sides brought to
+    one mean. A bucket is the smallest that holds all pairs up to some place of
+    that order; the places are chosen as `choose_boundaries` does.
+
+    Args:
+        lengths: integers [examples, 2], of source and target.
+        count: the most buckets, >= 1.
+        multiple: boundaries are multiples of it; doubled until there are at
+            most 1024 buckets to choose from.
+
+    Returns:
+        [T, U] of each bucket, neither ever falling.
+
+    Raises:
+        ConfigError: a wrong `count` or `multiple`, or no lengths.
+    """
+    checks.positive_integer("buckets", count)
+    checks.positive_integer("multiple", multiple)
+    lengths = _cut(lengths, 0)
+    means = np.maximum(lengths.mean(axis=0), 1.0)
+    order = np.argsort(np.max(lengths / means, axis=1), kind="stable")
+    while True:
+        rounded = np.maximum(-(-lengths[order] // multiple), 1) * multiple
+        boxes = np.maximum.accumulate(rounded, axis=0)
+        boxes, examples = np.unique(boxes, axis=0, return_counts=True)
+        if len(boxes) <= _MOST_CANDIDATES:
+            chosen = _cheapest(boxes.sum(axis=1), examples, count)
+            return boxes[chosen].tolist()
+        multiple *= 2
+
+
 def make_boundaries(
-    buckets: int | Sequence[int], lengths: np.ndarray, max_length: int = 0
-) -> list[int]:
+    buckets: int | Boundaries, lengths: np.ndarray, max_length: int = 0
+) -> list:
     """Boundaries from a config's `pipeline.buckets`.
 
     Args:
-        buckets: how many to choose, or the boundaries themselves.
-        lengths: integers [examples], the training texts' lengths in tokens.
+        buckets: how many to choose, or the boundaries themselves; for pairs
+            also one number for both sides of each.
+        lengths: integers [examples], the training texts' lengths in tokens;
+            of pairs [examples, 2].
         max_length: where texts are cut (0: no cut).
 
     Returns:
@@ -62,9 +108,14 @@ def make_boundaries(
     Raises:
         ConfigError: the boundaries do not increase, or a text is longer.
     """
+    pairs = np.ndim(lengths) == 2
     if isinstance(buckets, (int, float)):
+        if pairs:
+            return choose_pair_boundaries(lengths, buckets)
         return choose_boundaries(lengths, buckets, max_length)
     boundaries = check_boundaries(buckets)
+    if pairs:
+        return _check_pairs(boundaries, lengths)
     longest = int(_cut(lengths, max_length).max())
     if boundaries[-1] < longest:
         raise ConfigError(
@@ -75,52 +126,89 @@ def make_boundaries(
     return boundaries
 
 
-def check_boundaries(boundaries: Sequence[int]) -> list[int]:
-    """Returns `boundaries` as a list.
+def _check_pairs(boundaries: list, lengths: np.ndarray) -> list[list[int]]:
+    pairs = [[one, one] if isinstance(one, int) else one for one in boundaries]
+    longest = np.max(lengths, axis=0)
+    if np.any(longest > pairs[-1]):
+        raise ConfigError(
+            f"pipeline.buckets ends at {pairs[-1]}, but the longest source has "
+            f"{longest[0]} tokens and the longest target {longest[1]}: add a "
+            "bucket, or set text.max_length and text.target_max_length"
+        )
+    return pairs
+
+
+def check_boundaries(boundaries: Boundaries) -> list:
+    """Returns `boundaries` as a list of integers, or of lists of two.
 
     Raises:
-        ConfigError: unless they are positive integers that increase.
+        ConfigError: unless they are positive integers that increase, or pairs
+            of such of which neither falls.
     """
     try:
-        values = [int(value) for value in boundaries]
-        whole = all(a == b for a, b in zip(values, boundaries))
+        values = np.array(list(boundaries), np.float64)
     except (TypeError, ValueError):
-        values, whole = [], False
-    pairs = zip([0] + values, values)
-    if not whole or not values or not all(a < b for a, b in pairs):
+        values = np.zeros([0])
+    right = values.size and values.shape[1:] in ((), (2,))
+    if right:
+        sides = values.reshape(len(values), -1)
+        steps = np.diff(sides, axis=0, prepend=0)
+        right = (
+            np.all(np.isfinite(sides) & (sides == np.floor(sides)))
+            and sides.min() > 0
+            and steps.min() >= 0
+            and steps.max(axis=1).min() > 0
+        )
+    if not right:
         raise ConfigError(
             "pipeline.buckets must be a positive integer or a list of "
-            f"increasing lengths such as [50, 100, 400], got {boundaries!r}"
+            "increasing lengths such as [50, 100, 400] (for pairs of texts "
+            f"also [[20, 20], [40, 50]]), got {boundaries!r}"
         )
-    return values
+    return values.astype(np.int64).tolist()
 
 
-def extend_boundaries(boundaries: Sequence[int], longest: int) -> list[int]:
+def extend_boundaries(boundaries: Boundaries, longest: Any) -> list:
     """Doubles the last boundary until no text up to `longest` lies above.
 
     Texts to score may be longer than every training text; doubling keeps the
     number of new shapes small.
+
+    Args:
+        boundaries: lengths, or pairs of them.
+        longest: the longest text, or of pairs the longest of both sides.
     """
     boundaries = list(boundaries)
-    while boundaries[-1] < longest:
-        boundaries.append(2 * boundaries[-1])
+    while np.any(np.less(boundaries[-1], longest)):
+        boundaries.append((2 * np.asarray(boundaries[-1])).tolist())
     return boundaries
 
 
-def bucket_of(lengths: np.ndarray, boundaries: Sequence[int]) -> np.ndarray:
+def of_sources(boundaries: Boundaries) -> list[int]:
+    """The lengths of sources alone, of boundaries of any form."""
+    sources = np.asarray(boundaries).reshape(len(boundaries), -1)[:, 0]
+    return np.unique(sources).tolist()
+
+
+def bucket_of(lengths: np.ndarray, boundaries: Boundaries) -> np.ndarray:
     """The index of the first boundary that is not below each length.
 
     Args:
-        lengths: integers [examples], none above the last boundary.
-        boundaries: increasing lengths.
+        lengths: integers [examples], none above the last boundary; of pairs
+            [examples, 2].
+        boundaries: increasing lengths, or pairs of them.
 
     Returns:
         int32 [examples].
     """
-    return np.searchsorted(boundaries, lengths).astype(np.int32)
+    lengths, boundaries = np.asarray(lengths), np.asarray(boundaries)
+    if lengths.ndim == 1:
+        return np.searchsorted(boundaries, lengths).astype(np.int32)
+    sides = [bucket_of(a, b) for a, b in zip(lengths.T, boundaries.T)]
+    return np.maximum(*sides)
 
 
-def padding_share(lengths: np.ndarray, boundaries: Sequence[int]) -> float:
+def padding_share(lengths: np.ndarray, boundaries: Boundaries) -> float:
     """The share of padded cells when each length goes into its bucket.
 
     Rows that fill a last batch are not counted: `BatchPlan.padding_share`

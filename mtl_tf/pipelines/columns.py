@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+#: The column that has a length of its own.
+TARGET = "target"
+
 
 @dataclasses.dataclass(frozen=True)
 class Column:
@@ -37,6 +40,21 @@ class Column:
         """Items of each example, int64 [examples]; only of ragged columns."""
         return np.diff(self.offsets)
 
+    def select(self, examples: np.ndarray) -> "Column":
+        """The column of some examples.
+
+        Args:
+            examples: bool [examples], or integers [n].
+        """
+        examples = np.arange(len(self))[examples]
+        if self.offsets is None:
+            return Column(self.values[examples])
+        lengths = self.lengths[examples]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        # Where each item stands: its example's start, and its place in it.
+        shift = np.repeat(self.offsets[examples] - offsets[:-1], lengths)
+        return Column(self.values[shift + np.arange(offsets[-1])], offsets)
+
     @classmethod
     def join(cls, columns: Sequence["Column"]) -> "Column":
         """The examples of several columns, one after another."""
@@ -57,7 +75,8 @@ class EncodedSplit:
             task, "tags" (ragged int32, as long as the tokens) of a tagging
             task, neither of texts without answers; and where a model reads
             them "casing" (ragged) and "characters" (ragged, [all tokens, W]),
-            of any type of integers.
+            of any type of integers. Of a translation task "target" (ragged
+            int32, of a length of its own).
     """
 
     name: str
@@ -68,9 +87,26 @@ class EncodedSplit:
 
     @functools.cached_property
     def lengths(self) -> np.ndarray:
-        """int64 [examples]: the longest ragged feature of each example."""
-        ragged = [c for c in self.columns.values() if c.offsets is not None]
-        return np.max([column.lengths for column in ragged], axis=0)
+        """How long each example is.
+
+        int64 [examples]: its longest ragged feature. With a column "target"
+        int64 [examples, 2]: that, and its target.
+        """
+        ragged = {
+            name: column.lengths
+            for name, column in self.columns.items()
+            if column.offsets is not None
+        }
+        target = ragged.pop(TARGET, None)
+        longest = np.max(list(ragged.values()), axis=0)
+        if target is None:
+            return longest
+        return np.stack([longest, target], axis=1)
+
+    def select(self, examples: np.ndarray) -> "EncodedSplit":
+        """The split of some examples; see `Column.select`."""
+        columns = {k: c.select(examples) for k, c in self.columns.items()}
+        return EncodedSplit(self.name, columns)
 
 
 def with_all_answers(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:

@@ -14,16 +14,17 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.pipelines.columns import Column, EncodedSplit
 from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.tasks.task import text_of
 from mtl_tf.text.characters import CharacterEncoder, count_characters
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer, valid_utf8
-from mtl_tf.text.vocabulary import Vocabulary
+from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 __all__ = ["Column", "EncodedSplit", "build_encoder", "encode"]
 
 _TEXTS_AT_ONCE = 1024
 # What the encoder reads; other features become columns as they are.
-_READ = ("text", "tokens")
+_READ = ("text", "tokens", "source", "target")
 # Columns that have chosen their types.
 _SMALL = {"characters", "casing"}
 
@@ -37,12 +38,13 @@ def encode(
 
     Args:
         dataset: elements {"text": string scalar, ...}, or {"tokens": string
-            [T], ...}, which are not split. Every other numeric feature, such
+            [T], ...}, which are not split, or {"source": string scalar,
+            "target": string scalar}. Every other numeric feature, such
             as "label", becomes a column of its name: dense if its shape is
             fixed, ragged if its first dimension is not. "tags" are cut as the
             tokens are.
-        encoder: a `TextEncoder`; for texts also any function that maps
-            strings [n] to a RaggedTensor int32 [n, None].
+        encoder: a `TextEncoder`, of pairs a `PairEncoder`; for texts also any
+            function that maps strings [n] to a RaggedTensor int32 [n, None].
         name: the task's name.
 
     Returns:
@@ -73,7 +75,9 @@ def encode(
 def _features(
     batch: Mapping[str, tf.Tensor], encoder: Callable
 ) -> dict[str, tf.Tensor]:
-    """What a model reads of a batch of texts or of given tokens."""
+    """What a model reads of a batch of texts, given tokens, or pairs."""
+    if "source" in batch:
+        return encoder.of_pairs(batch["source"], batch["target"])
     if "tokens" in batch:
         found = encoder.of_words(batch["tokens"])
     elif isinstance(encoder, TextEncoder):
@@ -120,6 +124,12 @@ def build_encoder(
         tasks, text_config.get("characters") or {}, tokenizer
     )
 
+    tokenizer = learnt_tokenizer(
+        tokenizer,
+        _training(tasks, tokenizer, text_of),
+        text_config["max_size"],
+    )
+
     def tokens(batch: dict[str, tf.Tensor]) -> tf.RaggedTensor:
         if "tokens" in batch or casing or characters:
             found = tokenizer.write(_words(batch, tokenizer))
@@ -127,12 +137,39 @@ def build_encoder(
             found = tokenizer(batch["text"])
         return found[:, :max_length] if max_length else found
 
-    vocabulary = Vocabulary.from_counts(
-        Vocabulary.count(_training(tasks, tokenizer, tokens)),
-        min_count=text_config["min_count"],
-        max_size=text_config["max_size"],
-    )
+    if tokenizer.pieces:
+        vocabulary = Vocabulary([*first_tokens(), *tokenizer.pieces])
+    else:
+        vocabulary = Vocabulary.from_counts(
+            Vocabulary.count(_training(tasks, tokenizer, tokens)),
+            min_count=text_config["min_count"],
+            max_size=text_config["max_size"],
+        )
     return TextEncoder(tokenizer, vocabulary, max_length, characters, casing)
+
+
+def learnt_tokenizer(
+    tokenizer: Tokenizer,
+    texts: Iterable[tf.Tensor],
+    max_size: int,
+    reserved: int = len(first_tokens()),
+) -> Tokenizer:
+    """The tokenizer, after it has learnt from the texts if it has to.
+
+    Args:
+        tokenizer: as the config has it.
+        texts: strings [n], read only if there is something to learn.
+        max_size: entries of the vocabulary at most; 0 for the default of the
+            tokenizer.
+        reserved: entries that are no pieces.
+
+    Raises:
+        ConfigError: `max_size` is too small.
+        DataError: there is no text.
+    """
+    if not tokenizer.needs_training:
+        return tokenizer
+    return tokenizer.trained(texts, max_size and max_size - reserved)
 
 
 def _character_encoder(

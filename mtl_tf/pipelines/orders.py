@@ -5,12 +5,15 @@ numbers of examples within their split; -1 is a filler row.
 """
 
 import functools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.random import generator
-from mtl_tf.pipelines.buckets import bucket_of
+from mtl_tf.pipelines.buckets import Boundaries, bucket_of
 from mtl_tf.pipelines.columns import EncodedSplit
 
 
@@ -27,30 +30,86 @@ class Batches(NamedTuple):
 
 
 def cut_into_batches(
-    examples: np.ndarray, buckets: np.ndarray, batch_size: int
+    examples: np.ndarray,
+    buckets: np.ndarray,
+    batch_size: int | Sequence[int],
 ) -> Batches:
     """Cuts examples that are sorted by bucket into batches.
 
     A batch that its bucket cannot fill goes on with examples of the next
-    larger bucket, so that only the last batch has filler.
+    larger bucket, so that only the last batch has filler (and those that the
+    next bucket's smaller B cannot hold).
 
     Args:
         examples: int [n].
         buckets: int [n], not decreasing: the bucket of each example.
-        batch_size: B.
+        batch_size: B, or the B of each bucket, none larger than the one
+            before it.
 
     Returns:
-        The batches, bucket by bucket; a batch belongs to the bucket of its
-        longest example. Their number and their buckets depend only on how many
-        examples each bucket has.
+        The batches, bucket by bucket, as wide as the largest B; a batch
+        belongs to the bucket of its longest example. Their number and their
+        buckets depend only on how many examples each bucket has.
     """
-    count = -(-len(examples) // batch_size)
-    rows = np.full(count * batch_size, -1, np.int32)
-    rows[: len(examples)] = examples
-    batch_buckets = np.zeros(count, np.int32)
-    # Assigned in rising order: the last, largest, bucket of a batch stays.
-    batch_buckets[np.arange(len(examples)) // batch_size] = buckets
-    return Batches(rows.reshape(count, batch_size), batch_buckets)
+    counts = np.bincount(buckets)
+    number = max(len(counts), np.size(batch_size))
+    sizes = np.broadcast_to(batch_size, number)
+    ends = np.cumsum(counts)
+    starts, stops, batch_buckets = [], [], []
+    first = 0  # of the examples that are in no batch yet
+    filled = np.flatnonzero(counts)
+    for bucket, following in zip(filled, [*filled[1:], None]):
+        size, end = sizes[bucket], ends[bucket]
+        room = 0 if following is None else sizes[following]
+        if (end - first) % size < room:
+            end -= (end - first) % size
+        cuts = np.arange(first, end, size)
+        starts.append(cuts)
+        stops.append(np.minimum(cuts + size, end))
+        batch_buckets.append(np.full(len(cuts), bucket))
+        first = end
+    if not starts:
+        empty = np.zeros([0], np.int32)
+        return Batches(np.zeros([0, np.max(batch_size)], np.int32), empty)
+    starts, stops, batch_buckets = map(
+        np.concatenate, (starts, stops, batch_buckets)
+    )
+    places = starts[:, None] + np.arange(np.max(batch_size))
+    real = places < stops[:, None]
+    rows = np.where(real, examples[np.where(real, places, 0)], -1)
+    return Batches(rows.astype(np.int32), batch_buckets.astype(np.int32))
+
+
+def batch_sizes(
+    boundaries: Boundaries, batch_size: int, tokens_per_batch: int = 0
+) -> np.ndarray:
+    """B of each bucket.
+
+    Args:
+        boundaries: padded lengths, or pairs of them.
+        batch_size: B, if there is no budget.
+        tokens_per_batch: the budget: cells of a batch at most; 0 for none.
+
+    Returns:
+        int32 [buckets], not increasing. Within a budget, from 8 on, multiples
+        of 8, so that replicas can share them.
+
+    Raises:
+        ConfigError: a wrong number, or a budget that one example exceeds.
+    """
+    checks.positive_integer("pipeline.batch_size", batch_size)
+    if not checks.not_negative_integer(
+        "pipeline.tokens_per_batch", tokens_per_batch
+    ):
+        return np.full(len(boundaries), batch_size, np.int32)
+    cells = np.asarray(boundaries).reshape(len(boundaries), -1).sum(axis=1)
+    if tokens_per_batch < cells[-1]:
+        raise ConfigError(
+            f"pipeline.tokens_per_batch must hold the longest texts, "
+            f"{cells[-1]} tokens with their padding, got {tokens_per_batch}"
+        )
+    sizes = tokens_per_batch // cells
+    return np.where(sizes >= 8, sizes // 8 * 8, sizes).astype(np.int32)
 
 
 class TaskOrder:
@@ -60,7 +119,7 @@ class TaskOrder:
         name: what the order is drawn from, beside the seed.
         split: the task's encoded training split.
         boundaries: the buckets' lengths.
-        batch_size: B.
+        batch_size: B, or the B of each bucket.
         seed: the run's seed.
     """
 
@@ -68,12 +127,13 @@ class TaskOrder:
         self,
         name: str,
         split: EncodedSplit,
-        boundaries: list[int],
-        batch_size: int,
+        boundaries: Boundaries,
+        batch_size: int | Sequence[int],
         seed: int,
     ):
         self.name = name
-        self.batch_size = batch_size
+        self.batch_size = int(np.max(batch_size))
+        self._sizes = batch_size
         self._seed = seed
         self._buckets = bucket_of(split.lengths, boundaries)
         by_bucket = np.sort(self._buckets)
@@ -93,7 +153,7 @@ class TaskOrder:
         draw = generator(self._seed, "order", self.name, epoch)
         order = draw.permutation(len(self._buckets))
         order = order[np.argsort(self._buckets[order], kind="stable")]
-        return cut_into_batches(order, self._buckets[order], self.batch_size)
+        return cut_into_batches(order, self._buckets[order], self._sizes)
 
     def _make_epoch(self, epoch: int) -> Batches:
         batches = self.sorted_epoch(epoch)

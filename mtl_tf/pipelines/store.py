@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.pipelines.columns import Column, EncodedSplit
+from mtl_tf.pipelines.columns import TARGET, Column, EncodedSplit
 
 
 class ExampleStore:
@@ -33,12 +33,13 @@ class ExampleStore:
         Args:
             task: int32 [G]: the split of each group.
             rows: int32 [G, B]: examples of that split; -1 is all padding.
-            length: T, an integer scalar; None: that of the longest row, but at
+            length: T, an integer scalar; or integers [2], T and the length U
+                of targets; None: that of each column's longest row, but at
                 least 1.
 
         Returns:
-            For every column a tensor [G, B, ...], ragged ones [G, B, T, ...];
-            integers are int32.
+            For every column a tensor [G, B, ...], ragged ones [G, B, T, ...]
+            ("target" [G, B, U]); integers are int32.
         """
         real = rows >= 0
         examples = tf.gather(self._first, task)[:, None] + tf.cast(
@@ -49,9 +50,16 @@ class ExampleStore:
         return {
             key: _dense(values, examples, real)
             if offsets is None
-            else _padded(values, offsets, examples, real, length)
+            else _padded(values, offsets, examples, real, _of(length, key))
             for key, (values, offsets) in self._columns.items()
         }
+
+
+def _of(length: tf.Tensor | None, key: str) -> tf.Tensor | None:
+    """The padded length of a column."""
+    if length is None or not np.ndim(length):
+        return length
+    return length[int(key == TARGET)]
 
 
 def _constants(column: Column) -> tuple[tf.Tensor, tf.Tensor | None]:

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.tasks.task import TAGGING, Task
+from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,7 +18,8 @@ class SplitReport:
         labels: how many examples (of a tagging task, tokens) each class has,
             in the order of the labels.
         unlabelled: examples (tokens) whose label id is -1.
-        empty: examples whose text is empty or white space.
+        empty: examples whose text (of a pair, the source) is empty or white
+            space.
         seen: examples whose text stands in an earlier split of the report,
             too: scores on them say little.
     """
@@ -42,10 +43,11 @@ class TaskReport:
         lines = [f"task {self.name}"]
         for name, split in self.splits.items():
             labels = ", ".join(f"{k} {n}" for k, n in split.labels.items())
+            counts = f" ({labels}), {split.unlabelled} unlabelled"
             lines.append(
-                f"  {name}: {split.rows} rows ({labels}), {split.unlabelled} "
-                f"unlabelled, {split.empty} empty texts, {split.seen} texts "
-                "of earlier splits"
+                f"  {name}: {split.rows} rows{counts if labels else ''}, "
+                f"{split.empty} empty texts, {split.seen} texts of earlier "
+                "splits"
             )
         return "\n".join([*lines, *(f"  warning: {w}" for w in self.warnings)])
 
@@ -75,10 +77,10 @@ def check_task(task: Task) -> TaskReport:
 
 def _check(task: Task, split: str, seen: set[bytes]) -> SplitReport:
     counts: Counter[int] = Counter()
-    tagging = task.kind == TAGGING
+    tagging, translation = task.kind == TAGGING, task.kind == TRANSLATION
     texts: list[bytes] = []
     for number, example in enumerate(task.dataset(split).as_numpy_iterator()):
-        labels = np.ravel(example["tags" if tagging else "label"])
+        labels = np.ravel(example.get("tags" if tagging else "label", ()))
         for label in labels.tolist():
             if not -1 <= label < len(task.labels):
                 raise DataError(
@@ -88,7 +90,9 @@ def _check(task: Task, split: str, seen: set[bytes]) -> SplitReport:
                 )
             counts[label] += 1
         texts.append(
-            b" ".join(example["tokens"]) if tagging else example["text"]
+            b" ".join(example["tokens"])
+            if tagging
+            else example["source" if translation else "text"]
         )
     if not texts:
         raise DataError(f"task {task.name}, split {split}: no examples")

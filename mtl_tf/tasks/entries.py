@@ -8,22 +8,28 @@ from typing import Any
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
-from mtl_tf.tasks import fields, tagging_entries
+from mtl_tf.tasks import fields, tagging_entries, translation_entries
 from mtl_tf.tasks.file_source import FileSource
 from mtl_tf.tasks.groups import pool_of
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
 from mtl_tf.tasks.tables import FORMATS, Column, Layout
-from mtl_tf.tasks.task import KINDS, TAGGING, Source, Task
+from mtl_tf.tasks.task import KINDS, TAGGING, TRANSLATION, Source, Task
 from mtl_tf.tasks.tfds_source import TfdsSource
 
-_COMMON = ("name", "kind", "columns", "labels", "metrics", "loss_weight")
-_FILES = (*_COMMON, "files", "format")
-_DATASET = (*_COMMON, "dataset", "splits")
+_COMMON = ("name", "kind", "metrics", "loss_weight")
+_FILES = (*_COMMON, "files")
+_DATASET = (*_COMMON, "dataset", "splits", "columns")
 _OF_FILES = {
-    "classification": ("header",),
-    TAGGING: ("separator", "comment"),
+    "classification": ("columns", "format", "header"),
+    TAGGING: ("columns", "format", "separator", "comment"),
+    TRANSLATION: (),
 }
-_OF_KIND = {"classification": (), TAGGING: ("scheme", "train_scheme")}
+_OF_KIND = {
+    "classification": ("labels",),
+    TAGGING: ("labels", "scheme", "train_scheme"),
+    TRANSLATION: ("bleu_tokenizer",),
+}
+_MOST_PAIRS = 2000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -51,6 +57,8 @@ def task_of_entry(
             Or on a TFDS dataset, with `dataset` (its name) and `splits` (by
             default those of its splits that are called like ours) in place of
             `files`, `format` and `header`.
+
+            For other kinds see `tagging_entries` and `translation_entries`.
         data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
 
     Raises:
@@ -80,15 +88,15 @@ def _task(
         if field not in known:
             raise ConfigError(f"unknown field {field!r}; {hint(field, known)}")
     weight = checks.positive("loss_weight", entry.get("loss_weight", 1.0))
-    if kind == TAGGING:
-        source, splits = tagging_entries.source_of(entry, data_dir, manual_dir)
+    if kind in _SOURCES:
+        source, splits = _SOURCES[kind](entry, data_dir, manual_dir)
     elif "files" in entry:
         source, splits = _file_source(entry)
     else:
         source, splits = _tfds_source(entry, data_dir, manual_dir)
     labels, scheme = source.labels, source.scheme
     metrics = fields.strings(entry, "metrics", 1)
-    source, splits = with_validation(name, source, splits)
+    source, splits = with_validation(name, source, splits, kind)
     return Task(
         name=name,
         kind=kind,
@@ -99,20 +107,34 @@ def _task(
         splits=splits,
         pool=pool_of(entry.get("dataset", "")),
         scheme=scheme,
+        bleu_tokenizer=fields.text(entry, "bleu_tokenizer"),
     )
 
 
+_SOURCES = {
+    TAGGING: tagging_entries.source_of,
+    TRANSLATION: translation_entries.source_of,
+}
+
+
 def with_validation(
-    name: str, source: Source, splits: Mapping[str, str]
+    name: str,
+    source: Source,
+    splits: Mapping[str, str],
+    kind: str = KINDS[0],
 ) -> tuple[Source, dict[str, str]]:
     """Holds a part of the training split out if there is no validation split.
+
+    It is a tenth; of pairs to translate, of which there may be millions, not
+    more than 2,000.
 
     Returns:
         The source and splits to use; as they were if nothing is missing.
     """
     if "validation" in splits or "train" not in splits:
         return source, dict(splits)
-    source = HoldOutSource(source, splits["train"], name)
+    most = _MOST_PAIRS if kind == TRANSLATION else 0
+    source = HoldOutSource(source, splits["train"], name, most)
     return source, {**splits, "train": KEPT, "validation": HELD_OUT}
 
 

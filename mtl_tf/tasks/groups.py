@@ -1,9 +1,17 @@
 """The task groups that come with the library."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from mtl_tf.tasks.task import NO_FOLDS, TAGGING, WHOLE_CORPUS, WITHOUT_TEST
+from mtl_tf.datasets import europarl, multi30k
+from mtl_tf.tasks.task import (
+    NO_FOLDS,
+    SPLITS,
+    TAGGING,
+    TRANSLATION,
+    WHOLE_CORPUS,
+    WITHOUT_TEST,
+)
 
 _TWO = ("negative", "positive")
 _FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -16,17 +24,19 @@ class Member:
     Attributes:
         dataset: TFDS name of its dataset.
         labels: names of its classes; () for those of the prepared dataset.
-        splits: which of our splits the dataset has; without "validation", a
-            part of "train" is held out.
+        splits: which of our splits the dataset has, or a mapping to its own
+            names; without "validation", a part of "train" is held out.
         pool: see `mtl_tf.tasks.task.Task`.
         kind: of the task.
+        bleu_tokenizer: see `mtl_tf.tasks.task.Task`.
     """
 
     dataset: str
     labels: tuple[str, ...] = _TWO
-    splits: tuple[str, ...] = ("train", "validation", "test")
+    splits: tuple[str, ...] | Mapping[str, str] = SPLITS
     pool: tuple[str, ...] = WITHOUT_TEST
     kind: str = "classification"
+    bleu_tokenizer: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,13 +46,14 @@ class Group:
     Attributes:
         name: of the group.
         members: by task name, in the paper's order.
-        usual: of a corpus whose tasks are columns of the same sentences, the
-            task that the corpus's name alone stands for; else "".
+        usual: of a corpus whose tasks are columns of the same sentences, or
+            pairs in both directions, the tasks that the corpus's name alone
+            stands for; else ().
     """
 
     name: str
     members: Mapping[str, Member]
-    usual: str = ""
+    usual: tuple[str, ...] = ()
 
     @property
     def datasets(self) -> dict[str, str]:
@@ -61,7 +72,15 @@ def _columns(name: str, configs: tuple[str, ...]) -> Group:
         config: Member(f"{name}/{config}", labels=(), kind=TAGGING)
         for config in configs
     }
-    return Group(name, members, usual=configs[0])
+    return Group(name, members, usual=configs[:1])
+
+
+def _pairs(corpus: str, pairs: Iterable[str], **settings) -> dict[str, Member]:
+    """Pairs of a parallel corpus."""
+    return {
+        pair: Member(f"{corpus}/{pair}", (), kind=TRANSLATION, **settings)
+        for pair in pairs
+    }
 
 
 _FDU_MTL = (
@@ -94,6 +113,21 @@ _PRODUCTS = {
     "kitchen": Member("fdu_mtl/kitchen_housewares"),
 }
 
+# Its texts are lower-cased tokens: BLEU is of these.
+_MULTI30K = _pairs(
+    "multi30k",
+    multi30k.CONFIGS,
+    splits={
+        "train": "train",
+        "validation": "validation",
+        "test": "test_2016_flickr",
+    },
+    bleu_tokenizer="none",
+)
+_EUROPARL = _pairs("europarl", europarl.CONFIGS)
+# The targets of Dong et al. (2015).
+_FOUR = {pair: _EUROPARL[pair] for pair in ("en-es", "en-fr", "en-nl", "en-pt")}
+
 GROUPS: Mapping[str, Group] = {
     group.name: group
     for group in (
@@ -111,6 +145,14 @@ GROUPS: Mapping[str, Group] = {
         _columns("conll2000", ("chunk", "pos")),
         _columns("conll2003", ("ner", "chunk", "pos")),
         _columns("ud_pos", ("upos", "xpos")),
+        Group("multi30k", _MULTI30K),
+        # The other way round, pairs have no source language in common.
+        Group(
+            "europarl",
+            _EUROPARL,
+            usual=tuple(p for p in _EUROPARL if p.startswith("en-")),
+        ),
+        Group("multi_target_nmt", _FOUR),
     )
 }
 

@@ -26,13 +26,15 @@ class HoldOutSource(Source):
         source: what to take the splits from.
         train: its training split.
         task: name of the task.
+        most: examples to hold out at most; 0 sets no limit.
     """
 
-    def __init__(self, source: Source, train: str, task: str):
+    def __init__(self, source: Source, train: str, task: str, most: int = 0):
         super().__init__()
         self._source = source
         self._train = train
         self._task = task
+        self._most = most
         # One list: what the source finds later shows here, too.
         self.warnings = source.warnings
 
@@ -63,6 +65,7 @@ class HoldOutSource(Source):
                 f"its training split cannot be held out: it has {size} example"
             )
         count = max(1, size // _PART)
+        count = min(count, self._most or count)
         order = generator(0, "hold out", self._task).permutation(size)
         mask = np.zeros(size, bool)
         mask[order[:count]] = True

@@ -88,11 +88,13 @@ class PreparedDataset:
 
         self.size(split)  # knows how to complain
         columns = {one.column: True for one in self._wanted}
+        decoders = None
+        # Of `Translation` and its like TFDS reads all or nothing.
+        if type(self._builder.info.features) is tfds.features.FeaturesDict:
+            decoders = tfds.decode.PartialDecoding(columns)
         with quiet():
             return self._builder.as_dataset(
-                split=split,
-                shuffle_files=False,
-                decoders=tfds.decode.PartialDecoding(columns),
+                split=split, shuffle_files=False, decoders=decoders
             )
 
     @functools.cached_property

@@ -4,13 +4,14 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, DataError, MissingData
 from mtl_tf.tasks.entries import task_of_entry, with_validation
 from mtl_tf.tasks.folds import in_fold
 from mtl_tf.tasks.groups import GROUPS, Group, Member
+from mtl_tf.tasks.parallel_source import ParallelDatasetSource
 from mtl_tf.tasks.tagged_readers import DatasetReader
 from mtl_tf.tasks.tagged_source import TaggedSource
-from mtl_tf.tasks.task import TAGGING, Task, TaskGroup
+from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task, TaskGroup
 from mtl_tf.tasks.tfds_source import TfdsSource
 
 Entry = str | Mapping[str, Any]
@@ -86,6 +87,43 @@ def single_entries(entries: Iterable[Entry]) -> list[Entry]:
     return singles
 
 
+def present(
+    entries: Iterable[Entry], data_dir: str = "", manual_dir: str = ""
+) -> tuple[list[Entry], dict[str, str]]:
+    """Tells the tasks whose corpora are there from those that are missing.
+
+    Prepares what is there and not prepared yet.
+
+    Args:
+        entries, data_dir, manual_dir: as for `resolve`.
+
+    Returns:
+        The entries, one a task, that can be trained on; and of named tasks
+        whose corpora have no file in the folders, why, by name. An entry of
+        one's own files is never missing: its files were named.
+
+    Raises:
+        ConfigError: an unknown name, or an entry of one's own is wrong.
+        DataError: a corpus is there, but damaged or not complete.
+    """
+    there: list[Entry] = []
+    missing: dict[str, str] = {}
+    for entry in single_entries(entries):
+        try:
+            for task in _tasks(entry, data_dir, manual_dir):
+                task.size("train")
+            there.append(entry)
+        except MissingData as error:
+            if not isinstance(entry, str):
+                raise
+            missing[entry] = str(error)
+        except DataError as error:
+            raise DataError(
+                f"{error} (to leave this task out, name the others in tasks)"
+            )
+    return there, missing
+
+
 def group_of(
     entry: Entry,
     data_dir: str = "",
@@ -129,7 +167,7 @@ def _find(entry: str) -> tuple[Group, list[str]]:
     group_name, slash, task = entry.strip().lower().partition("/")
     group = GROUPS.get(group_name)
     if group and not slash:
-        return group, [group.usual] if group.usual else list(group.members)
+        return group, list(group.usual or group.members)
     if group and task in group.members:
         return group, [task]
     raise ConfigError(f"unknown task {entry!r}; {_nearest(entry)}")
@@ -174,11 +212,15 @@ def _member_task(
     where = (member.dataset, data_dir, manual_dir)
     if member.kind == TAGGING:
         source = TaggedSource(DatasetReader(*where))
+    elif member.kind == TRANSLATION:
+        source = ParallelDatasetSource(*where)
     else:
         source = TfdsSource(*where, labels=member.labels)
     labels, scheme = member.labels or source.labels, source.scheme
-    splits = {split: split for split in member.splits}
-    source, splits = with_validation(name, source, splits)
+    splits = member.splits
+    if not isinstance(splits, Mapping):
+        splits = {split: split for split in splits}
+    source, splits = with_validation(name, source, splits, member.kind)
     return Task(
         name=name,
         kind=member.kind,
@@ -187,4 +229,5 @@ def _member_task(
         splits=splits,
         pool=member.pool,
         scheme=scheme,
+        bleu_tokenizer=member.bleu_tokenizer,
     )

@@ -10,12 +10,15 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import hint
+from mtl_tf.text.translation import languages_of
 
 TAGGING = "tagging"
-KINDS = ("classification", TAGGING)
+TRANSLATION = "translation"
+KINDS = ("classification", TAGGING, TRANSLATION)
 METRICS = ("accuracy", "macro_f1")
 _SPAN_METRICS = ("span_f1", "token_accuracy")
 _TOKEN_METRICS = ("token_accuracy",)
+_TRANSLATION_METRICS = ("bleu", "bleu_lc", "chrf")
 SPLITS = ("train", "validation", "test")
 
 # What cross-validation divides in folds: all but the official test split; all,
@@ -34,11 +37,13 @@ def default_metrics(kind: str, scheme: str = "") -> tuple[str, ...]:
     """
     if kind == TAGGING:
         return _SPAN_METRICS if scheme else _TOKEN_METRICS
-    return METRICS
+    return _TRANSLATION_METRICS if kind == TRANSLATION else METRICS
 
 
 def text_of(examples: Mapping[str, Any]) -> tf.Tensor:
     """The texts of examples of any kind; tokens are joined by spaces.
+
+    Of a pair it is the source: what a model reads.
 
     Args:
         examples: one example, or a (ragged) batch of them.
@@ -46,6 +51,8 @@ def text_of(examples: Mapping[str, Any]) -> tf.Tensor:
     Returns:
         string [], or string [n] of a batch.
     """
+    if "source" in examples:
+        return examples["source"]
     if "tokens" not in examples:
         return examples["text"]
     return tf.strings.reduce_join(examples["tokens"], axis=-1, separator=" ")
@@ -81,7 +88,8 @@ class Source(abc.ABC):
 
         Returns:
             `{"text": string [], "label": int64 []}`, or for tagging
-            `{"tokens": string [n], "tags": int64 [n]}`.
+            `{"tokens": string [n], "tags": int64 [n]}`, or for translation
+            `{"source": string [], "target": string []}`.
 
         Raises:
             ConfigError: there is no such split.
@@ -94,7 +102,8 @@ class Task:
     """One task.
 
     Attributes:
-        name: unique in a run; also the name of its served signature.
+        name: unique in a run; also the name of its served signature. Of a
+            translation task it is the pair, source-target: "en-de".
         kind: one of `KINDS`.
         source: where its examples come from; None after `from_json`.
         labels: names of the classes; a label id is a place in them.
@@ -107,6 +116,9 @@ class Task:
             `mtl_tf.tasks.folds`.
         scheme: of a tagging task how its labels write spans ("iob2",
             "iobes"); "" where they are of words, and for other kinds.
+        bleu_tokenizer: of a translation task how sacrebleu splits texts for
+            BLEU: "none" for texts that are tokens between spaces, "13a",
+            "intl" and so on; "" for what it takes for the target language.
     """
 
     name: str
@@ -120,9 +132,12 @@ class Task:
     )
     pool: tuple[str, ...] = WITHOUT_TEST
     scheme: str = ""
+    bleu_tokenizer: str = ""
 
     def __post_init__(self):
         checks.one_of("kind of task", self.kind, KINDS)
+        if self.kind == TRANSLATION:
+            languages_of(self.name)  # complains
         if self.metrics is None:
             metrics = default_metrics(self.kind, self.scheme)
             object.__setattr__(self, "metrics", metrics)
@@ -162,6 +177,8 @@ class Task:
         }
         if self.kind == TAGGING:
             described["scheme"] = self.scheme
+        if self.kind == TRANSLATION:
+            described["bleu_tokenizer"] = self.bleu_tokenizer
         return described
 
     @classmethod
@@ -180,6 +197,7 @@ class Task:
                 metrics=tuple(value["metrics"]),
                 loss_weight=value["loss_weight"],
                 scheme=value.get("scheme", ""),
+                bleu_tokenizer=value.get("bleu_tokenizer", ""),
             )
         except (KeyError, TypeError) as error:
             raise RunError(f"not the description of a task: {error}: {value!r}")

@@ -100,20 +100,21 @@ class TextEncoder:
         return found
 
     @property
-    def tables(self) -> list[tf.lookup.StaticHashTable]:
-        """The lookup tables that an export has to track."""
-        tables = [self._table]
+    def tables(self) -> list[Any]:
+        """The lookup tables that an export has to track, and the like."""
+        tables = [self._table, *self.tokenizer.trackables]
         return tables + (self.characters.tables if self.characters else [])
 
     def save(self, directory: str) -> None:
         """Writes the files of an encoder into `directory`.
 
-        They are `tokenizer.json`, `vocabulary.txt` and, with characters,
-        `characters.txt`.
+        They are `tokenizer.json`, `vocabulary.txt`, with characters
+        `characters.txt`, and what the tokenizer has learnt.
         """
         files.make_directory(directory)
         config = self.tokenizer.get_config()
         files.write_json(os.path.join(directory, TOKENIZER_FILE), config)
+        self.tokenizer.save(directory)
         self.vocabulary.save(os.path.join(directory, VOCABULARY_FILE))
         if self.characters:
             self.characters.save(directory)
@@ -146,9 +147,8 @@ class TextEncoder:
         characters = None
         if max_word_length:
             characters = CharacterEncoder.load(directory, max_word_length)
-        return cls(
-            make_tokenizer(config), vocabulary, max_length, characters, casing
-        )
+        tokenizer = make_tokenizer(config, directory)
+        return cls(tokenizer, vocabulary, max_length, characters, casing)
 
     @classmethod
     def of_run(

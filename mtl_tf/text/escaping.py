@@ -96,3 +96,13 @@ def read_in_graph(texts: tf.Tensor) -> tf.Tensor:
         rewrite = plain.replace("\\", "\\\\")
         texts = tf.strings.regex_replace(texts, re.escape(written), rewrite)
     return texts
+
+
+def surface_in_graph(tokens: tf.Tensor) -> tf.Tensor:
+    """The words inside written tokens, without carried spaces.
+
+    Args:
+        tokens: string, of any shape.
+    """
+    carried = f"^{CARRIED_SPACE}|{CARRIED_SPACE}$"
+    return read_in_graph(tf.strings.regex_replace(tokens, carried, ""))

@@ -53,10 +53,39 @@ class Tokenizer:
         Returns:
             string [n, None]; an empty text has no tokens.
         """
+        return self._split(self.normalize(texts))
+
+    def normalize(self, texts: tf.Tensor) -> tf.Tensor:
+        """The texts that are split: valid UTF-8, lower-cased if wanted."""
         texts = tf.convert_to_tensor(texts, tf.string)
-        return self._split(
-            _lower(texts) if self.lowercase else valid_utf8(texts)
-        )
+        return _lower(texts) if self.lowercase else valid_utf8(texts)
+
+    @property
+    def needs_training(self) -> bool:
+        """Whether it has to learn from texts before it is called."""
+        return False
+
+    @property
+    def pieces(self) -> list[str]:
+        """All written tokens that it makes, if it has learnt them; else []."""
+        return []
+
+    @property
+    def trackables(self) -> list[Any]:
+        """What an export has to track."""
+        return []
+
+    def save(self, directory: str) -> None:
+        """Writes files that `get_config` does not stand for; mostly none."""
+
+    def loaded(self, directory: str) -> "Tokenizer":
+        """The tokenizer with the files that `save` wrote.
+
+        Raises:
+            DataError: a file is missing or damaged.
+        """
+        del directory
+        return self
 
     def words(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Splits texts into words as they stand there, in their own case.
@@ -126,6 +155,14 @@ class Tokenizer:
         Words are what tagging tasks have, and what has characters and casing.
         """
         return  # AutoGraph cannot convert a body without a statement.
+
+    def alone(self, words: tf.Tensor) -> tf.Tensor:
+        """The written tokens of words that stand between spaces.
+
+        Args:
+            words: string, of any shape.
+        """
+        return escaping.write_all_in_graph(words)
 
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Joins the written tokens [n, None] of each text: string [n]."""
@@ -239,6 +276,11 @@ class ReversibleTokenizer(Tokenizer):
             "tokenizer"
         )
 
+    def alone(self, words: tf.Tensor) -> tf.Tensor:
+        """The written tokens of words that stand between spaces."""
+        space = CARRIED_SPACE
+        return space + escaping.write_all_in_graph(words) + space
+
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Joins the written tokens [n, None] of each text: string [n]."""
         # No written token holds a line feed: it marks the seams.
@@ -256,29 +298,39 @@ TOKENIZERS = {
 }
 
 
-def make_tokenizer(config: Mapping[str, Any]) -> Tokenizer:
+# Options beside `lowercase`.
+_OPTIONS = {"regex": ["pattern"], "sentencepiece": ["model"]}
+
+
+def make_tokenizer(config: Mapping[str, Any], directory: str = "") -> Tokenizer:
     """Makes a tokenizer from a config or from another one's `get_config()`.
 
     Args:
-        config: "name" is "whitespace", "regex" or "reversible"; the other
-            entries are arguments of that tokenizer's class.
+        config: "name" is "whitespace", "regex", "reversible" or
+            "sentencepiece"; the other entries are arguments of that
+            tokenizer's class.
+        directory: where its `save` wrote; "" for a new one.
 
     Raises:
         ConfigError: an unknown name or option, or a wrong value.
+        DataError: a saved file is missing or damaged.
     """
+    # That module builds on this one.
+    from mtl_tf.text.subwords import SentencePieceTokenizer
+
     options = dict(config)
     name = options.pop("name", None)
-    kind = look_up(name, TOKENIZERS, "tokenizer")
-    known = (
-        ["lowercase", "pattern"] if kind is RegexTokenizer else ["lowercase"]
-    )
+    kinds = {**TOKENIZERS, SentencePieceTokenizer.name: SentencePieceTokenizer}
+    kind = look_up(name, kinds, "tokenizer")
+    known = ["lowercase", *_OPTIONS.get(name, ())]
     for option in options:
         if option not in known:
             raise ConfigError(
                 f"the {name} tokenizer has no option {option!r}; "
                 f"{hint(option, known)}"
             )
-    return kind(**options)
+    tokenizer = kind(**options)
+    return tokenizer.loaded(directory) if directory else tokenizer
 
 
 def _marked(texts: tf.Tensor, pattern: str) -> tf.Tensor:

@@ -2,6 +2,7 @@
 
 import collections
 import hashlib
+import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,17 +16,24 @@ from mtl_tf.core.errors import DataError
 # No tokenizer writes these: a backslash of a text is written as two.
 PAD_TOKEN = "\\pad"
 OOV_TOKEN = "\\oov"
+#: Names of what begins and ends a text that is written: ids 2 and 3.
+BOUNDS = ("<s>", "</s>")
 
 
 class Vocabulary:
     r"""A list of written tokens; a token's id is its place.
 
-    Id 0 is padding and id 1 is every word that is not in the list. Saved as
-    UTF-8 text, one token a line, which TensorFlow's lookup tables read as it
-    is: the file becomes an asset of an export.
+    Id 0 is padding and id 1 is every word that is not in the list. The
+    vocabulary of a language that is written has `\<s>` and `\</s>` after them:
+    no text holds a token of that spelling, since a backslash of a text is
+    written as two. Saved as UTF-8 text, one token a line, which TensorFlow's
+    lookup tables read as it is: the file becomes an asset of an export.
 
     Args:
-        tokens: `\pad`, `\oov`, then the words, each once.
+        tokens: `\pad`, `\oov`, specials, then the words, each once.
+
+    Attributes:
+        specials: names of the specials, such as ("<s>", "</s>").
 
     Raises:
         DataError: the list breaks one of these rules.
@@ -33,11 +41,18 @@ class Vocabulary:
 
     PAD = 0
     OOV = 1
+    # With the specials BOUNDS.
+    BOS = 2
+    EOS = 3
 
     def __init__(self, tokens: Sequence[str]):
         self.tokens = list(tokens)
         _check_tokens(self.tokens, "vocabulary")
+        after = itertools.takewhile(_is_special, self.tokens[2:])
+        self.specials = tuple(token[1:] for token in after)
         self._table = None
+        self._path = ""
+        self._token_table = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -67,7 +82,11 @@ class Vocabulary:
 
     @classmethod
     def from_counts(
-        cls, counts: Mapping[str, int], min_count: int = 1, max_size: int = 0
+        cls,
+        counts: Mapping[str, int],
+        min_count: int = 1,
+        max_size: int = 0,
+        specials: Sequence[str] = (),
     ) -> "Vocabulary":
         """Builds a vocabulary of the frequent tokens, the most frequent first.
 
@@ -77,19 +96,25 @@ class Vocabulary:
         Args:
             counts: how often each written token occurs.
             min_count: a token is kept if it occurs at least so often.
-            max_size: entries at most, padding and the unknown word included;
-                0 sets no limit.
+            max_size: entries at most, padding, the unknown word and specials
+                included; 0 sets no limit.
+            specials: names of specials, each beginning with "<".
 
         Raises:
-            ConfigError: `min_count` below 1, or `max_size` negative or below 3.
+            ConfigError: `min_count` below 1, or `max_size` negative or too
+                small for a word.
         """
         checks.positive_integer("min_count", min_count)
         checks.not_negative_integer("max_size", max_size)
+        first = first_tokens(specials)
         if max_size:
-            checks.positive_integer("max_size - 2", max_size - 2)
+            reserved = len(first)
+            checks.positive_integer(
+                f"max_size - {reserved}", max_size - reserved
+            )
         kept = (token for token, count in counts.items() if count >= min_count)
         words = sorted(kept, key=lambda token: (-counts[token], token))
-        tokens = [PAD_TOKEN, OOV_TOKEN, *words]
+        tokens = [*first, *words]
         return cls(tokens[:max_size] if max_size else tokens)
 
     def save(self, path: str) -> None:
@@ -107,6 +132,7 @@ class Vocabulary:
         _check_tokens(lines, path)
         vocabulary = cls(lines)
         vocabulary._table = vocabulary.table(path)
+        vocabulary._path = path
         return vocabulary
 
     def table(self, path: str) -> tf.lookup.StaticHashTable:
@@ -122,13 +148,18 @@ class Vocabulary:
         Raises:
             DataError: the file is missing or holds another vocabulary.
         """
+        return self._of_file(path, _FileInitializer, self.OOV)
+
+    def _of_file(
+        self, path: str, kind: type["_FileInitializer"], default: int | str
+    ) -> tf.lookup.StaticHashTable:
         content = _read(path)
         if _lines(path, content) != self.tokens:
             raise DataError(f"{path} holds another vocabulary: save it again")
         digest = hashlib.blake2b(content, digest_size=16).hexdigest()
         with tf.init_scope():
-            initializer = _FileInitializer(os.path.abspath(path), digest)
-            return tf.lookup.StaticHashTable(initializer, self.OOV)
+            initializer = kind(os.path.abspath(path), digest)
+            return tf.lookup.StaticHashTable(initializer, default)
 
     def lookup(self, tokens: tf.RaggedTensor | tf.Tensor) -> Any:
         """Returns the ids, int32, of written tokens, ragged or dense."""
@@ -152,6 +183,44 @@ class Vocabulary:
                 self._table = tf.lookup.StaticHashTable(initializer, self.OOV)
         return self._table
 
+    @property
+    def token_table(self) -> tf.lookup.StaticHashTable:
+        """The table id -> written token, of the file after `load`.
+
+        What is no id gives the unknown word. An export has to track it.
+        """
+        if self._token_table is None:
+            if self._path:
+                self._token_table = self._of_file(
+                    self._path, _TokensOfFile, OOV_TOKEN
+                )
+                return self._token_table
+            with tf.init_scope():
+                initializer = tf.lookup.KeyValueTensorInitializer(
+                    tf.range(len(self.tokens), dtype=tf.int64),
+                    tf.constant(self.tokens),
+                )
+                self._token_table = tf.lookup.StaticHashTable(
+                    initializer, OOV_TOKEN
+                )
+        return self._token_table
+
+
+def first_tokens(specials: Sequence[str] = ()) -> list[str]:
+    """The tokens that stand before the words of a vocabulary.
+
+    Args:
+        specials: names of specials, each beginning with "<".
+    """
+    for name in specials:
+        if not name.startswith("<"):
+            raise ValueError(f"a special must begin with '<', got {name!r}")
+    return [PAD_TOKEN, OOV_TOKEN, *(f"\\{name}" for name in specials)]
+
+
+def _is_special(token: str) -> bool:
+    return token.startswith("\\<")
+
 
 class _FileInitializer(tf.lookup.TextFileInitializer):
     """Reads tokens from a file; the table is named after the file's content.
@@ -163,14 +232,29 @@ class _FileInitializer(tf.lookup.TextFileInitializer):
 
     def __init__(self, path: str, digest: str):
         self._digest = digest
+        super().__init__(path, *self._columns)
+
+    @property
+    def _columns(self) -> tuple:
         index = tf.lookup.TextFileIndex
-        super().__init__(
-            path, tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER
-        )
+        return tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER
 
     @property
     def _shared_name(self) -> str:
         return f"vocabulary_{self._digest}"
+
+
+class _TokensOfFile(_FileInitializer):
+    """The same, the other way round: from the numbers of lines to tokens."""
+
+    @property
+    def _columns(self) -> tuple:
+        tokens, line, ids, number = super()._columns
+        return ids, number, tokens, line
+
+    @property
+    def _shared_name(self) -> str:
+        return f"tokens_{self._digest}"
 
 
 def _read(path: str) -> bytes:

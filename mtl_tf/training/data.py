@@ -12,14 +12,17 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation.clean import SeenTexts
-from mtl_tf.pipelines import buckets, encoding
+from mtl_tf.pipelines import buckets, encoding, pairs
 from mtl_tf.pipelines.columns import with_all_answers
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.tuning import fixed
 from mtl_tf.tasks import registry
-from mtl_tf.tasks.task import Task, text_of
+from mtl_tf.tasks.fractions import cut
+from mtl_tf.tasks.task import TRANSLATION, Task, text_of
 from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.translation import TranslationText
 from mtl_tf.training.run_directory import RunDirectory
 
 
@@ -29,16 +32,16 @@ class RunData:
 
     Attributes:
         tasks: the tasks, in the order of their numbers.
-        encoder: texts to ids.
-        boundaries: padded lengths of the buckets.
+        encoder: texts to ids; of a translation run those of all languages.
+        boundaries: padded lengths of the buckets; of pairs two for each.
         train: the encoded training split of each task, all with the same
             columns; see `mtl_tf.pipelines.columns.with_all_answers`.
         validation: the encoded validation split of each task, likewise.
     """
 
     tasks: list[Task]
-    encoder: TextEncoder
-    boundaries: list[int]
+    encoder: TextEncoder | TranslationText
+    boundaries: list
     train: list[EncodedSplit]
     validation: list[EncodedSplit]
 
@@ -60,26 +63,31 @@ def load(
     """
     where = (data_dir, manual_dir, config.get("cross_validation"))
     tasks = registry.resolve(config["tasks"], *where)
-    vocabulary = run.file("vocabulary")
-    if not os.path.isdir(vocabulary):
-        entries = config["text"]["vocabulary_tasks"]
-        group = registry.resolve(entries, *where) if entries else tasks
-        logging.info("Building the vocabulary of %d tasks.", len(group))
-        with files.new_directory(vocabulary) as directory:
-            encoding.build_encoder(group, config["text"]).save(directory)
-    encoder = TextEncoder.of_run(vocabulary, config["text"])
+    translates = _translates(tasks)
+    # Configs of before there was translation have no such field.
+    tasks = cut(tasks, config["pipeline"].get("fractions"))
+    encoder = _encoder(config, run.file("vocabulary"), tasks, where)
     train = _encode(tasks, "train", encoder)
     validation = _encode(tasks, "validation", encoder)
+    left_out = {}
+    if translates:
+        train, left_out = _filtered(train, config["text"])
     boundaries = buckets.make_boundaries(
         config["pipeline"]["buckets"],
-        np.concatenate([split.lengths for split in train + validation]),
+        # Longer texts of pairs are only scored: their buckets come by then.
+        np.concatenate(
+            [s.lengths for s in train + validation * (not translates)]
+        ),
         config["text"]["max_length"],
     )
     run.check_or_write(
         "labels.json", {"tasks": [t.to_json() for t in tasks]}, "the labels"
     )
     digests = {
-        task.name: {"train": _digest(a), "validation": _digest(b)}
+        task.name: {
+            "train": {**_digest(a), **left_out.get(task.name, {})},
+            "validation": _digest(b),
+        }
         for task, a, b in zip(tasks, train, validation)
     }
     run.check_or_write(
@@ -94,13 +102,73 @@ def load(
     )
 
 
+def _translates(tasks: Sequence[Task]) -> bool:
+    """Whether tasks are to be translated; all are, or none."""
+    kinds = {task.kind for task in tasks}
+    if TRANSLATION in kinds and len(kinds) > 1:
+        others = " and ".join(sorted(kinds - {TRANSLATION}))
+        raise ConfigError(
+            "translation tasks have a model of their own: they cannot be "
+            f"trained together with {others}"
+        )
+    return TRANSLATION in kinds
+
+
+def _encoder(
+    config: Mapping[str, Any], path: str, tasks: Sequence[Task], where: tuple
+) -> TextEncoder | TranslationText:
+    """The run's encoder, which is built the first time."""
+    translates = _translates(tasks)
+    if not os.path.isdir(path):
+        entries = config["text"]["vocabulary_tasks"]
+        group = registry.resolve(entries, *where) if entries else tasks
+        logging.info("Building the vocabulary of %d tasks.", len(group))
+        build = pairs.build_text if translates else encoding.build_encoder
+        with files.new_directory(path) as directory:
+            build(group, config["text"]).save(directory)
+    if translates:
+        return TranslationText.load(path, [task.name for task in tasks])
+    return TextEncoder.of_run(path, config["text"])
+
+
 def _encode(
-    tasks: Iterable[Task], split: str, encoder: TextEncoder
+    tasks: Iterable[Task], split: str, encoder: TextEncoder | TranslationText
 ) -> list[EncodedSplit]:
-    return [
-        encoding.encode(task.dataset(split), encoder, name=task.name)
-        for task in tasks
-    ]
+    return [encode_split(task, split, encoder) for task in tasks]
+
+
+def encode_split(
+    task: Task, split: str, encoder: TextEncoder | TranslationText
+) -> EncodedSplit:
+    """Encodes a split of a task by the encoder of its run.
+
+    Raises:
+        MtlError: as of `Task.dataset`.
+    """
+    if isinstance(encoder, TranslationText):
+        encoder = encoder.pair(task.name)
+    return encoding.encode(task.dataset(split), encoder, name=task.name)
+
+
+def _filtered(
+    splits: Iterable[EncodedSplit], text_config: Mapping[str, Any]
+) -> tuple[list[EncodedSplit], dict[str, dict[str, Any]]]:
+    """The pairs that are trained on, and why others are not, by task."""
+    pair_filter = pairs.PairFilter.of_config(text_config)
+    kept, left_out = [], {}
+    for split in splits:
+        rest, counts = pair_filter.apply(split)
+        kept.append(rest)
+        if counts:
+            left_out[split.name] = {"left_out": counts}
+            logging.info(
+                "task %s: %d of its %d training pairs are left out (%s)",
+                split.name,
+                len(split) - len(rest),
+                len(split),
+                ", ".join(f"{reason} {n}" for reason, n in counts.items()),
+            )
+    return kept, left_out
 
 
 def _digest(split: EncodedSplit) -> dict[str, Any]:
@@ -139,6 +207,21 @@ def sentences(
         ]
         tags += batch["tags"].to_list()
     return tokens, tags
+
+
+def translations(task: Task, split: str) -> tuple[list[str], list[str]]:
+    """The sources and the references of a split, as real text.
+
+    Raises:
+        MtlError: as of `Task.dataset`.
+    """
+    sides: dict[str, list[str]] = {"source": [], "target": []}
+    for batch in fixed(task.dataset(split).batch(1024)):
+        for side, texts_ in sides.items():
+            texts_ += [
+                t.decode("utf-8", "replace") for t in batch[side].numpy()
+            ]
+    return sides["source"], sides["target"]
 
 
 class CleanParts:

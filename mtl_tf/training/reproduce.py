@@ -12,8 +12,9 @@ import keras
 from absl import logging
 
 from mtl_tf.core import checks, files
-from mtl_tf.core.errors import ConfigError, Interrupted
+from mtl_tf.core.errors import ConfigError, DataError, Interrupted
 from mtl_tf.core.names import look_up
+from mtl_tf.tasks import registry
 from mtl_tf.training import published, runs, table_report
 from mtl_tf.training.progress import duration
 from mtl_tf.training.published import PublishedRow, PublishedTable
@@ -59,6 +60,7 @@ class Settings:
         strategy: see `mtl_tf.training.strategies`.
         command: for the report.
         overrides: what was changed in every row's config, for the report.
+        absent: the tasks that were left out, and why, for the report.
     """
 
     data_dir: str | None = None
@@ -66,6 +68,7 @@ class Settings:
     strategy: str = "auto"
     command: str = ""
     overrides: tuple[str, ...] = ()
+    absent: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def find_table(name: str) -> PublishedTable:
@@ -115,6 +118,53 @@ def plan(
             config = {**configs[row.name], "seed": seed}
             planned.append(PlannedRun(row, seed, config, path))
     return planned
+
+
+class PresentTasks:
+    """Leaves those tasks out of configs whose corpora are not there.
+
+    Args:
+        table: of a table that is not partial all tasks have to be there.
+        data_dir, manual_dir: see `mtl_tf.tasks.registry.present`.
+
+    Attributes:
+        absent: the tasks that were left out, and why, by name.
+    """
+
+    def __init__(
+        self,
+        table: PublishedTable,
+        data_dir: str | None,
+        manual_dir: str | None,
+    ):
+        self.table, self.where = table, (data_dir or "", manual_dir or "")
+        self.absent: dict[str, str] = {}
+        self._known: dict[str, list] = {}
+
+    def __call__(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The config, with the tasks that are there.
+
+        Raises:
+            DataError: none is there, or one is damaged.
+        """
+        if not self.table.partial:
+            return dict(config)
+        asked = repr(config["tasks"])
+        if asked not in self._known:
+            self._known[asked] = self._present(config["tasks"])
+        return {**config, "tasks": self._known[asked]}
+
+    def _present(self, entries: Sequence[Any]) -> list[Any]:
+        there, missing = registry.present(entries, *self.where)
+        if not there:
+            raise DataError(
+                f"table {self.table.name}: none of its corpora is there. "
+                + " ".join(missing.values())
+            )
+        for name, why in missing.items():
+            logging.warning("%s is left out: %s", name, why)
+        self.absent |= missing
+        return there
 
 
 def _chosen(
@@ -202,6 +252,7 @@ def write(
         command=settings.command,
         overrides=settings.overrides,
         vectors=planned[0].config["text"]["vectors"],
+        absent=settings.absent,
     )
     text = table_report.markdown(report)
     files.write_json(os.path.join(model_dir, "table.json"), report)

@@ -152,7 +152,8 @@ class StageRunner:
             self.data.boundaries,
             pipeline["schedule"],
             self.config["seed"],
-            static_shapes=self.model.scheme.static_shapes or several,
+            (pipeline["static_shapes"] and self.model.static_shapes) or several,
+            pipeline["tokens_per_batch"],
         )
 
     def _note(self, stage: Stage, batches: BatchPlan) -> None:
@@ -248,7 +249,7 @@ class StageRunner:
             tasks,
             self.config["seed"],
             self._grouped(stage, variables, weighting),
-            shards=choose_shards(self.model.scheme, self.strategy),
+            shards=choose_shards(self.model, self.strategy),
         )
         return checkpoints, trainer
 

@@ -2,10 +2,10 @@
 
 import dataclasses
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mtl_tf.evaluation.tables import duration, grid
+from mtl_tf.evaluation.tables import duration, grid, metric_title
 from mtl_tf.training import published
 from mtl_tf.training.published import (
     PublishedRow,
@@ -15,6 +15,7 @@ from mtl_tf.training.published import (
 
 # More tasks than this stand below each other, models side by side.
 _WIDE = 6
+_UNITS = {"examples": "texts", "tokens": "tokens"}
 _KINDS = {
     published.SINGLE: "single task",
     published.MULTI: "multi-task",
@@ -47,6 +48,7 @@ def build(
     command: str = "",
     overrides: Sequence[str] = (),
     vectors: str = "",
+    absent: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The table as data.
 
@@ -56,13 +58,14 @@ def build(
         command: that made them.
         overrides: fields changed in every row's config.
         vectors: the file of pretrained vectors, "" for none.
+        absent: tasks that were left out, and why.
 
     Returns:
-        `table`, `paper`, `command`, `split`, `tasks` (with the numbers of
-        test texts, ours and the paper's), `rows` (each with `paper` and
-        `ours`: per task, mean, clean mean, each as mean, std and n over
-        seeds; parameters, wall time, the seeds and failures), `differences`
-        of the setting, `hardware` and `versions`.
+        `table`, `paper`, `command`, `split`, `decimals`, `tasks` (with the
+        metrics and the numbers of test texts, ours and the paper's), `rows`
+        (each with `paper` and `ours`: per task, mean, clean mean, each as
+        mean, std and n over seeds; parameters, wall time, the seeds and
+        failures), `differences` of the setting, `hardware` and `versions`.
     """
     done = [o.results for o in outcomes if o.results]
     tasks = [_task(task, done) for task in table.tasks]
@@ -71,13 +74,14 @@ def build(
         "paper": table.paper,
         "command": command,
         "split": done[0]["split"] if done else "test",
+        "decimals": table.decimals,
         "tasks": tasks,
         "rows": [
             {
                 "name": row.name,
                 "title": row.title,
                 "column": row.column,
-                "paper": _paper(table, row),
+                "paper": _paper(table, row, tasks),
                 "ours": _ours(
                     table, [o for o in outcomes if o.row == row.name]
                 ),
@@ -86,6 +90,7 @@ def build(
         ],
         "differences": [
             *_setting(table, tasks, overrides, vectors),
+            *_coverage(table, tasks, done, absent or {}),
             *table.notes,
         ],
         "hardware": _distinct(done, "hardware"),
@@ -93,13 +98,17 @@ def build(
     }
 
 
-def _paper(table: PublishedTable, row: PublishedRow) -> dict[str, Any]:
+def _paper(
+    table: PublishedTable, row: PublishedRow, tasks: list[dict]
+) -> dict[str, Any]:
     scores = row.scores or (None,) * len(table.tasks)
-    # The mean of some of the tasks compares with nothing.
-    whole = None not in scores
+    # The mean of other tasks than ours compares with nothing.
+    ours = [task["test"] is not None for task in tasks]
+    same = [s for s, there in zip(scores, ours) if there or not any(ours)]
+    whole = None not in same
     return {
         "tasks": {t.name: score for t, score in zip(table.tasks, scores)},
-        "mean": statistics.fmean(scores) if whole else None,
+        "mean": statistics.fmean(same) if whole else None,
         "parameters": row.parameters,
         "source": row.source,
     }
@@ -146,12 +155,16 @@ def spread(values) -> dict[str, Any]:
 
 def _scores(task: PublishedTask, results: dict[str, Any]) -> dict | None:
     """The scores of a table's task in a run's results."""
-    # A task named by its group is called group/task.
-    by_name = {n.split("/")[-1]: s for n, s in results["tasks"].items()}
+    by_name = {_own(name): s for name, s in results["tasks"].items()}
     for name in (task.name, *task.also):
         if name in by_name:
             return by_name[name]
     return None
+
+
+def _own(name: str) -> str:
+    """A task's name; one named by its group is called group/task."""
+    return name.split("/")[-1]
 
 
 def _primary(scores: dict | None) -> float | None:
@@ -159,16 +172,15 @@ def _primary(scores: dict | None) -> float | None:
 
 
 def _task(task: PublishedTask, done: list[dict]) -> dict[str, Any]:
-    sizes = {
-        scores["examples"]
-        for results in done
-        if (scores := _scores(task, results))
-    }
+    found = [s for results in done if (s := _scores(task, results))]
     return {
         "name": task.name,
         "title": task.title,
-        "test": max(sizes) if sizes else None,
+        "test": max((s[task.unit] for s in found), default=None),
         "paper_test": task.test,
+        "unit": task.unit,
+        "metric": found[0]["primary"] if found else task.metric,
+        "paper_metric": task.metric,
     }
 
 
@@ -183,16 +195,45 @@ def _setting(
         yield f"Word vectors from {vectors}; the paper's: {table.vectors}."
     else:
         yield f"No pretrained word vectors; the paper has {table.vectors}."
-    sizes: dict[tuple[int, int], list[str]] = {}
+    sizes: dict[tuple[int, int, str], list[str]] = {}
     for task in tasks:
-        if task["test"] not in (None, task["paper_test"]):
-            pair = (task["test"], task["paper_test"])
-            sizes.setdefault(pair, []).append(task["title"])
-    for (ours, paper), titles in sizes.items():
+        ours, paper = task["test"], task["paper_test"]
+        if None not in (ours, paper) and ours != paper:
+            key = (ours, paper, _UNITS[task["unit"]])
+            sizes.setdefault(key, []).append(task["title"])
+    for (ours, paper, unit), titles in sizes.items():
         every = "each task" if len(titles) == len(tasks) else ", ".join(titles)
-        yield f"{ours:,} test texts of {every}; the paper has {paper:,}."
+        yield f"{ours:,} test {unit} of {every}; the paper has {paper:,}."
     if overrides:
         yield f"Changed in every row's config: {', '.join(overrides)}."
+
+
+def _coverage(
+    table: PublishedTable,
+    tasks: list[dict],
+    done: list[dict],
+    absent: Mapping[str, str],
+) -> Iterator[str]:
+    """Where the tasks and their metrics are not those of the paper."""
+    if absent:
+        yield (
+            f"Left out, since there are no files of them: {', '.join(absent)}. "
+            "Means are over the tasks that are there."
+        )
+    for task in tasks:
+        if task["metric"] != task["paper_metric"]:
+            ours, paper = map(
+                metric_title, (task["metric"], task["paper_metric"])
+            )
+            yield f"{task['title']}: ours is {ours}, the paper's {paper}."
+    known = {name for task in table.tasks for name in (task.name, *task.also)}
+    found = {name for results in done for name in results["tasks"]}
+    others = sorted(name for name in found if _own(name) not in known)
+    if others:
+        yield (
+            "Our means include tasks that the table does not have: "
+            f"{', '.join(others)}."
+        )
 
 
 def _distinct(done: list[dict], fact: str) -> list[Any]:
@@ -230,10 +271,11 @@ def _summary(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
         *("model", "kind", "paper", "ours", "ours - paper", "clean"),
         *("parameters, paper", "parameters", "training time", "seeds"),
     ]
-    return header, [_summary_row(row) for row in report["rows"]]
+    show = _Numbers(report["decimals"])
+    return header, [_summary_row(row, show) for row in report["rows"]]
 
 
-def _summary_row(row: dict[str, Any]) -> list[str]:
+def _summary_row(row: dict[str, Any], show: "_Numbers") -> list[str]:
     paper, ours = row["paper"], row["ours"]
     mean = ours.get("mean", {}).get("mean")
     both = paper["mean"] is not None and mean is not None
@@ -244,10 +286,10 @@ def _summary_row(row: dict[str, Any]) -> list[str]:
     return [
         title,
         _KINDS[row["column"]],
-        _number(paper["mean"]),
-        _spread(ours.get("mean")),
-        f"{mean - paper['mean']:+.1f}" if both else "-",
-        _spread(ours.get("clean")),
+        show.number(paper["mean"]),
+        show.spread(ours.get("mean")),
+        show.difference(mean - paper["mean"]) if both else "-",
+        show.spread(ours.get("clean")),
         _thousands(paper["parameters"]),
         _parameters(ours),
         "-" if seconds is None else duration(seconds),
@@ -258,13 +300,14 @@ def _summary_row(row: dict[str, Any]) -> list[str]:
 def _details(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Scores by model and task; the longer of the two goes downwards."""
     columns = [["model", *(row["title"] for row in report["rows"])]]
+    show = _Numbers(report["decimals"])
     for task in report["tasks"]:
         cells = [
-            _cell(row["ours"].get("tasks", {}).get(task["name"]), score)
+            show.cell(row["ours"].get("tasks", {}).get(task["name"]), score)
             for row in report["rows"]
             for score in [row["paper"]["tasks"][task["name"]]]
         ]
-        columns.append([task["title"], *cells])
+        columns.append([_titled(task, report["tasks"]), *cells])
     if len(report["tasks"]) > _WIDE:
         columns[0][0] = "task"
         return columns[0], columns[1:]
@@ -272,21 +315,36 @@ def _details(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def _cell(ours: dict | None, paper: float | None) -> str:
-    text = _spread(ours)
-    return text if paper is None else f"{text} ({paper:.1f})"
+def _titled(task: dict, tasks: list[dict]) -> str:
+    """A task's title, with its metric where not all have the same."""
+    if len({other["metric"] for other in tasks}) == 1:
+        return task["title"]
+    return f"{task['title']}, {metric_title(task['metric'])}"
 
 
-def _spread(value: dict | None) -> str:
-    if not value or value["mean"] is None:
-        return "-"
-    if value["std"] is None:
-        return f"{value['mean']:.1f}"
-    return f"{value['mean']:.1f} ± {value['std']:.1f}"
+@dataclasses.dataclass(frozen=True)
+class _Numbers:
+    """Writes percentages with as many decimals as the paper does."""
 
+    decimals: int
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
+    def number(self, value: float | None) -> str:
+        return "-" if value is None else f"{value:.{self.decimals}f}"
+
+    def difference(self, value: float) -> str:
+        return f"{value:+.{self.decimals}f}"
+
+    def spread(self, value: dict | None) -> str:
+        if not value or value["mean"] is None:
+            return "-"
+        mean = self.number(value["mean"])
+        if value["std"] is None:
+            return mean
+        return f"{mean} ± {self.number(value['std'])}"
+
+    def cell(self, ours: dict | None, paper: float | None) -> str:
+        text = self.spread(ours)
+        return text if paper is None else f"{text} ({self.number(paper)})"
 
 
 def _thousands(value: int | None) -> str:

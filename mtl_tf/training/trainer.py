@@ -8,7 +8,6 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import random
-from mtl_tf.models.scheme import SharingScheme
 from mtl_tf.training.group_gradients import (
     SEED_STEP,
     GroupedGradients,
@@ -223,14 +222,12 @@ def split_rows(
     ]
 
 
-def choose_shards(
-    scheme: SharingScheme, strategy: tf.distribute.Strategy
-) -> int:
+def choose_shards(model: keras.Model, strategy: tf.distribute.Strategy) -> int:
     """In how many shards steps are computed.
 
     On processors always in two, so that results do not depend on the number
-    of cores; but schemes that XLA compiles split their own batches.
+    of cores; but layers that XLA compiles split their own batches.
     """
     accelerated = bool(tf.config.list_logical_devices("GPU"))
     several = strategy.num_replicas_in_sync > 1
-    return 1 if scheme.static_shapes or accelerated or several else 2
+    return 1 if model.static_shapes or accelerated or several else 2

@@ -160,6 +160,30 @@ def test_transformer_sharing_has_the_papers_settings():
         assert config.text.max_length == scheme.max_positions == 400
 
 
+def test_meta_mtl_5_tags_with_the_papers_sizes():
+    module = load("meta_mtl_5")
+    configs = {row: module.get_config(row) for row in module.ROWS}
+    for row, config in configs.items():
+        assert config.tasks == (
+            "conll2000/chunk",
+            "conll2003/ner",
+            "ud_pos/xpos",
+        )
+        assert config.train_separately is (row in ("lstm", "meta_lstm"))
+        assert config.model.embedding_dim == 100
+        assert config.model.scheme.units == 100
+        assert config.model.scheme.bidirectional is True
+        assert config.model.tagging.decoder == "crf"
+        assert config.model.characters.name == "none"
+        assert config.pipeline.batch_size == 16
+        assert config.training.l2 == 1e-5
+        optimizer = config.training.optimizer
+        assert (optimizer.name, optimizer.learning_rate) == ("adagrad", 0.1)
+    for row in ("meta_lstm", "meta_mtl"):
+        scheme = configs[row].model.scheme
+        assert (scheme.meta_units, scheme.meta_vector) == (30, 30)
+
+
 def test_unknown_mode_offers_the_nearest():
     with pytest.raises(ConfigError, match="did you mean 'single'"):
         fdu_mtl_lstm.get_config("singel")

@@ -77,3 +77,17 @@ class DefectCatalogue(_Catalogue):
 
     def _split_generators(self, dl_manager):
         raise KeyError("a defect")
+
+
+class TranslatedCatalogue(_Catalogue):
+    """Has pairs of texts as the catalogue's translation datasets."""
+
+    def _info(self):
+        return tfds.core.DatasetInfo(
+            builder=self,
+            features=tfds.features.Translation(languages=("de", "en")),
+        )
+
+    def _generate_examples(self):
+        for i in range(4):
+            yield i, {"de": f"der Satz {i}", "en": f"sentence {i}"}

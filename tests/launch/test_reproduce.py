@@ -7,8 +7,9 @@ import sys
 import pytest
 
 from launch import reproduce
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.programs import runner
+from mtl_tf.tasks import registry
 from mtl_tf.training import runs
 
 
@@ -67,6 +68,39 @@ def test_the_rows_configs_reach_the_training(
     assert "81.5 ± 0.0 (81.2)" in table
     assert "`python -m launch.reproduce '--rows=a b'`" in table
     assert "training.epochs=2" in table and "Word vectors from" in table
+
+
+def test_tagging_takes_the_corpora_that_are_there(
+    trained, tmp_path, capsys, monkeypatch
+):
+    own = {"name": "wsj", "kind": "tagging", "files": {"train": "a.conll"}}
+    arguments = [
+        "--table=meta_mtl/5",
+        "--seeds=1",
+        "--manual_dir=corpora",
+        f"--model_dir={tmp_path}",
+        f"--override=tasks=('conll2000', 'conll2003', {own!r})",
+    ]
+    asked = []
+
+    def present(entries, *where):
+        asked.append((entries, where))
+        return [*entries[:1], *entries[2:]], {"conll2003/ner": "no file"}
+
+    monkeypatch.setattr(registry, "present", present)
+    assert call(*arguments) == 0
+    assert asked == [(("conll2000", "conll2003", own), ("", "corpora"))]
+    assert len(trained) == 4
+    for config, *_ in trained:
+        assert config["tasks"] == ["conll2000", own]
+    separate = [config["train_separately"] for config, *_ in trained]
+    assert separate == [True, True, False, False]
+    text = capsys.readouterr().out
+    assert "there are no files of them: conll2003/ner. Means" in text
+
+    monkeypatch.setattr(registry, "present", lambda *_: ([], {"a": "no a."}))
+    with pytest.raises(DataError, match="none of its corpora is there. no a"):
+        call(*arguments)
 
 
 def test_failed_rows_are_an_error_in_the_end(trained, tmp_path, capsys):

@@ -63,7 +63,7 @@ def test_steps_do_not_depend_on_where_one_starts(schedule, static_shapes):
     later, earlier = other.steps(123, 400), other.steps(10, 123)
     for all_, first, second in zip(whole, earlier, later):
         np.testing.assert_array_equal(all_, np.concatenate([first, second]))
-    assert [field.dtype for field in whole] == [np.int32] * 3
+    assert [field.dtype for field in whole] == [np.int32] * 4
 
 
 @every
@@ -85,7 +85,8 @@ def test_batches_hold_the_rows_of_the_plan(schedule, static_shapes):
     plan = make_plan(schedule, static_shapes=static_shapes)
     steps = plan.steps(0, 60)
     batches = as_numpy(training_dataset(plan, 0, stop_step=60))
-    for batch, tasks, length, rows in zip(batches, *steps):
+    for batch, tasks, length, rows, size in zip(batches, *steps):
+        assert size == 4
         np.testing.assert_array_equal(batch["task"], tasks)
         if static_shapes:
             assert batch["tokens"].shape == (len(tasks), 4, length)

@@ -25,6 +25,6 @@ def test_joined_columns_keep_their_examples():
 def test_an_example_is_as_long_as_its_longest_feature():
     target = Column(np.array([1, 2, 3, 4]), np.array([0, 1, 3, 4]))
     label = Column(np.array([9, 9, 9]))
-    split = EncodedSplit("t", {"tokens": RAGGED, "target": target, "l": label})
+    split = EncodedSplit("t", {"tokens": RAGGED, "tags": target, "l": label})
     assert len(split) == 3
     np.testing.assert_array_equal(split.lengths, [2, 2, 1])

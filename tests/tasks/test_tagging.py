@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.checking import check_task
-from mtl_tf.tasks.registry import group_of, resolve
+from mtl_tf.tasks.registry import group_of, present, resolve
 from mtl_tf.tasks.task import Task, text_of
 from tests.datasets.test_tagged import CONLL2000, IOB1, UD, word, write
 
@@ -215,6 +216,29 @@ def test_our_corpora_are_tasks(corpora):
     assert "B-PER" not in tasks[1].labels
     group = group_of("conll2003/chunk", *corpora)
     assert [task.name for task in group.tasks] == ["chunk"]
+
+
+def test_tells_which_corpora_are_there(corpora, tmp_path):
+    data_dir, manual_dir = corpora
+    os.symlink(f"{manual_dir}/conll2000", tmp_path / "conll2000")
+    words = entry(tmp_path, train=TRAIN * 3)
+    there, missing = present(
+        ["conll2003", "conll2000", words, "ud_pos/xpos"],
+        data_dir,
+        str(tmp_path),
+    )
+    assert there == ["conll2000/chunk", words]
+    assert list(missing) == ["conll2003/ner", "ud_pos/xpos"]
+    assert "has not eng.train" in missing["conll2003/ner"]
+    assert "holds no treebanks" in missing["ud_pos/xpos"]
+    # What is there but wrong is a mistake, not a corpus that one lacks.
+    (tmp_path / "conll2003").mkdir()
+    (tmp_path / "conll2003" / "eng.train").write_text("a b c O\n")
+    with pytest.raises(DataError, match="eng.testa: No such.*leave this"):
+        present(["conll2003"], data_dir, str(tmp_path))
+    with pytest.raises(DataError, match="nothing.conll"):
+        lost = {**words, "files": {"train": str(tmp_path / "nothing.conll")}}
+        present([lost], data_dir, str(tmp_path))
 
 
 def test_any_dataset_with_two_sequences(corpora):

@@ -143,6 +143,80 @@ def test_many_tasks_stand_below_each_other():
     assert "| T6   |" in text
 
 
+TAGGING = PublishedTable(
+    name="t/3",
+    config="c",
+    paper="P 2000, table 3",
+    vectors="GloVe",
+    tasks=(
+        PublishedTask("chunk", "Chunks", 50, unit="tokens", metric="span_f1"),
+        PublishedTask("ner", "Entities", 60, unit="tokens", metric="span_f1"),
+        PublishedTask("wsj", "WSJ", 70, unit="tokens", metric="token_accuracy"),
+        PublishedTask(
+            "xpos", "UD", None, unit="tokens", metric="token_accuracy"
+        ),
+    ),
+    rows=(
+        PublishedRow("a", "A", published.SINGLE, (93.67, 89.91, 97.25, None)),
+        PublishedRow("b", "B", published.MULTI, (94.0, None, 97.0, None)),
+    ),
+    partial=True,
+    decimals=2,
+)
+
+
+def tagged(**scores):
+    metrics = {"xpos": "token_accuracy", "wsj": "token_accuracy"}
+    tasks = {
+        name: {
+            "primary": metrics.get(name, "span_f1"),
+            metrics.get(name, "span_f1"): score,
+            "examples": 5,
+            "tokens": 50,
+        }
+        for name, score in scores.items()
+    }
+    mean = sum(scores.values()) / len(scores)
+    return {"split": "test", "tasks": tasks, "mean": {"overall": mean}}
+
+
+def test_tagging_names_each_metric_and_counts_tokens():
+    outcomes = [Outcome("a", 1, tagged(chunk=91.234, ner=88.0))]
+    made = build(TAGGING, outcomes, absent={"ud_pos/xpos": "no files"})
+    text = markdown(made)
+    header = next(x for x in text.split("\n") if x.startswith("| model | Chu"))
+    assert [cell.strip() for cell in header.split("|")[2:-1]] == [
+        *("Chunks, span F1", "Entities, span F1"),
+        *("WSJ, token accuracy", "UD, token accuracy"),
+    ]
+    cells = ["91.23 (93.67)", "88.00 (89.91)", "- (97.25)", "-"]
+    assert lines(made)["A"] == cells
+    differences = " ".join(made["differences"])
+    assert "50 test tokens of Entities; the paper has 60." in differences
+    assert "test tokens of Chunks" not in differences
+    assert "Left out, since there are no files of them: ud_pos/xpos." in text
+
+
+def test_means_compare_on_the_same_tasks_only():
+    both = build(TAGGING, [Outcome("a", 1, tagged(chunk=91.0, ner=88.0))])
+    assert both["rows"][0]["paper"]["mean"] == pytest.approx(91.79)
+    # Of B the paper has no score on entities.
+    assert both["rows"][1]["paper"]["mean"] is None
+    # What stands in for the WSJ is none of the paper's tasks.
+    other = build(TAGGING, [Outcome("a", 1, tagged(chunk=91.0, xpos=93.0))])
+    assert other["rows"][0]["ours"]["mean"]["mean"] == 92.0
+    assert other["rows"][0]["paper"]["mean"] is None
+
+
+def test_tasks_and_metrics_of_ones_own_are_noted():
+    results = tagged(chunk=91.0, mine=70.0)
+    chunk = results["tasks"]["chunk"]
+    chunk |= {"primary": "token_accuracy", "token_accuracy": 95.0}
+    text = " ".join(build(TAGGING, [Outcome("a", 1, results)])["differences"])
+    assert "Chunks: ours is token accuracy, the paper's span F1." in text
+    assert "include tasks that the table does not have: mine." in text
+
+
 def test_one_seed_has_no_spread():
     assert table_report.spread([5.0]) == {"mean": 5.0, "std": None, "n": 1}
     assert table_report.spread([None])["mean"] is None

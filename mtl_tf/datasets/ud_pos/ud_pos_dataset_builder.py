@@ -6,7 +6,7 @@ import re
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.core.errors import DataError
+from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets.column_files import CONLLU_COLUMNS, read_conllu
 from mtl_tf.datasets.lines import LineFile
 from mtl_tf.datasets.sources import corpus_directory
@@ -78,7 +78,8 @@ def _find(directory: str) -> tuple[str, str]:
             found += _treebanks(os.fspath(entry))
     if len(found) != 1:
         names = ", ".join(os.path.join(*place) for place in found[:6])
-        raise DataError(
+        error = DataError if found else MissingData
+        raise error(
             f"ud_pos: {directory} holds {len(found) or 'no'} treebanks "
             + (f"({names})" if found else "(files *-ud-train.conllu)")
             + ": name the folder of one by --manual_dir (or "

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mtl_tf.training.published.meta_mtl import META_MTL_3
+from mtl_tf.training.published.meta_mtl import META_MTL_3, META_MTL_5
 from mtl_tf.training.published.rows import (
     BASELINE,
     COLUMNS,
@@ -41,6 +41,7 @@ TABLES: Mapping[str, PublishedTable] = {
         SHARED_MEMORY_3,
         SHARED_MEMORY_4,
         META_MTL_3,
+        META_MTL_5,
         TRANSFORMER_SHARING_4_3,
     )
 }

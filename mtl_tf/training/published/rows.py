@@ -15,14 +15,19 @@ class PublishedTask:
     Attributes:
         name: ours.
         title: the paper's.
-        test: how many test texts the paper has.
+        test: how many test texts, or tokens, the paper has; None where it has
+            no such task and another stands in for one of its own.
         also: other names of ours for it.
+        unit: what `test` counts: "examples" or "tokens".
+        metric: our name of the paper's metric.
     """
 
     name: str
     title: str
-    test: int
+    test: int | None
     also: tuple[str, ...] = ()
+    unit: str = "examples"
+    metric: str = "accuracy"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +69,8 @@ class PublishedTable:
         tasks: its tasks.
         rows: its models, and the linear baseline.
         notes: what differs between the paper's setting and ours, always.
+        partial: whether tasks whose corpora the user lacks are left out.
+        decimals: of the percentages.
     """
 
     name: str
@@ -73,6 +80,8 @@ class PublishedTable:
     tasks: tuple[PublishedTask, ...]
     rows: tuple[PublishedRow, ...]
     notes: tuple[str, ...] = ()
+    partial: bool = False
+    decimals: int = 1
 
     def row(self, name: str) -> PublishedRow:
         """The row of that name; there must be one."""

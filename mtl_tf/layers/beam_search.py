@@ -1,0 +1,275 @@
+"""Beam search over token sequences, in a graph."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+
+PAD, BEGIN, END = 0, 2, 3
+_NEVER = float("-inf")
+
+State = dict[str, tf.Tensor]
+
+
+class _Beams(NamedTuple):
+    """The hypotheses of B sources, best first; all `[B, K]` but the state.
+
+    Attributes:
+        tokens: the last token.
+        log_probability: of all tokens so far.
+        length: tokens so far, with the end's.
+        ended: whether the end's token was chosen.
+        closed: will not be continued: ended, cut, or of no use any more.
+        state: of the decoder, `[B, K, ...]` by name.
+    """
+
+    tokens: tf.Tensor
+    log_probability: tf.Tensor
+    length: tf.Tensor
+    ended: tf.Tensor
+    closed: tf.Tensor
+    state: State
+
+
+class BeamSearch:
+    """Finds the best sequences by beam search.
+
+    Equation 15 of Dong et al. (2015). A hypothesis that has ended keeps its
+    place and competes with the open ones by score. A source is done when its
+    `n_best` best ended ones cannot be beaten any more, or at its length limit;
+    what is not finished then comes after what is. Only open hypotheses reach
+    the output layer, and only their best tokens are compared.
+
+    The score is the log probability, divided by `((5 + length) / 6) ** penalty`
+    (Wu et al. 2016), where length counts the end. Padding and the begin are
+    never chosen. Between equals the lower id and the better parent win.
+
+    Args:
+        advance: `advance(tokens [B, K], state) -> (state, features
+            [B, K, R], attention [B, K, S])`, one step of the decoder.
+        score: `score(features [N, R]) -> logits [N, V]`.
+        beam: hypotheses a source, K; 1 is greedy search.
+        n_best: how many to return.
+        length_penalty: at least 0.
+        attention: whether to return the attention, not only its places.
+
+    Raises:
+        ConfigError: a value is wrong.
+
+    Example:
+        ```python
+        found = BeamSearch(advance, score, beam=10)(state, limit)
+        ```
+    """
+
+    def __init__(
+        self,
+        advance: Callable[[tf.Tensor, State], tuple],
+        score: Callable[[tf.Tensor], tf.Tensor],
+        beam: int = 10,
+        n_best: int = 1,
+        length_penalty: float = 0.0,
+        attention: bool = False,
+    ):
+        self._advance, self._score = advance, score
+        self.beam = checks.positive_integer("beam", beam)
+        self.n_best = checks.positive_integer("n_best", n_best)
+        if n_best > beam:
+            raise ConfigError(
+                f"n_best must be at most beam ({beam}), got {n_best}"
+            )
+        self.length_penalty = checks.not_negative(
+            "length_penalty", length_penalty
+        )
+        self.attention = bool(attention)
+
+    def __call__(self, state: State, limit: tf.Tensor) -> dict:
+        """Searches.
+
+        Args:
+            state: the decoder's state before the first token, `[B, ...]`.
+            limit: the most tokens of a source's sequences, with the end,
+                int32 `[B]`.
+
+        Returns:
+            The best sequences, best first: "tokens" int32 `[B, n, U]` without
+            the end, padded with 0; "length" int32 `[B, n]`; "score" float32
+            `[B, n]` (minus infinity where there are fewer); "aligned" int32
+            `[B, n, U]`, the place with the most attention; and "attention"
+            `[B, n, U, S]` if asked for.
+        """
+        beams = self._first(state, tf.shape(limit)[0])
+        places = [None, self.beam]
+        written = [(tf.int32, places)] * 3
+        written += [(tf.float32, [*places, None])] if self.attention else []
+        arrays = [
+            tf.TensorArray(dtype, 1, dynamic_size=True, element_shape=shape)
+            for dtype, shape in written
+        ]
+
+        def body(t, beams, arrays):
+            beams, out = self._step(beams, t, limit)
+            arrays = [a.write(t, x) for a, x in zip(arrays, out)]
+            return t + 1, beams, arrays
+
+        _, beams, arrays = tf.while_loop(
+            # A step, if only to have shapes when there is no source.
+            lambda t, beams, _: (t < 1) | ~tf.reduce_all(beams.closed),
+            body,
+            (tf.constant(0), beams, arrays),
+            shape_invariants=self._shapes(beams, arrays),
+        )
+        return self._collect(beams, arrays)
+
+    def _first(self, state: State, batch) -> _Beams:
+        """One open hypothesis a source, and places for the others."""
+        shape = tf.stack([batch, self.beam])
+        other = tf.broadcast_to(tf.range(self.beam) > 0, shape)
+
+        def repeat(x):
+            return tf.repeat(x[:, None], self.beam, axis=1)
+
+        return _Beams(
+            tokens=tf.fill(shape, BEGIN),
+            log_probability=tf.where(other, _NEVER, 0.0),
+            length=tf.zeros(shape, tf.int32),
+            ended=tf.zeros(shape, tf.bool),
+            closed=other,
+            state={name: repeat(x) for name, x in state.items()},
+        )
+
+    def _shapes(self, beams, arrays):
+        def relaxed(x):
+            return tf.TensorShape([None, *x.shape[1:]])
+
+        return (
+            tf.TensorShape([]),
+            tf.nest.map_structure(relaxed, beams),
+            [tf.TensorShape(None) for _ in arrays],
+        )
+
+    def _step(self, beams: _Beams, t, limit):
+        """One more token; also what is written down of the step."""
+        state, features, attention = self._advance(beams.tokens, beams.state)
+        gained, ids = self._continuations(features, beams.closed)
+        kinds = ids.shape[-1]
+        log_probability = beams.log_probability[..., None] + gained
+        length = beams.length + tf.cast(~beams.closed, tf.int32)
+        score = log_probability / self._divisor(length)[..., None]
+        _, chosen = tf.math.top_k(_flat(score), self.beam)
+        parent = chosen // kinds
+
+        def of_parent(x):
+            return tf.gather(x, parent, axis=1, batch_dims=1)
+
+        def of_chosen(x):
+            return tf.gather(_flat(x), chosen, axis=1, batch_dims=1)
+
+        tokens, total = of_chosen(ids), of_chosen(log_probability)
+        ends = tf.equal(tokens, END)
+        found = _Beams(
+            tokens=tokens,
+            log_probability=total,
+            length=of_parent(length),
+            ended=of_parent(beams.ended) | ends,
+            closed=of_parent(beams.closed) | ends | tf.equal(total, _NEVER),
+            state={name: of_parent(x) for name, x in state.items()},
+        )
+        done = self._done(found, limit) | (t + 1 >= limit)
+        found = found._replace(closed=found.closed | done[:, None])
+        aligned = tf.argmax(attention, -1, output_type=tf.int32)
+        out = [tokens, parent, aligned]
+        return found, out + ([attention] if self.attention else [])
+
+    def _continuations(self, features, closed):
+        """The best tokens of every hypothesis and their log probabilities.
+
+        Returns:
+            Both `[B, K, k]`; a closed hypothesis only continues as itself.
+        """
+        shape = tf.shape(closed)
+        places = tf.where(tf.reshape(~closed, [-1]))
+        features = tf.reshape(features, [-1, features.shape[-1]])
+        logits = self._score(tf.gather(features, places[:, 0]))
+        # Two of the best may be tokens that are never chosen.
+        kinds = min(self.beam + 2, logits.shape[-1])
+        best, ids = tf.math.top_k(logits, kinds)
+        best -= tf.reduce_logsumexp(logits, -1, keepdims=True)
+        best = tf.where((ids == PAD) | (ids == BEGIN), _NEVER, best)
+        itself = tf.where(tf.range(kinds) > 0, _NEVER, 0.0)
+        rows = tf.stack([tf.size(closed), kinds])
+
+        def spread(values, otherwise):
+            whole = tf.broadcast_to(otherwise, rows)
+            whole = tf.tensor_scatter_nd_update(whole, places, values)
+            whole = tf.reshape(whole, tf.concat([shape, [kinds]], 0))
+            return tf.ensure_shape(whole, [None, self.beam, kinds])
+
+        return spread(best, itself), spread(ids, PAD)
+
+    def _divisor(self, length):
+        if not self.length_penalty:
+            return tf.ones(tf.shape(length))
+        return ((5.0 + tf.cast(length, tf.float32)) / 6.0) ** float(
+            self.length_penalty
+        )
+
+    def _done(self, beams: _Beams, limit):
+        """Which sources' `n_best` best cannot be beaten any more, `[B]`."""
+        score = beams.log_probability / self._divisor(beams.length)
+        ended = tf.where(beams.ended, score, _NEVER)
+        last = tf.math.top_k(ended, self.n_best)[0][:, -1]
+        # A log probability only falls, but it may be divided by more.
+        hope = beams.log_probability / self._divisor(limit)[:, None]
+        hope = tf.reduce_max(tf.where(beams.closed, _NEVER, hope), 1)
+        return last >= hope
+
+    def _collect(self, beams: _Beams, arrays) -> dict:
+        """Follows the best hypotheses back to their first tokens."""
+        # Ended ones first; both parts are sorted already.
+        order = tf.argsort(tf.cast(~beams.ended, tf.int32), stable=True)
+        slots = order[:, : self.n_best]
+
+        def of_best(x):
+            return tf.gather(x, slots, axis=1, batch_dims=1)
+
+        score = of_best(beams.log_probability / self._divisor(beams.length))
+        length = of_best(beams.length - tf.cast(beams.ended, tf.int32))
+        length = tf.where(tf.equal(score, _NEVER), 0, length)
+        tokens, parents, *seen = [array.stack() for array in arrays]
+        before = tf.scan(
+            lambda slots, parent: tf.gather(parent, slots, batch_dims=1),
+            parents,
+            slots,
+            reverse=True,
+        )
+        after = tf.concat([before[1:], slots[None]], 0)
+        longest = tf.reduce_max(length)
+
+        def along(x, slots):
+            x = tf.gather(x, slots, axis=2, batch_dims=2)
+            x = tf.transpose(x, [1, 2, 0, *range(3, x.shape.rank)])
+            x = x[:, :, : tf.maximum(longest, 0)]
+            real = tf.sequence_mask(length, tf.shape(x)[2])
+            real = tf.reshape(
+                real, tf.concat([tf.shape(x)[:3], [1] * (x.shape.rank - 3)], 0)
+            )
+            return tf.where(real, x, tf.zeros([], x.dtype))
+
+        found = {
+            "tokens": along(tokens, after),
+            "length": length,
+            "score": score,
+            "aligned": along(seen[0], before),
+        }
+        if self.attention:
+            found["attention"] = along(seen[1], before)
+        return found
+
+
+def _flat(x: tf.Tensor) -> tf.Tensor:
+    """`[B, K, k]` to `[B, K * k]`."""
+    return tf.reshape(x, [-1, x.shape[1] * x.shape[2]])

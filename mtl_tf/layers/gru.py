@@ -1,0 +1,137 @@
+"""A gated recurrent unit in one direction."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.lstm import time_product, zero_state
+from mtl_tf.layers.recurrence import Recurrence, Result
+from mtl_tf.layers.steps import Operations, Tensors
+
+
+def gru_update(
+    ops: Operations, gates: tf.Tensor, candidate: tf.Tensor, hidden: tf.Tensor
+) -> tf.Tensor:
+    """The new hidden state of a gated recurrent unit.
+
+    Equations 9 to 12 of Dong et al. (2015): the reset gate multiplies the
+    state before the candidate's matrix U does, and the update gate z weighs
+    the candidate: `h' = (1 - z) * h + z * tanh(candidate + U (r * h))`.
+
+    Args:
+        ops: the step's operations; the weight "candidate" is U.
+        gates: pre-activations `[..., 2 * units]` of the update gate z and the
+            reset gate r, whole.
+        candidate: what the inputs give to the candidate, `[..., units]`.
+        hidden: h, `[..., units]`.
+
+    Returns:
+        h', `[..., units]`.
+    """
+    z, r = tf.split(ops.sigmoid(gates), 2, axis=-1)
+    new = ops.tanh(candidate + ops.matmul(r * hidden, "candidate"))
+    return (1.0 - z) * hidden + z * new
+
+
+def gru_inputs(x: tf.Tensor, weights: Tensors) -> dict[str, tf.Tensor]:
+    """What the inputs alone give to gates and candidate, for all steps.
+
+    Args:
+        x: `[T, G, B, D]`.
+        weights: "kernel" `[D, 3 * units]` (z, r, candidate) and maybe "bias"
+            `[3 * units]`.
+
+    Returns:
+        "gates" `[T, G, B, 2 * units]` and "candidate" `[T, G, B, units]`.
+    """
+    a = time_product(x, weights["kernel"])
+    if "bias" in weights:
+        a += weights["bias"]
+    units = a.shape[-1] // 3
+    gates, candidate = tf.split(a, [2 * units, units], axis=-1)
+    return {"gates": gates, "candidate": candidate}
+
+
+def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
+    hidden = state["hidden"]
+    gates = inputs["gates"] + ops.matmul(hidden, "recurrent")
+    return {"hidden": gru_update(ops, gates, inputs["candidate"], hidden)}
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class GRU(StackedLayer):
+    """A gated recurrent unit in one direction.
+
+    Equations 9 to 12 of Dong et al. (2015), after Cho et al. (2014):
+    `z = s(W_z x_t + U_z h)`, `r = s(W_r x_t + U_r h)`,
+    `h_t = (1 - z) * h + z * tanh(W x_t + U (r * h))` with h = h_(t-1). In
+    `keras.layers.GRU` this is `reset_after=False`, with z and 1 - z swapped.
+
+    Args:
+        units: size H of the hidden state.
+        reverse: from the last token to the first.
+        bias: add a bias to every pre-activation; the paper prints none.
+        init: see `base.check_init`.
+
+    Input shape: `[G, B, T, D]` and a mask bool `[G, B, T]`.
+    Output shape: a `recurrence.Result`, float32: the state "hidden" after the
+        last real token `[G, B, H]`, and the sequences asked for.
+    Masking: the state stays where the mask is false, so padding changes
+        nothing, and a row without tokens has zeros.
+
+    Example:
+        ```python
+        last = GRU(100)(x, mask).state["hidden"]
+        ```
+    """
+
+    def __init__(
+        self, units: int, reverse: bool = False, bias: bool = True, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.units = checks.positive_integer("units", units)
+        self.reverse = bool(reverse)
+        self.use_bias = bool(bias)
+        self._recurrence = Recurrence(_step, gru_inputs)
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        self.kernel = self.add(
+            "kernel", input_shape[-1], 3 * self.units, gates=3
+        )
+        self.recurrent = self.add(
+            "recurrent", self.units, 2 * self.units, gates=2
+        )
+        self.candidate = self.add("candidate", self.units, self.units)
+        if self.use_bias:
+            self.bias = self.add("bias", 3 * self.units)
+        self.built = True
+
+    def call(
+        self, x, mask, training: bool = False, sequence: bool = False
+    ) -> Result:
+        """Runs over `x`; with `sequence` returns all hidden states."""
+        weights = {
+            name: self.cast(getattr(self, name).value)
+            for name in ("kernel", "recurrent", "candidate")
+        }
+        if self.use_bias:
+            weights["bias"] = tf.convert_to_tensor(self.bias.value)
+        return self._recurrence(
+            x,
+            mask,
+            weights,
+            zero_state(x, hidden=self.units),
+            reverse=self.reverse,
+            training=training,
+            sequences=("hidden",) if sequence else (),
+        )
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "reverse": self.reverse,
+            "bias": self.use_bias,
+        }

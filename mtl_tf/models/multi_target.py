@@ -1,0 +1,372 @@
+"""Multi-target translation: one encoder, a decoder for every target."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import completed, look_up
+from mtl_tf.layers import recurrence
+from mtl_tf.layers.attention_decoder import AttentionDecoder
+from mtl_tf.layers.base import at_least_one_step
+from mtl_tf.layers.beam_search import BeamSearch
+from mtl_tf.layers.gru_encoder import GRUEncoder
+
+_DEFAULTS = {
+    "name": "multi_target",
+    "embedding_dim": 256,
+    "units": 256,
+    "attention_units": None,
+    "readout_units": None,
+    "bias": True,
+    "dropout": {},
+    "label_smoothing": 0.0,
+    "output": {},
+    "init": {},
+}
+_DROPOUT = {"embedding": 0.0, "encoding": 0.0, "readout": 0.0}
+_OUTPUT = {"name": "full", "samples": 0}
+
+
+class MultiTargetModel(keras.Model):
+    """Translates one source language to several target languages.
+
+    Dong et al. (2015), section 3: the encoder is shared by all pairs; each
+    target has a decoder, an alignment, embeddings and an output layer of its
+    own. What it computes depends on the pair's number, which is a Python
+    integer: there is one trace a pair, and only the shared and that pair's
+    variables have gradients.
+
+    Args:
+        encoder: of the source.
+        decoders: one a pair.
+        pairs: the pairs' names, such as "en-de".
+
+    Attributes:
+        encoder, decoder_0, decoder_1, ...: the parts.
+
+    Input shape: a batch of one group: "tokens" int32 `[1, B, S]` and "target"
+        int32 `[1, B, U]` with the end's id after the last token (0 is
+        padding); other entries are ignored.
+    Output shape: "loss" float32 `[1, B]`, the summed negative log likelihood
+        of a text's tokens; "tokens" float32 `[1, B]`, how many there are;
+        "losses" and "inspect" as other models have them.
+    Masking: padding tokens, also whole rows of them, change nothing.
+
+    Example:
+        ```python
+        model = build_translation_model(
+            {"units": 256}, 8000, {"de": 8000, "fr": 9000}, ["en-de", "en-fr"]
+        )
+        loss = model(batch, key=1)["loss"]
+        best = model.translate(tokens, key=1, beam=10)["tokens"]
+        ```
+    """
+
+    def __init__(
+        self,
+        encoder: GRUEncoder,
+        decoders: Sequence[AttentionDecoder],
+        pairs: Sequence[str],
+        **kwargs,
+    ):
+        super().__init__(autocast=False, **kwargs)
+        self.encoder = encoder
+        self.pairs = tuple(pairs)
+        # Attributes, not a list: tf.train.Checkpoint does not look into the
+        # lists and dictionaries of Keras layers.
+        for number, decoder in enumerate(decoders):
+            setattr(self, f"decoder_{number}", decoder)
+        self._translator = _Translator(self._translate)
+
+    @property
+    def decoders(self) -> list[AttentionDecoder]:
+        """The decoders in the order of the pairs."""
+        return [getattr(self, f"decoder_{n}") for n in range(len(self.pairs))]
+
+    def key_of(self, task: int) -> int | None:
+        """The `key` that `call` needs for batches of a pair."""
+        return task if len(self.pairs) > 1 else None
+
+    def decoder(self, key: int | None) -> AttentionDecoder:
+        """The decoder of a pair.
+
+        Args:
+            key: the pair's number; None if there is only one.
+
+        Raises:
+            ConfigError: there is no such pair.
+        """
+        if key is None and len(self.pairs) == 1:
+            key = 0
+        known = {str(n): decoder for n, decoder in enumerate(self.decoders)}
+        return look_up(str(key), known, "number of a pair")
+
+    # The recurrences are compiled, for each shape anew.
+    static_shapes = True
+
+    def kind_of(self, task: int) -> str:
+        """The kind of a task, by its number."""
+        return "translation"
+
+    def build(self, input_shape=None):
+        """Makes all weights."""
+        self.encoder.build()
+        units = self.encoder.units
+        encoded = {
+            "annotations": (None, None, None, 2 * units),
+            "first": (None, None, units),
+        }
+        for decoder in self.decoders:
+            decoder.build(None, encoded)
+        self.built = True
+
+    def call(
+        self,
+        batch,
+        training: bool = False,
+        seed=None,
+        inspect: bool = False,
+        key: int | None = None,
+    ) -> dict:
+        """The likelihood of the targets.
+
+        Args:
+            batch: see the class.
+            training: whether a gradient will be taken; the loss then has
+                dropout, label smoothing and a sampled output layer.
+            seed: int32 `[2]`, for dropout and samples.
+            inspect: fill "inspect" with the "attention" `[1, B, U, S]`.
+            key: the pair's number; needed where there are several pairs.
+        """
+        decoder = self.decoder(key)
+        target = batch["target"]
+        found = decoder(
+            at_least_one_step(target, 2),
+            self.encoder(
+                at_least_one_step(batch["tokens"], 2),
+                training=training,
+                seed=seed,
+            ),
+            training=training,
+            seed=seed,
+            inspect=inspect,
+        )
+        real = tf.cast(tf.not_equal(target, 0), tf.float32)
+        inspected = {"attention": found["attention"]} if inspect else {}
+        return {
+            "loss": tf.reduce_sum(found["losses"], -1),
+            "tokens": tf.reduce_sum(real, -1),
+            "losses": {},
+            "inspect": inspected,
+        }
+
+    def translate(
+        self,
+        tokens: tf.Tensor,
+        key: int | None = None,
+        beam: int = 10,
+        max_length: int | tuple[float, int] = (2, 10),
+        length_penalty: float = 0.0,
+        n_best: int = 1,
+        attention: bool = False,
+    ) -> dict:
+        """Translates sources by beam search, in one graph.
+
+        Nothing in it is compiled with XLA, so that it fits any shapes and can
+        be exported. Called outside of a graph, it makes one for every setting.
+        It is fastest with many sources of about the same length.
+
+        Args:
+            tokens: int32 `[B, S]`, 0 is padding.
+            key: the pair's number; needed where there are several pairs.
+            beam: hypotheses a source; 1 is greedy search.
+            max_length: the most tokens of a translation, with its end:
+                `(a, b)` for `a * source tokens + b`, or a number for all.
+            length_penalty: see `BeamSearch`.
+            n_best: how many translations of a source are returned.
+            attention: whether "attention" is wanted.
+
+        Returns:
+            "tokens" int32 `[B, n, U]` without the end, "length" int32
+            `[B, n]`, "score" float32 `[B, n]`, "aligned" int32 `[B, n, U]`,
+            the source token that each token looked at most (what an unknown
+            word can be replaced by), and "attention" `[B, n, U, S]`.
+
+        Raises:
+            ConfigError: a value is wrong.
+        """
+        # The decoder is looked up first, for errors without a trace.
+        self.decoder(key)
+        limit = _checked_limit(max_length)
+        options = (key, beam, limit, float(length_penalty), n_best, attention)
+        if tf.executing_eagerly():
+            return self._translator(tokens, options)
+        return self._translate(tokens, *options)
+
+    def _translate(
+        self, tokens, key, beam, limit, length_penalty, n_best, attention
+    ) -> dict:
+        decoder = self.decoder(key)
+        with recurrence.options(jit=False, shards=1):
+            encoded = self.encoder(at_least_one_step(tokens, 1)[None])
+        memory = decoder.memory(encoded)
+        words = tf.reduce_sum(tf.cast(encoded["mask"][0], tf.float32), -1)
+        most = tf.cast(limit[0] * words + limit[1], tf.int32)
+
+        def advance(last, state):
+            hidden, *read = decoder.advance(last, state["hidden"], memory)
+            return {"hidden": hidden}, *read
+
+        search = BeamSearch(
+            advance,
+            decoder.output_layer.logits,
+            beam=beam,
+            n_best=n_best,
+            length_penalty=length_penalty,
+            attention=attention,
+        )
+        return search({"hidden": decoder.start(encoded)["hidden"][0]}, most)
+
+    def variables_of(self, key: int | None) -> list[keras.Variable]:
+        """The trainable weights of a pair: the shared ones and its own."""
+        own = self.decoder(key).trainable_variables
+        return self.encoder.trainable_variables + own
+
+    def private_variables(self) -> list[keras.Variable]:
+        """The trainable weights of single targets."""
+        return [v for d in self.decoders for v in d.trainable_variables]
+
+    def embedding_variables(self) -> list[keras.Variable]:
+        """The trainable word vectors of all languages."""
+        parts = [self.encoder, *self.decoders]
+        return [v for p in parts for v in p.embedding.trainable_variables]
+
+
+class _Translator:
+    """A graph for every setting; an object that Keras does not look into."""
+
+    def __init__(self, function: Callable[..., dict]):
+        self._function = function
+        self._graphs: dict[tuple, Callable] = {}
+
+    def __call__(self, tokens, options: tuple) -> dict:
+        if options not in self._graphs:
+            self._graphs[options] = tf.function(
+                lambda tokens: self._function(tokens, *options),
+                input_signature=[tf.TensorSpec([None, None], tf.int32)],
+                autograph=False,
+            )
+        return self._graphs[options](tf.cast(tokens, tf.int32))
+
+
+def _checked_limit(limit) -> tuple[float, int]:
+    """`(a, b)`: a source of n tokens has at most a n + b target tokens."""
+    if isinstance(limit, int):
+        return 0.0, checks.positive_integer("max_length", limit)
+    a, b = limit
+    checks.not_negative("max_length[0]", a)
+    return float(a), checks.positive_integer("max_length[1]", b)
+
+
+def build_translation_model(
+    model_config: Mapping,
+    source_vocabulary_size: int,
+    target_vocabulary_sizes: Mapping[str, int],
+    pairs: Sequence[str],
+    seed: int = 0,
+    dtype: str | None = None,
+) -> MultiTargetModel:
+    """Builds a model with all its weights.
+
+    A language's decoder starts from the same weights whatever other pairs
+    there are, so that a single-pair model differs in nothing else.
+
+    Args:
+        model_config: all optional: "name" ("multi_target"), "embedding_dim"
+            and "units" (256 each), "attention_units" and "readout_units" (as
+            many as units), "bias" (True), "dropout" ({"embedding",
+            "encoding", "readout"}), "label_smoothing", "output" ({"name":
+            "full" or "sampled", "samples"}) and "init" (see
+            `layers.base.check_init`).
+        source_vocabulary_size: number of source tokens, special ones too.
+        target_vocabulary_sizes: the same by target language.
+        pairs: the pairs in the order of their numbers, such as "en-de".
+        seed: of the initial weights, which are a pure function of it.
+        dtype: Keras's policy, such as "mixed_bfloat16"; None for its default.
+
+    Raises:
+        ConfigError: a field, a name or a value is wrong.
+    """
+    config = completed("model", model_config, _DEFAULTS)
+    checks.one_of("model.name", config["name"], ["multi_target"])
+    targets = _targets(pairs, target_vocabulary_sizes)
+    dropout = completed("model.dropout", config["dropout"], _DROPOUT)
+    embedding = {"embedding": dropout["embedding"]}
+    sizes = {
+        "embedding_dim": config["embedding_dim"],
+        "units": config["units"],
+        "bias": config["bias"],
+        "init": {"seed": seed} | dict(config["init"] or {}),
+        "dtype": dtype,
+    }
+    encoder = GRUEncoder(
+        source_vocabulary_size,
+        dropout=embedding | {"encoding": dropout["encoding"]},
+        name="encoder",
+        **sizes,
+    )
+    make = functools.partial(
+        AttentionDecoder,
+        attention_units=config["attention_units"],
+        readout_units=config["readout_units"],
+        dropout=embedding | {"readout": dropout["readout"]},
+        label_smoothing=config["label_smoothing"],
+        samples=_samples(config["output"]),
+        **sizes,
+    )
+    decoders = [
+        make(target_vocabulary_sizes[language], name=f"decoder_{language}")
+        for language in targets
+    ]
+    model = MultiTargetModel(encoder, decoders, pairs, name="multi_target")
+    model.build()
+    return model
+
+
+def _targets(pairs: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
+    """The pairs' target languages."""
+    if not pairs:
+        raise ConfigError("pairs must name at least one pair, such as 'en-de'")
+    split = [tuple(pair.split("-", 1)) for pair in pairs]
+    for pair, languages in zip(pairs, split):
+        if len(languages) < 2 or not all(languages):
+            raise ConfigError(
+                f"a pair must be 'source-target', such as 'en-de', got {pair!r}"
+            )
+        look_up(languages[1], sizes, "target language")
+    sources = sorted({source for source, _ in split})
+    if len(sources) > 1:
+        raise ConfigError(f"pairs must share one source, got {sources}")
+    targets = [target for _, target in split]
+    if len(set(targets)) < len(targets):
+        raise ConfigError(f"pairs must have different targets, got {targets}")
+    return targets
+
+
+def _samples(output: Mapping | None) -> int:
+    """Samples of the output layer, 0 for all of the vocabulary."""
+    output = completed("model.output", output, _OUTPUT)
+    checks.one_of("model.output.name", output["name"], ["full", "sampled"])
+    name = "model.output.samples"
+    if output["name"] == "sampled":
+        return checks.positive_integer(name, output["samples"])
+    if output["samples"]:
+        raise ConfigError(
+            f"{name} must be 0 unless model.output.name is 'sampled', got "
+            f"{output['samples']}"
+        )
+    return 0

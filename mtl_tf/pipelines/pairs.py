@@ -1,0 +1,252 @@
+"""The pairs that a translation run trains on, and its encoders.
+
+What is too long, or too unequal in length to be a translation, is left out of
+training, and counted. Scores are always of whole splits.
+"""
+
+import collections
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.names import look_up
+from mtl_tf.pipelines.columns import TARGET, EncodedSplit
+from mtl_tf.pipelines.encoding import learnt_tokenizer
+from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer
+from mtl_tf.text.translation import (
+    SOURCE,
+    TranslationText,
+    languages_of,
+    source_of,
+)
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
+
+_TEXTS_AT_ONCE = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class PairFilter:
+    """Which pairs are trained on.
+
+    Attributes:
+        max_length: tokens of a source at most; 0 sets no limit.
+        target_max_length: tokens of a target at most, without its end; 0 sets
+            no limit.
+        max_ratio: how many times as long as the other a text may be; 0 sets
+            no limit.
+    """
+
+    max_length: int = 0
+    target_max_length: int = 0
+    max_ratio: float = 0.0
+
+    @classmethod
+    def of_config(cls, text_config: Mapping[str, Any]) -> "PairFilter":
+        """The filter of the `text` part of a config.
+
+        Raises:
+            ConfigError: a wrong number.
+        """
+        names = ("max_length", "target_max_length")
+        limits = [
+            checks.not_negative_integer(f"text.{name}", text_config[name])
+            for name in names
+        ]
+        ratio = checks.not_negative("text.max_ratio", text_config["max_ratio"])
+        if 0 < ratio < 1:
+            raise ConfigError(
+                f"text.max_ratio must be at least 1, or 0 for none, got {ratio}"
+            )
+        return cls(*limits, ratio)
+
+    def reasons(
+        self, sources: np.ndarray, targets: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Why pairs are left out.
+
+        Args:
+            sources, targets: integers [n], their lengths in tokens.
+
+        Returns:
+            bool [n] by reason: `empty`, `long_source`, `long_target`,
+            `ratio`; each pair has one reason at most, the first that holds.
+        """
+        longer = np.maximum(sources, targets)
+        shorter = np.minimum(sources, targets)
+        found = {
+            "empty": shorter == 0,
+            "long_source": sources > (self.max_length or np.inf),
+            "long_target": targets > (self.target_max_length or np.inf),
+            "ratio": (longer > shorter * self.max_ratio) & (self.max_ratio > 0),
+        }
+        rest = np.ones(len(sources), bool)
+        for reason, mask in found.items():
+            found[reason] = mask & rest
+            rest &= ~mask
+        return found
+
+    def keep(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Which pairs are trained on: bool [n], of lengths as in `reasons`."""
+        reasons = self.reasons(sources, targets).values()
+        return ~np.logical_or.reduce(list(reasons))
+
+    def apply(self, split: EncodedSplit) -> tuple[EncodedSplit, dict[str, int]]:
+        """The pairs of an encoded split that are trained on.
+
+        Returns:
+            The split without the others, and how many were left out by
+            reason; reasons without any are absent.
+
+        Raises:
+            DataError: no pair is left.
+        """
+        sources = split.columns["tokens"].lengths
+        reasons = self.reasons(sources, split.columns[TARGET].lengths - 1)
+        counts = {k: int(mask.sum()) for k, mask in reasons.items()}
+        counts = {k: number for k, number in counts.items() if number}
+        if not counts:
+            return split, counts
+        keep = ~np.logical_or.reduce(list(reasons.values()))
+        if not keep.any():
+            raise DataError(
+                f"task {split.name}: none of its {len(split)} training pairs "
+                f"is left by text.max_length ({self.max_length}), "
+                f"text.target_max_length ({self.target_max_length}) and "
+                f"text.max_ratio ({self.max_ratio}): {counts}"
+            )
+        return split.select(keep), counts
+
+
+def build_text(
+    tasks: Iterable[Any], text_config: Mapping[str, Any]
+) -> TranslationText:
+    """Builds the encoders of the languages from the training splits.
+
+    A language has a tokenizer and a vocabulary of its own; of tasks with the
+    same target language both are of all their texts. Words are counted in
+    pairs that are trained on; subwords are learnt from all pairs.
+
+    Args:
+        tasks: translation tasks with one source language.
+        text_config: `tokenizer` (its config), `tokenizers` (those of
+            languages that have another), `min_count`, `max_size` (of each
+            language; 0: no limit), and the limits of `PairFilter`.
+
+    Returns:
+        The encoders, which cut no text.
+
+    Raises:
+        ConfigError: a wrong field, or more than one source language.
+        DataError: the data are wrong, or there are no pairs.
+    """
+    tasks = list(tasks)
+    source = source_of(task.name for task in tasks)
+    languages = dict.fromkeys(languages_of(task.name)[1] for task in tasks)
+    configs = _tokenizer_configs(text_config, [source, *languages])
+    checks.positive_integer("text.min_count", text_config["min_count"])
+    checks.not_negative_integer("text.max_size", text_config["max_size"])
+    tokenizers = {SOURCE: _learnt(configs[source], tasks, SOURCE, text_config)}
+    for language in languages:
+        own = [t for t in tasks if languages_of(t.name)[1] == language]
+        tokenizers[language] = _learnt(
+            configs[language], own, TARGET, text_config
+        )
+    counts = _count(tasks, tokenizers, PairFilter.of_config(text_config))
+    encoders = {
+        side: TextEncoder(
+            tokenizer, _vocabulary(side, tokenizer, counts[side], text_config)
+        )
+        for side, tokenizer in tokenizers.items()
+    }
+    return TranslationText(encoders.pop(SOURCE), encoders)
+
+
+def _tokenizer_configs(
+    text_config: Mapping[str, Any], languages: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    """The config of each language's tokenizer."""
+    usual = dict(text_config["tokenizer"].items())
+    configs = dict.fromkeys(languages, usual)
+    for language, config in (text_config.get("tokenizers") or {}).items():
+        look_up(language, configs, "language in text.tokenizers")
+        configs[language] = dict(config.items())
+    return configs
+
+
+def _specials(side: str) -> tuple[str, ...]:
+    return () if side == SOURCE else BOUNDS
+
+
+def _learnt(
+    config: Mapping[str, Any],
+    tasks: Iterable[Any],
+    side: str,
+    text_config: Mapping[str, Any],
+) -> Tokenizer:
+    """A language's tokenizer; `side` is where its texts stand in pairs."""
+    texts = (
+        texts
+        for task in tasks
+        for texts in _batches(task, lambda batch: batch[side])
+    )
+    reserved = len(first_tokens(_specials(side)))
+    return learnt_tokenizer(
+        make_tokenizer(config), texts, text_config["max_size"], reserved
+    )
+
+
+def _vocabulary(
+    side: str,
+    tokenizer: Tokenizer,
+    counts: Mapping[str, int],
+    text_config: Mapping[str, Any],
+) -> Vocabulary:
+    specials = _specials(side)
+    if tokenizer.pieces:
+        return Vocabulary([*first_tokens(specials), *tokenizer.pieces])
+    return Vocabulary.from_counts(
+        counts, text_config["min_count"], text_config["max_size"], specials
+    )
+
+
+def _count(
+    tasks: Iterable[Any],
+    tokenizers: Mapping[str, Tokenizer],
+    pair_filter: PairFilter,
+) -> dict[str, collections.Counter[str]]:
+    """How often each token occurs, in the source and in each language."""
+    counts = {side: collections.Counter() for side in tokenizers}
+    if all(tokenizer.pieces for tokenizer in tokenizers.values()):
+        return counts
+    for task in tasks:
+        language = languages_of(task.name)[1]
+        sides = (tokenizers[SOURCE], tokenizers[language])
+
+        def tokens(batch: dict[str, tf.Tensor], sides=sides) -> Any:
+            return sides[0](batch[SOURCE]), sides[1](batch[TARGET])
+
+        for source, target in _batches(task, tokens):
+            keep = pair_filter.keep(
+                source.row_lengths().numpy(), target.row_lengths().numpy()
+            )
+            for side, found in ((SOURCE, source), (language, target)):
+                kept = tf.ragged.boolean_mask(found, keep)
+                counts[side].update(Vocabulary.count([kept]))
+    return counts
+
+
+def _batches(task: Any, take: Callable) -> Iterator[Any]:
+    """Yields what `take` makes of each batch of a task's training pairs."""
+    yield from fixed(
+        task.dataset("train")
+        .batch(_TEXTS_AT_ONCE)
+        .map(take, num_parallel_calls=2)
+        .prefetch(2)
+    )

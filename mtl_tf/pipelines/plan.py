@@ -1,0 +1,192 @@
+"""The plan of a training run: which examples make up which step.
+
+It is a pure function of the step number, which `batches` carries out.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.pipelines.buckets import Boundaries, check_boundaries
+from mtl_tf.pipelines.columns import EncodedSplit
+from mtl_tf.pipelines.orders import JointOrder, TaskOrder, batch_sizes
+from mtl_tf.pipelines.schedules import Joint, make_schedule
+
+
+class Steps(NamedTuple):
+    """The plan of n steps.
+
+    Attributes:
+        tasks: int32 [n, G].
+        lengths: int32 [n]: T, the padded length; of pairs [n, 2]: T and U.
+        rows: int32 [n, G, B]: examples of the task's split; -1 is filler.
+        sizes: int32 [n]: B of each step, the largest of which `rows` has.
+    """
+
+    tasks: np.ndarray
+    lengths: np.ndarray
+    rows: np.ndarray
+    sizes: np.ndarray
+
+
+class BatchPlan:
+    """Which examples of which tasks make up every step of a training run.
+
+    Batch n of a task is batch n % count of its epoch n // count, with `count`
+    from `batches_per_task`. Each example comes once an epoch.
+
+    Args:
+        splits: the encoded training splits, one a task.
+        batch_size: B, examples of one task in a step.
+        boundaries: padded lengths; none of the texts is longer than the last.
+        schedule_config: see `make_schedule`.
+        seed: the run's seed.
+        static_shapes: True, for XLA: every batch has B rows and the length of
+            its bucket. False, to save padding: batches are as long as their
+            longest text, and the last one of a task and epoch has the rows
+            that are left (not in joint steps).
+        tokens_per_batch: if above 0, in place of `batch_size` the most cells
+            of a batch, padded, of source and target together: the longer the
+            texts, the smaller is B.
+
+    What does not fill a batch joins the next larger bucket, so that at most
+    one batch a task and epoch is not full.
+
+    Attributes:
+        batch_sizes: int32 [buckets], B of each bucket.
+
+    Raises:
+        ConfigError: a wrong argument, or a split without examples.
+    """
+
+    def __init__(
+        self,
+        splits: Sequence[EncodedSplit],
+        batch_size: int,
+        boundaries: Boundaries,
+        schedule_config: Mapping[str, Any] | str,
+        seed: int,
+        static_shapes: bool = True,
+        tokens_per_batch: int = 0,
+    ):
+        self.splits = list(splits)
+        self.boundaries = check_boundaries(boundaries)
+        self.batch_sizes = batch_sizes(
+            self.boundaries, batch_size, tokens_per_batch
+        )
+        self.batch_size = int(self.batch_sizes.max())
+        self.static_shapes = static_shapes
+        self._check_splits()
+        settings = (self.boundaries, self.batch_sizes, seed)
+        self._orders = [
+            TaskOrder(split.name or str(index), split, *settings)
+            for index, split in enumerate(self.splits)
+        ]
+        self.schedule = make_schedule(
+            schedule_config,
+            self.batches_per_task,
+            seed,
+            [order.name for order in self._orders],
+        )
+        self._joint = None
+        if isinstance(self.schedule, Joint):
+            if tokens_per_batch:
+                raise ConfigError(
+                    "joint steps have pipeline.batch_size examples of each "
+                    "task: set pipeline.tokens_per_batch to 0"
+                )
+            self._joint = JointOrder(self._orders, seed)
+
+    @property
+    def batches_per_task(self) -> np.ndarray:
+        """Batches in one epoch of each task, int64 [tasks]."""
+        return np.array([len(order) for order in self._orders], np.int64)
+
+    def _check_splits(self) -> None:
+        if not self.splits:
+            raise ConfigError("there are no tasks to train")
+        for index, split in enumerate(self.splits):
+            name = split.name or index
+            if not len(split):
+                raise ConfigError(f"task {name!r} has no training examples")
+            longest = split.lengths.max(axis=0).tolist()
+            if np.any(np.greater(longest, self.boundaries[-1])):
+                raise ConfigError(
+                    f"task {name!r} has a text of {longest} tokens, but the "
+                    f"last bucket ends at {self.boundaries[-1]}: add a longer "
+                    "bucket or set text.max_length"
+                )
+
+    @property
+    def groups(self) -> int:
+        """G, how many tasks a step has."""
+        return self.schedule.groups
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """As many steps as all tasks have batches; see `JointOrder` else."""
+        return len(self._joint or []) or self.schedule.steps_per_epoch
+
+    def steps(self, start: int, stop: int) -> Steps:
+        """The steps from `start` to before `stop`, the same at every call."""
+        count, sides = stop - start, np.shape(self.boundaries)[1:]
+        plan = Steps(
+            self.schedule.tasks(start, stop),
+            np.zeros([count, *sides], np.int32),
+            np.zeros([count, self.groups, self.batch_size], np.int32),
+            np.zeros([count], np.int32),
+        )
+        if self._joint:
+            self._fill(plan, np.arange(stop - start), start, self._joint)
+            return plan
+        before = self.schedule.counts(start)
+        for task in np.unique(plan.tasks):
+            steps = np.flatnonzero(plan.tasks[:, 0] == task)
+            self._fill(plan, steps, before[task], self._orders[task])
+        return plan
+
+    def _fill(
+        self,
+        plan: Steps,
+        steps: np.ndarray,
+        first: int,
+        order: TaskOrder | JointOrder,
+    ) -> None:
+        """Writes the batches first, first + 1, ... of `order` into `steps`."""
+        epochs, places = np.divmod(first + np.arange(len(steps)), len(order))
+        for epoch in np.unique(epochs):
+            here = epochs == epoch
+            batches = order.epoch(int(epoch))
+            rows = batches.rows[places[here]]
+            plan.rows[steps[here]] = rows.reshape(len(rows), self.groups, -1)
+            buckets = batches.buckets[places[here]]
+            plan.lengths[steps[here]] = np.asarray(self.boundaries)[buckets]
+            plan.sizes[steps[here]] = self.batch_sizes[buckets]
+
+    @property
+    def varies(self) -> bool:
+        """Whether B is not the same in all steps."""
+        return len(set(self.batch_sizes.tolist())) > 1
+
+    def padding_share(self) -> float:
+        """The share of cells of one epoch that hold no token.
+
+        Cells are those of [G, B, T], and of [G, B, U] where there are targets.
+        """
+        plan = self.steps(0, self.steps_per_epoch)
+        # One text more or two: [n, G, B, 1] or [n, G, B, 2].
+        sides = np.shape(self.boundaries)[1:] or (1,)
+        tokens = np.zeros([*plan.rows.shape, *sides], np.int64)
+        for task, split in enumerate(self.splits):
+            here = (plan.tasks == task)[..., None] & (plan.rows >= 0)
+            lengths = split.lengths[plan.rows[here]]
+            tokens[here] = lengths.reshape(-1, *sides)
+        lengths = plan.lengths.reshape(-1, *sides).astype(np.int64)
+        rows = plan.sizes
+        if not self.static_shapes:
+            lengths = np.maximum(tokens.max(axis=(1, 2)), 1)
+            rows = np.sum(np.any(plan.rows >= 0, axis=1), axis=1)
+        cells = lengths.sum(axis=1) * rows * self.groups
+        return 1.0 - tokens.sum() / cells.sum()

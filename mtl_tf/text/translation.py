@@ -1,0 +1,138 @@
+"""The texts of one source language and any number of target languages."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
+from mtl_tf.text.encoder import TextEncoder
+
+#: Folder of the source language's files, beside those of the targets.
+SOURCE = "source"
+
+
+def languages_of(pair: str) -> tuple[str, str]:
+    """The source and the target language of a pair such as "en-de".
+
+    Raises:
+        ConfigError: the name is not one of a pair.
+    """
+    source, _, target = pair.partition("-")
+    if not source or not target or target == SOURCE:
+        raise ConfigError(
+            "a translation task is named by its languages, source-target, "
+            f"such as 'en-de', got {pair!r}"
+        )
+    return source, target
+
+
+def source_of(pairs: Iterable[str]) -> str:
+    """The source language that all pairs of a run have.
+
+    Raises:
+        ConfigError: there are several.
+    """
+    pairs = list(pairs)
+    sources = {languages_of(pair)[0]: pair for pair in reversed(pairs)}
+    if len(sources) != 1:
+        raise ConfigError(
+            "all translation tasks of a run have one source language, got "
+            + " and ".join(sorted(sources.values()))
+        )
+    return next(iter(sources))
+
+
+class PairEncoder:
+    """Turns pairs of texts into ids.
+
+    Args:
+        source: of the source language.
+        target: of the target language, with the specials `BOUNDS`.
+    """
+
+    def __init__(self, source: TextEncoder, target: TextEncoder):
+        self.source = source
+        self.target = target
+
+    def of_pairs(
+        self, sources: tf.Tensor, targets: tf.Tensor
+    ) -> dict[str, tf.RaggedTensor]:
+        """Returns what a model reads of pairs.
+
+        Args:
+            sources, targets: string [n], of any bytes.
+
+        Returns:
+            `tokens` int32 [n, None]: the source's ids, without EOS; `target`
+            int32 [n, None]: the target's ids, without BOS and with EOS.
+        """
+        ids = self.target(targets)
+        ends = tf.fill([ids.nrows(), 1], self.target.vocabulary.EOS)
+        return {
+            "tokens": self.source(sources),
+            "target": tf.concat([ids, tf.cast(ends, tf.int32)], axis=1),
+        }
+
+
+class TranslationText:
+    """All encoders of a translation run.
+
+    Args:
+        source: of the source language.
+        targets: of each target language, by its name.
+    """
+
+    def __init__(self, source: TextEncoder, targets: Mapping[str, TextEncoder]):
+        self.source = source
+        self.targets = dict(targets)
+
+    def target(self, pair: str) -> TextEncoder:
+        """The encoder of the target language of a pair.
+
+        Raises:
+            ConfigError: the run has no such language.
+        """
+        return look_up(languages_of(pair)[1], self.targets, "target language")
+
+    def pair(self, pair: str) -> PairEncoder:
+        """The encoder of a pair; raises as `target` does."""
+        return PairEncoder(self.source, self.target(pair))
+
+    @property
+    def target_sizes(self) -> dict[str, int]:
+        """Size of the vocabulary of each target language."""
+        return {
+            name: len(encoder.vocabulary)
+            for name, encoder in self.targets.items()
+        }
+
+    @property
+    def tables(self) -> list[Any]:
+        """The tables that an export has to track, without decoders'."""
+        encoders = [self.source, *self.targets.values()]
+        return [table for encoder in encoders for table in encoder.tables]
+
+    def save(self, directory: str) -> None:
+        """Writes a folder for the source and one for each target language."""
+        self.source.save(os.path.join(directory, SOURCE))
+        for language, encoder in self.targets.items():
+            encoder.save(os.path.join(directory, language))
+
+    @classmethod
+    def load(cls, directory: str, pairs: Iterable[str]) -> "TranslationText":
+        """Reads the saved encoders of some pairs.
+
+        Raises:
+            MtlError: a file is missing or damaged.
+        """
+        targets = dict.fromkeys(languages_of(pair)[1] for pair in pairs)
+        return cls(
+            TextEncoder.load(os.path.join(directory, SOURCE)),
+            {
+                language: TextEncoder.load(os.path.join(directory, language))
+                for language in targets
+            },
+        )

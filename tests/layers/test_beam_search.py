@@ -1,0 +1,169 @@
+"""Beam search on toy decoders, beside exhaustive search."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers.beam_search import BeamSearch
+
+WORDS = 6  # padding, unknown, begin, end and two more
+END = 3
+
+
+def make_table(seed, sources=3, ends=0.0):
+    """Logits of the next token by source, step's parity and last token."""
+    draw = np.random.default_rng(seed)
+    table = draw.normal(size=(sources, 2, WORDS, WORDS)).astype("float32")
+    table[..., END] += ends
+    return table
+
+
+def make_search(table, **options):
+    """A search of a decoder that looks its logits up in a table."""
+    table = tf.constant(table)
+
+    def advance(tokens, state):
+        source, parity = state["source"][..., 0], state["parity"][..., 0]
+        places = tf.stack([source, parity, tokens], -1)
+        features = tf.gather_nd(table, places)
+        # It looks at the source token that has the last token's number.
+        attention = tf.one_hot(tokens % 4, 4)
+        state = {"source": state["source"], "parity": 1 - state["parity"]}
+        return state, features, attention
+
+    return BeamSearch(advance, lambda features: features, **options)
+
+
+def run(table, limit, sources=None, **options):
+    sources = np.arange(len(table)) if sources is None else sources
+    source = tf.constant(np.reshape(sources, [-1, 1]), tf.int32)
+    start = {"source": source, "parity": tf.zeros_like(source)}
+    search = tf.function(make_search(table, **options), autograph=False)
+    found = search(start, tf.constant(limit, tf.int32))
+    return {name: value.numpy() for name, value in found.items()}
+
+
+def exhaustive(table, limit, penalty=0.0):
+    """All finished sequences of at most `limit` tokens, best first."""
+    logs = table - np.log(np.exp(table).sum(-1, keepdims=True))
+    found = []
+    for size in range(limit):
+        for words in itertools.product([1, 4, 5], repeat=size):
+            tokens, last, total = (*words, END), 2, 0.0
+            for t, token in enumerate(tokens):
+                total += logs[t % 2, last, token]
+                last = token
+            divisor = ((5 + len(tokens)) / 6) ** penalty
+            found.append((total / divisor, words))
+    return sorted(found, reverse=True)
+
+
+def check(found, row, wanted):
+    for n, (score, words) in enumerate(wanted):
+        np.testing.assert_allclose(found["score"][row, n], score, atol=1e-5)
+        length = found["length"][row, n]
+        assert tuple(found["tokens"][row, n, :length]) == words
+        assert not found["tokens"][row, n, length:].any()
+
+
+@pytest.mark.parametrize("penalty, n_best", [(0.0, 1), (0.0, 4), (1.2, 3)])
+def test_a_wide_beam_finds_what_exhaustive_search_finds(penalty, n_best):
+    table, limit = make_table(0), [4, 2, 3]
+    found = run(table, limit, beam=40, n_best=n_best, length_penalty=penalty)
+    for row, most in enumerate(limit):
+        wanted = exhaustive(table[row], most, penalty)[:n_best]
+        check(found, row, wanted)
+
+
+def test_a_beam_of_one_takes_the_best_token_each_time():
+    table = make_table(1, sources=8)
+    found = run(table, [9] * 8, beam=1)
+    for row, logits in enumerate(table):
+        last, words = 2, []
+        for t in range(9):
+            ranked = np.argsort(-logits[t % 2, last])
+            last = next(i for i in ranked if i not in (0, 2))
+            if last == END:
+                break
+            words.append(last)
+        assert found["length"][row, 0] == len(words)
+        assert list(found["tokens"][row, 0, : len(words)]) == words
+
+
+def reference_beam(table, limit, beam):
+    """Beam search on one source with lists: ended ones keep their places."""
+    logs = table - np.log(np.exp(table).sum(-1, keepdims=True))
+    beams = [(0.0, (2,))]
+    for t in range(limit):
+        grown = [b for b in beams if b[1][-1] == END]
+        for score, words in beams:
+            if words[-1] != END:
+                for token in (1, 3, 4, 5):
+                    gained = logs[t % 2, words[-1], token]
+                    grown.append((score + gained, (*words, token)))
+        beams = sorted(grown, reverse=True)[:beam]
+    ended = [b for b in beams if b[1][-1] == END]
+    rest = [b for b in beams if b[1][-1] != END]
+    return [(s, w[1:-1]) for s, w in ended] + [(s, w[1:]) for s, w in rest]
+
+
+@pytest.mark.parametrize("beam", [2, 3])
+def test_ended_hypotheses_compete_with_open_ones(beam):
+    table = make_table(2, sources=12, ends=-1.0)
+    found = run(table, [6] * 12, beam=beam, n_best=2)
+    for row in range(12):
+        wanted = reference_beam(table[row], 6, beam)[:2]
+        check(found, row, wanted)
+
+
+def test_a_source_is_decoded_as_if_it_were_alone():
+    table, limit = make_table(3, ends=-1.5), [3, 8, 5]
+    options = {"beam": 3, "n_best": 2, "length_penalty": 0.7}
+    together = run(table, limit, **options)
+    for row in range(3):
+        alone = run(table, limit[row : row + 1], [row], **options)
+        score = together["score"][row]
+        np.testing.assert_allclose(alone["score"][0], score, atol=1e-5)
+        size = alone["tokens"].shape[-1]
+        got = together["tokens"][row]
+        np.testing.assert_array_equal(got[:, :size], alone["tokens"][0])
+        assert not got[:, size:].any()
+
+
+def test_what_never_ends_is_cut_and_comes_after_what_ends():
+    table = make_table(4, sources=2)
+    table[..., END] = -30.0
+    table[1, :, 4, END] = 0.0
+    table[1, :, :, 4] = -4.0
+    found = run(table, [5, 5], beam=3, n_best=3)
+    np.testing.assert_array_equal(found["length"][0], [5, 5, 5])
+    assert (np.diff(found["score"]) <= 0)[0].all()
+    ended = found["length"][1] < 5
+    assert list(ended) == sorted(ended, reverse=True)
+
+
+def test_attention_follows_the_hypothesis_that_was_chosen():
+    table = make_table(5, ends=-2.0)
+    found = run(table, [6] * 3, beam=3, n_best=2, attention=True)
+    steps = found["tokens"].shape[-1]
+    assert found["attention"].shape == (3, 2, steps, 4)
+    for row, n in np.ndindex(3, 2):
+        length = found["length"][row, n]
+        assert length
+        before = np.array([2, *found["tokens"][row, n, : length - 1]]) % 4
+        np.testing.assert_array_equal(found["aligned"][row, n, :length], before)
+        got = found["attention"][row, n]
+        np.testing.assert_array_equal(got[:length], np.eye(4)[before])
+        assert not got[length:].any()
+
+
+def test_no_source_and_wrong_values():
+    found = run(make_table(0), [], sources=[], beam=2)
+    assert found["tokens"].shape[:2] == found["score"].shape == (0, 1)
+    with pytest.raises(ConfigError, match=r"n_best must be at most beam \(2\)"):
+        make_search(make_table(0), beam=2, n_best=3)
+    with pytest.raises(ConfigError, match="length_penalty must be zero or"):
+        make_search(make_table(0), length_penalty=-1.0)

@@ -1,0 +1,148 @@
+import gzip
+
+import pytest
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.checking import check_task
+from mtl_tf.tasks.fractions import cut
+from mtl_tf.tasks.registry import group_of, resolve
+from mtl_tf.tasks.task import Task, text_of
+from tests.datasets import catalogue  # noqa: F401  (registers datasets)
+from tests.datasets.test_parallel import multi30k
+
+ENGLISH = "".join(f"sentence {i}\n" for i in range(40))
+GERMAN = "".join(f"Satz {i}\n" for i in range(40))
+
+
+def entry(tmp_path, train=(ENGLISH, GERMAN), test=("a\n", "b\n"), **fields):
+    files = {}
+    for split, texts in {"train": train, "test": test}.items():
+        files[split] = {}
+        for side, text in zip(("source", "target"), texts):
+            path = tmp_path / f"{split}.{side}.gz"
+            path.write_bytes(gzip.compress(text.encode()))
+            files[split][side] = str(path)
+    return {"name": "en-de", "kind": "translation", "files": files, **fields}
+
+
+def rows(task, split):
+    return [
+        (example["source"].decode(), example["target"].decode())
+        for example in task.dataset(split).as_numpy_iterator()
+    ]
+
+
+def test_line_aligned_files(tmp_path):
+    (task,) = resolve([entry(tmp_path, bleu_tokenizer="none")])
+    assert (task.kind, task.labels) == ("translation", ())
+    assert task.metrics == ("bleu", "bleu_lc", "chrf")
+    assert rows(task, "test") == [("a", "b")]
+    train, held_out = rows(task, "train"), rows(task, "validation")
+    assert (len(train), len(held_out)) == (36, 4)
+    both = sorted(train + held_out)
+    assert both == sorted(zip(ENGLISH.splitlines(), GERMAN.splitlines()))
+    example = next(iter(task.dataset("test")))
+    assert text_of(example).numpy() == b"a"
+    assert Task.from_json(task.to_json()).bleu_tokenizer == "none"
+
+
+def test_of_many_pairs_a_few_are_held_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("mtl_tf.tasks.entries._MOST_PAIRS", 2)
+    (task,) = resolve([entry(tmp_path)])
+    assert task.size("validation") == 2
+
+
+def test_misaligned_and_empty_lines(tmp_path):
+    (task,) = resolve([entry(tmp_path, test=("a\nb\n", "c\n"))])
+    with pytest.raises(DataError, match="has 2 lines, but .* has 1: they are"):
+        task.size("test")
+    (task,) = resolve([entry(tmp_path, test=("a\n\nc\n", "A\nB\n \n"))])
+    assert rows(task, "test") == [("a", "A")]
+    (warning,) = task.source.warnings
+    assert "2 pairs with an empty text skipped" in warning
+    assert check_task(task).splits["test"].rows == 1
+
+
+@pytest.mark.parametrize(
+    "fields, message",
+    [
+        ({"name": "german"}, "source-target, such as 'en-de', got 'german'"),
+        ({"files": {"train": "a.en"}}, "files.train must be two paths"),
+        ({"files": {}}, "files must name files"),
+        ({"labels": ["a", "b"]}, "unknown field 'labels'"),
+        ({"kind": "translate"}, "did you mean 'translation'"),
+        (
+            {"files": {"train": {"source": "/no/en", "target": "/no/de"}}},
+            "files.train.source: /no/en is no file",
+        ),
+    ],
+)
+def test_wrong_fields(tmp_path, fields, message):
+    with pytest.raises((ConfigError, DataError), match=message):
+        resolve([entry(tmp_path) | fields])
+
+
+def test_any_dataset_with_two_texts(tmp_path):
+    made = {
+        "name": "en-de",
+        "kind": "translation",
+        "dataset": "translated_catalogue",
+        "splits": {"train": "train[:3]", "test": "train[3:]"},
+    }
+    (task,) = resolve([made], str(tmp_path))
+    ((english, german),) = rows(task, "test")
+    assert english.removeprefix("sentence") == german.removeprefix("der Satz")
+    assert task.size("train") + task.size("validation") == 3
+    (back,) = resolve([made | {"name": "de-en"}], str(tmp_path))
+    assert rows(back, "test") == [(german, english)]
+    with pytest.raises(ConfigError, match="no feature 'fr' for columns.target"):
+        resolve([made | {"name": "en-fr"}], str(tmp_path))
+    same = made | {"columns": {"source": "de"}}
+    with pytest.raises(ConfigError, match="are both 'de'"):
+        resolve([same], str(tmp_path))
+
+
+def test_our_corpora_are_tasks(tmp_path):
+    multi30k(tmp_path / "multi30k", languages=("en", "de", "fr", "cs"))
+    where = (str(tmp_path / "build"), str(tmp_path))
+    tasks = resolve(["multi30k"], *where)
+    assert [task.name for task in tasks] == ["en-de", "en-fr", "en-cs"]
+    assert {task.bleu_tokenizer for task in tasks} == {"none"}
+    assert rows(tasks[2], "test")[0] == (
+        "test_2016_flickr en 0",
+        "test_2016_flickr cs 0",
+    )
+    assert rows(tasks[0], "test_2016_flickr") == rows(tasks[0], "test")
+    names = [task.name for task in resolve(["multi_target_nmt"], *where)]
+    assert names == ["en-es", "en-fr", "en-nl", "en-pt"]
+    assert len(resolve(["europarl"], *where)) == 20
+    (one,) = group_of("europarl/fr-en", *where).tasks
+    assert one.name == "fr-en"
+    turned = {
+        "name": "de-en",
+        "kind": "translation",
+        "dataset": "multi30k/en-de",
+        "columns": {"source": "target", "target": "source"},
+    }
+    (back,) = resolve([turned], *where)
+    assert rows(back, "train")[0] == ("train de 0", "train en 0")
+
+
+def test_fractions_of_training_data(tmp_path):
+    task = resolve([entry(tmp_path)])[0]
+    other = Task("en-fr", "translation", task.source, (), splits=task.splits)
+    poor, same = cut([task, other], {"en-de": 0.25})
+    assert same is other
+    drawn = rows(poor, "train")
+    assert len(drawn) == poor.size("train") == 9
+    whole = rows(task, "train")
+    assert [row for row in whole if row in drawn] == drawn  # in order
+    assert drawn != whole[:9]
+    assert rows(poor, "validation") == rows(task, "validation")
+    (richer,) = cut([task], {"en-de": 0.5})
+    assert set(drawn) < set(rows(richer, "train"))
+    for fraction, message in ((1.5, "at most 1"), (0, "positive")):
+        with pytest.raises(ConfigError, match=message):
+            cut([task], {"en-de": fraction})
+    with pytest.raises(ConfigError, match="pipeline.fractions 'en-da'; did"):
+        cut([task], {"en-da": 0.1})

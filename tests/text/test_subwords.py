@@ -1,0 +1,99 @@
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.subwords import MODEL_FILE
+from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
+
+TEXTS = ["Das alte Haus .", "das Haus ist alt !", "Ein\taltes \\ Haus"] * 4
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    untrained = make_tokenizer({"name": "sentencepiece"})
+    return untrained.trained([tf.constant(TEXTS)], 40)
+
+
+def encoder_of(tokenizer):
+    tokens = [*first_tokens(BOUNDS), *tokenizer.pieces]
+    return TextEncoder(tokenizer, Vocabulary(tokens))
+
+
+def test_pieces_join_to_the_text(tokenizer):
+    texts = ["Das Haus , alt\\neu", "", "\\pad \\ ☃ </s>", "a  b\nc"]
+    pieces = tokenizer(tf.constant(texts))
+    joined = tokenizer.detokenize(pieces).numpy().tolist()
+    expected = [" ".join(text.split()) for text in texts]
+    assert [text.decode() for text in joined] == expected
+    assert pieces[1].shape == [0]
+
+
+def test_frequent_words_are_pieces_and_rare_ones_are_not(tokenizer):
+    assert tokenizer(["Haus"]).to_list() == [["▁Haus".encode()]]
+    assert len(tokenizer(["Hausboot"]).to_list()[0]) > 1
+
+
+def test_a_piece_never_has_the_id_of_a_marker(tokenizer):
+    encoder = encoder_of(tokenizer)
+    ids = encoder(tf.constant(["\\pad \\<s> \\</s> <s>", "alt ☃"]))
+    flat = ids.flat_values.numpy()
+    assert flat.min() >= 1
+    assert not {2, 3} & set(flat.tolist())
+    assert 1 in ids[1].numpy()  # the snowman
+
+
+@pytest.mark.parametrize("model", ["bpe", "unigram"])
+def test_equal_texts_give_equal_models(model):
+    config = {"name": "sentencepiece", "lowercase": True, "model": model}
+    first, second = (
+        make_tokenizer(config).trained([tf.constant(TEXTS)], 30)
+        for _ in range(2)
+    )
+    assert first.pieces == second.pieces
+    assert len(first.pieces) <= 30
+    assert "D" not in "".join(first.pieces)
+    assert first.get_config() == config
+
+
+def test_few_texts_give_fewer_pieces():
+    tokenizer = make_tokenizer({"name": "sentencepiece"})
+    assert len(tokenizer.trained([tf.constant(["a b"])], 8000).pieces) < 10
+
+
+def test_it_is_saved_loaded_and_served(tokenizer, tmp_path):
+    encoder = encoder_of(tokenizer)
+    directory = str(tmp_path / "vocabulary")
+    encoder.save(directory)
+    loaded = TextEncoder.load(directory)
+    module = tf.Module()
+    module.tables = loaded.tables
+    module.serve = tf.function(
+        lambda text: {"ids": loaded(text).to_tensor()},
+        input_signature=[tf.TensorSpec([None], tf.string)],
+    )
+    tf.saved_model.save(module, str(tmp_path / "export"))
+    served = tf.saved_model.load(str(tmp_path / "export"))
+    texts = tf.constant(["das Haus", "", "neu"])
+    expected = encoder(texts).to_tensor().numpy().tolist()
+    assert served.serve(texts)["ids"].numpy().tolist() == expected
+
+
+def test_errors(tokenizer, tmp_path):
+    untrained = make_tokenizer({"name": "sentencepiece"})
+    with pytest.raises(ConfigError, match="before it is trained"):
+        untrained(["a"])
+    with pytest.raises(ConfigError, match="'bpe'"):
+        make_tokenizer({"name": "sentencepiece", "model": "bpf"})
+    with pytest.raises(ConfigError, match="cannot learn 3 pieces"):
+        untrained.trained([tf.constant(TEXTS)], 3)
+    with pytest.raises(DataError, match="no text"):
+        untrained.trained([tf.constant(["", " "])], 30)
+    with pytest.raises(ConfigError, match="parts of words"):
+        tokenizer.words(["a"])
+    with pytest.raises(DataError, match="cannot read"):
+        untrained.loaded(str(tmp_path))
+    (tmp_path / MODEL_FILE).write_bytes(b"damaged")
+    with pytest.raises(DataError, match="no model of SentencePiece"):
+        untrained.loaded(str(tmp_path))

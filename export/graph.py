@@ -159,7 +159,11 @@ class Served(abc.ABC):
         self, model: MultiTaskModel, task: tf.Tensor, features: Tensors
     ) -> Tensors:
         """A task's outputs for rows of its own."""
-        batch = {name: part[None] for name, part in features.items()}
+        rows = tf.shape(features["tokens"])[0]
+        batch = {
+            name: _at_least_one_row(part)[None]
+            for name, part in features.items()
+        }
         # Servers run without XLA: nothing compiled may stay in the graph.
         with recurrence.options(jit=False):
             outputs = model(
@@ -167,7 +171,8 @@ class Served(abc.ABC):
                 training=False,
                 key=model.key_of(self.tasks[0]),
             )
-        return self.outputs(outputs)
+        found = self.outputs(outputs)
+        return {name: part[:rows] for name, part in found.items()}
 
     def _run_mixed(self, features: Tensors, number: tf.Tensor) -> Tensors:
         """Runs each task on its own rows; rows of task -1 get nothing."""
@@ -185,6 +190,13 @@ class Served(abc.ABC):
         for task in self.tasks:
             groups.setdefault(id(self.models[task]), []).append(task)
         return [(self._forward[key], tasks) for key, tasks in groups.items()]
+
+
+def _at_least_one_row(part: tf.Tensor) -> tf.Tensor:
+    """Pads a batch of no texts, which convolutions by oneDNN get wrong."""
+    missing = tf.cast(tf.equal(tf.shape(part)[0], 0), tf.int32)
+    others = [[0, 0]] * (part.shape.rank - 1)
+    return tf.pad(part, [[0, missing], *others])
 
 
 def _rows(features: Tensors, rows: tf.Tensor) -> Tensors:

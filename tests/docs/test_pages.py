@@ -27,8 +27,9 @@ PAGES = [
     "add_a_sharing_scheme",
     "add_an_experiment",
     "compare_models",
+    "tag_tokens",
 ]
-SLOW_PAGES = {"add_an_experiment", "compare_models"}
+SLOW_PAGES = {"add_an_experiment", "compare_models", "tag_tokens"}
 SOURCES = ["mtl_tf", "launch", "export", "tests"]
 TIMEOUT = 600  # seconds for one block
 

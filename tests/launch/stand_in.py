@@ -35,13 +35,14 @@ class Run:
         return [answer(task, text) for text in texts]
 
     def _tagged(self, task, text):
-        answer = {"task": task, "tokens": text}
+        tokens, offsets = text, {}
         if isinstance(text, str):
             found = list(re.finditer(r"\S+", text))
-            answer["tokens"] = [match[0] for match in found]
-            answer["offsets"] = [list(match.span()) for match in found]
-        tags = ["B-X" if t.istitle() else "O" for t in answer["tokens"]]
-        return {**answer, "tags": tags, "confidence": [0.5] * len(tags)}
+            tokens = [match[0] for match in found]
+            offsets = {"offsets": [list(match.span()) for match in found]}
+        tags = ["B-X" if token.istitle() else "O" for token in tokens]
+        answer = {"task": task, "tokens": tokens, "tags": tags, **offsets}
+        return {**answer, "confidence": [0.5] * len(tags)}
 
     def _answer(self, task, text):
         score = 0.75 + zlib.crc32(text.encode()) % 100 / 1000

@@ -191,7 +191,7 @@ def tagger(run):
 def test_raw_text_is_tagged(tagger, files):
     (answer,) = files.call(b"I see  Ann\n", "--task=names")
     assert list(answer) == [
-        *("text", "task", "tokens", "offsets", "tags", "confidence")
+        *("text", "task", "tokens", "tags", "offsets", "confidence")
     ]
     assert answer["text"] == "I see  Ann"
     assert answer["offsets"] == [[0, 1], [2, 5], [7, 10]]

@@ -36,7 +36,11 @@ def build(pairs=PAIRS, **options):
 
 @pytest.fixture(scope="module")
 def model():
-    return build()
+    """Its first decoder likes to end."""
+    model = build()
+    bias = model.decoder_0.output_layer.bias
+    bias.assign(bias + np.eye(9)[3])
+    return model
 
 
 def test_a_batch_moves_its_own_decoder_and_the_encoder(model):
@@ -74,12 +78,10 @@ def test_parameters_are_counted_with_and_without_word_vectors(model):
     assert len(model.embedding_variables()) == 3
 
 
-@pytest.mark.parametrize("key, beam, n_best", [(1, 1, 1), (0, 4, 3)])
-def test_scores_are_the_likelihoods_of_what_is_returned(
-    model, key, beam, n_best
-):
+@pytest.mark.parametrize("beam, n_best", [(1, 1), (4, 3)])
+def test_scores_are_the_likelihoods_of_what_is_returned(model, beam, n_best):
     found = model.translate(
-        TOKENS, key=key, beam=beam, n_best=n_best, max_length=(3, 4)
+        TOKENS, key=0, beam=beam, n_best=n_best, max_length=(3, 4)
     )
     finished = 0
     for row, n in np.ndindex(3, n_best):
@@ -92,7 +94,7 @@ def test_scores_are_the_likelihoods_of_what_is_returned(
             target = np.append(words, 3)[None, None].astype(np.int32)
             loss = model(
                 {"tokens": TOKENS[None, row : row + 1], "target": target},
-                key=key,
+                key=0,
             )["loss"]
             score = found["score"][row, n]
             np.testing.assert_allclose(-loss[0, 0], score, atol=1e-4)
@@ -203,8 +205,7 @@ def test_a_small_model_learns_to_copy_and_to_reverse():
                 given = tf.gather(target[key], rows)
                 step(key, words, tf.ensure_shape(given, [32, 6]))
 
-    with recurrence.options(jit=True, shards=1):
-        train(*draw_copies(0, 2000), tf.constant(350))
+    train(*draw_copies(0, 2000), tf.constant(150))
     tokens, target = draw_copies(1, 64)
     for key in range(2):
         found = model.translate(tokens, key=key, beam=2)["tokens"][:, 0]

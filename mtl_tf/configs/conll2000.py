@@ -1,11 +1,18 @@
 """Chunks of CoNLL-2000: `words`, `characters` or `best` of a BiLSTM-CRF.
 
 Paper: table 5 of Chen et al. 2018, "Meta Multi-Task Learning for Sequence
-Modeling", row LSTM+CRF, after Huang, Xu and Yu 2015. Its sizes (embeddings 100,
-LSTMs 100), but regularisation and an optimizer of our own choice
+Modeling", row LSTM+CRF, after Huang, Xu and Yu 2015. Its sizes (embeddings
+100, LSTMs 100), but regularisation and an optimizer of our own choice
 (`mtl_tf.configs.base.tagging`), without pretrained vectors. `words` reads words
-alone, `characters` also their characters and casing, `best` is larger.
-`meta_mtl_5` has the paper's own settings.
+alone, `characters` also their characters and casing; `best` is larger and
+learns the corpus's parts of speech beside the chunks, from the training
+sentences; no part of speech is an input. `meta_mtl_5` has the paper's own
+settings.
+
+The corpus has no validation part: a tenth of its training sentences is held
+out to choose the checkpoint. `words_all`, `characters_all` and `best_all`
+train on that tenth, too, with the settings that were chosen without: their
+validation scores are of sentences that were trained on, and say nothing.
 
 Command: python -m launch.train --config=conll2000:characters
     --model_dir=runs/conll2000 --manual_dir=FOLDER (that holds conll2000/)
@@ -18,12 +25,39 @@ from ml_collections import config_dict
 from mtl_tf.configs import base
 from mtl_tf.core import checks
 
+_ALL = "_all"
+ARGUMENTS = (
+    *base.TAGGING_FEATURES,
+    *(f"{features}{_ALL}" for features in base.TAGGING_FEATURES),
+)
+
 
 def get_config(features: str = "characters") -> config_dict.ConfigDict:
     """Returns the config.
 
     Args:
-        features: one of `base.TAGGING_FEATURES`.
+        features: one of `ARGUMENTS`.
     """
-    checks.one_of("conll2000 argument", features, base.TAGGING_FEATURES)
-    return base.tagging("conll2000", "conll2000/chunk", features)
+    checks.one_of("conll2000 argument", features, ARGUMENTS)
+    config = base.tagging(
+        "conll2000", "conll2000/chunk", features.removesuffix(_ALL)
+    )
+    config.name = f"conll2000_{features}"
+    if features.startswith("best"):
+        config.tasks = (*config.tasks, "conll2000/pos")
+    if features.endswith(_ALL):
+        config.tasks = tuple(_on_all_sentences(task) for task in config.tasks)
+    return config
+
+
+def _on_all_sentences(task: str) -> dict:
+    return {
+        "name": task.partition("/")[2],
+        "kind": "tagging",
+        "dataset": task,
+        "splits": {
+            "train": "train+validation",
+            "validation": "validation",
+            "test": "test",
+        },
+    }

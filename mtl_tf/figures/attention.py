@@ -56,7 +56,8 @@ def read(run: Run, text: str, label: str = "") -> Attention:
         )
     tokens, ids, known = read_text(run, text)
     batch = {"task": tf.constant([0]), "tokens": ids}
-    inspect = run.model(batch, inspect=True)["inspect"]
+    key = run.model.key_of(0)
+    inspect = run.model(batch, inspect=True, key=key)["inspect"]
     tasks = tuple(task["name"] for task in run.tasks)
     maps = np.stack(
         [

@@ -9,6 +9,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.scheme import RecurrentScheme
+from mtl_tf.tasks.task import TAGGING
 from mtl_tf.training.run import Run
 
 
@@ -44,10 +45,17 @@ def trace(run: Run, task: str, text: str, label: str = "") -> Trace:
         label: how figures name the run.
 
     Raises:
-        ConfigError: the run has no such task.
+        ConfigError: the run has no such task, or one that tags words: the
+            figures show how the score of a whole text comes about.
         DataError: the text has no tokens.
     """
     index = run.task_index(task)
+    if run.tasks[index]["kind"] == TAGGING:
+        raise ConfigError(
+            f"the task {task!r} is of the kind {TAGGING!r}: this figure shows "
+            "the score of a whole text after each of its tokens, which tasks "
+            "that classify texts have"
+        )
     run.weights_for(task)
     tokens, ids, known = read_text(run, text)
     labels = run.tasks[index]["labels"]
@@ -114,7 +122,7 @@ def _scores_of_steps(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
     )
     # The head of texts reads every step as if it were a text's summary.
     steps = encoded["sequence"][:, 0]
-    [head] = model.heads.values()
+    head = model.heads[model.kind_of(task)]
     return head({"summary": steps}, batch)["scores"].numpy()[0]
 
 
@@ -126,13 +134,15 @@ def _scores_of_prefixes(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
     for start in range(0, length, 64):
         part = prefixes[:, start : start + 64]
         batch = {"task": tf.constant([task]), "tokens": part}
-        scores.append(model(batch)["scores"].numpy()[0])
+        output = model(batch, key=model.key_of(task))
+        scores.append(output["scores"].numpy()[0])
     return np.concatenate(scores)
 
 
 def _inspect(model: Any, ids: tf.Tensor, task: int) -> dict[str, np.ndarray]:
     batch = {"task": tf.constant([task]), "tokens": ids}
-    found = model(batch, inspect=True)["inspect"]
+    key = model.key_of(task)
+    found = model(batch, inspect=True, key=key)["inspect"]
     return {
         name: value.numpy()[0, 0]
         for name, value in found.items()
@@ -150,8 +160,14 @@ def read_text(
         vocabulary has them, bool [T].
 
     Raises:
+        ConfigError: the run reads more of words than their ids.
         DataError: the text has no tokens.
     """
+    if run.encoder.characters or run.encoder.casing:
+        raise ConfigError(
+            f"the run {run.directory.path} reads characters or the casing of "
+            "words: figures of texts are of runs that read words alone"
+        )
     [tokens] = run.encoder.tokenizer(tf.constant([text])).to_list()
     if not tokens:
         raise DataError(f"the text {text!r} has no tokens")

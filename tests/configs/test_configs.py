@@ -184,6 +184,34 @@ def test_meta_mtl_5_tags_with_the_papers_sizes():
         assert (scheme.meta_units, scheme.meta_vector) == (30, 30)
 
 
+def test_conll2000_and_ud_pos_keep_the_papers_sizes():
+    for name in ("conll2000", "ud_pos"):
+        for features in base.TAGGING_FEATURES:
+            config = load(name).get_config(features)
+            assert validate(config.to_dict())["name"] == f"{name}_{features}"
+            assert config.text.casing is (features != "words")
+            assert (config.model.casing_dim > 0) is (features != "words")
+            if features != "best":
+                assert config.model.embedding_dim == 100
+                assert config.model.scheme.units == 100
+    with pytest.raises(ConfigError, match="did you mean 'characters'"):
+        load("ud_pos").get_config("character")
+
+
+def test_conll2000_can_train_on_all_training_sentences():
+    module = load("conll2000")
+    for features in base.TAGGING_FEATURES:
+        part = module.get_config(features)
+        whole = module.get_config(f"{features}_all")
+        assert [entry["dataset"] for entry in whole.tasks] == list(part.tasks)
+        for entry in whole.tasks:
+            assert entry["splits"]["train"] == "train+validation"
+            assert entry["splits"]["test"] == "test"
+        # Nothing else differs.
+        whole.tasks, whole.name = part.tasks, part.name
+        assert validate(whole.to_dict()) == part.to_dict()
+
+
 def test_unknown_mode_offers_the_nearest():
     with pytest.raises(ConfigError, match="did you mean 'single'"):
         fdu_mtl_lstm.get_config("singel")

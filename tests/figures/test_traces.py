@@ -14,6 +14,7 @@ TASKS = [
     {"name": name, "kind": "classification", "labels": ["0", "1", "2"][:count]}
     for name, count in (("a", 2), ("b", 3))
 ]
+TAGS = {"name": "c", "kind": "tagging", "labels": ["O", "X"]}
 
 
 @pytest.fixture(scope="module")
@@ -53,17 +54,29 @@ def test_a_text_without_tokens_is_refused(run):
         traces.trace(run, "plain", "  ")
 
 
+def test_a_task_that_tags_words_is_refused(run, monkeypatch):
+    monkeypatch.setitem(run.tasks[0], "kind", "tagging")
+    with pytest.raises(ConfigError, match="'plain' is of the kind 'tagging'"):
+        traces.trace(run, "plain", TEXT)
+
+
+def test_a_run_that_reads_more_than_words_is_refused(run, monkeypatch):
+    monkeypatch.setattr(run.encoder, "casing", True)
+    with pytest.raises(ConfigError, match="reads characters or the casing"):
+        traces.trace(run, "plain", TEXT)
+
+
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("task", [0, 1])
 def test_prefix_scores_of_both_kinds_of_model(bidirectional, task):
     scheme = {"name": "lstm", "units": 5, "bidirectional": bidirectional}
     config = {"embedding_dim": 4, "init": {"range": 2.0}, "scheme": scheme}
-    model = build_model(config, 20, TASKS, seed=4)
+    model = build_model(config, 20, [*TASKS, TAGS], seed=4)
     ids = tf.constant([[[3, 7, 1, 12, 19, 5, 3]]])
     scores = traces.prefix_scores(model, ids, task)
     for length in range(1, 8):
         batch = {"task": tf.constant([task]), "tokens": ids[..., :length]}
-        expected = model(batch)["scores"].numpy()[0, 0]
+        expected = model(batch, key="classification")["scores"].numpy()[0, 0]
         np.testing.assert_allclose(scores[length - 1], expected, atol=1e-5)
 
 

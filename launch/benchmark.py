@@ -28,6 +28,9 @@ CASES = {
     "latency": "the forward pass of one text",
     "optimizers": "the update of word vectors beside Keras's",
     "crf": "a training step of a BiLSTM with a CRF beside that with a softmax",
+    "translation": "a step of a decoder beside the same cell in "
+    "keras.layers.RNN",
+    "beam_search": "translating sentences with a beam of 10",
 }
 
 

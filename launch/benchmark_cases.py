@@ -29,6 +29,7 @@ from .benchmark_timing import (
     seconds_of,
 )
 from .benchmark_transformer import transformer
+from .benchmark_translation import beam_search, translation
 
 # Steps that are taken before the clock runs, to empty what was prefetched.
 _DRAINED = 96
@@ -295,4 +296,6 @@ CASES = {
     "latency": latency,
     "optimizers": optimizers,
     "crf": crf,
+    "translation": translation,
+    "beam_search": beam_search,
 }

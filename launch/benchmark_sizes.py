@@ -23,6 +23,11 @@ class Sizes:
         transformer_feed_forward: hidden units of a block's network.
         transformer_length: tokens of a text there.
         transformer_batch: examples a step there.
+        translation_units: size of the word vectors and states there.
+        translation_vocabulary: words of a language.
+        translation_batch: sentences a step.
+        translation_length: tokens of a sentence, on both sides.
+        translation_sentences: how many the case `beam_search` translates.
         vocabulary: words in the cases that use made batches.
         length: tokens of a text in those batches.
         batches: examples a step, in the cases of training steps.
@@ -53,6 +58,11 @@ class Sizes:
     transformer_feed_forward: int = 512
     transformer_length: int = 200
     transformer_batch: int = 50
+    translation_units: int = 256
+    translation_vocabulary: int = 8000
+    translation_batch: int = 64
+    translation_length: int = 20
+    translation_sentences: int = 1000
     vocabulary: int = 30_000
     length: int = 100
     batches: tuple[int, ...] = (16, 64)

@@ -56,6 +56,12 @@ def export(run: Any, export_dir: str, version: int = 0) -> str:
                 f"a task cannot be exported under the name {task['name']!r}: "
                 f"{', '.join(_RESERVED)} are reserved"
             )
+    for task in run.tasks:
+        if task["kind"] == "translation":
+            raise ConfigError(
+                f"the task {task['name']} translates: such runs cannot be "
+                "exported yet"
+            )
     version = version or next_version(export_dir)
     path = os.path.join(export_dir, str(version))
     with files.new_directory(path) as directory:

@@ -1,7 +1,8 @@
 """What a trained run says of texts: the form of its answers, by kind of task.
 
 A function of `ANSWERS` takes a task (its name and labels), the run's encoder,
-texts, and a function that runs the model on an encoded split.
+texts, and a function that runs the model on an encoded split; of translation
+the run's translator.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,10 +11,12 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from mtl_tf.pipelines.encoding import EncodedSplit
-from mtl_tf.tasks.task import TAGGING
+from mtl_tf.tasks.task import TAGGING, TRANSLATION
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import Tokenizer
+from mtl_tf.text.translation import TranslationText
 from mtl_tf.training import data
+from mtl_tf.training.translating import Translator
 
 Answers = list[dict[str, Any]]
 Forward = Callable[[EncodedSplit], Mapping[str, Any]]
@@ -103,9 +106,45 @@ def tag(
     return answers
 
 
+def translate(
+    task: Mapping[str, Any],
+    encoder: TranslationText,
+    texts: Sequence[str],
+    forward: Translator,
+) -> Answers:
+    """Translates texts.
+
+    Returns:
+        Per text `task`, `translation`, the best one, its `score`, a
+        log-likelihood, and where there are several `translations` and
+        `scores`, the best first.
+
+    Raises:
+        TypeError: a text is not a string.
+    """
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"a source must be a string, got {text!r:.60}")
+    words = encoder.source.tokenizer(
+        tf.constant([t.encode("utf-8", "replace") for t in texts])
+    )
+    ids = encoder.source.vocabulary.lookup(words).to_list()
+    pair = forward.model.pairs.index(task["name"])
+    found, scores = forward.translate(pair, ids, words)
+    answers = []
+    for said, values in zip(found, scores.tolist()):
+        answer = {"task": task["name"], "translation": said[0]}
+        answer["score"] = values[0]
+        if len(said) > 1:
+            answer |= {"translations": said, "scores": values}
+        answers.append(answer)
+    return answers
+
+
 ANSWERS: Mapping[str, Callable[..., Answers]] = {
     "classification": classify,
     TAGGING: tag,
+    TRANSLATION: translate,
 }
 
 

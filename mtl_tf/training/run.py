@@ -102,7 +102,8 @@ class Run:
             label. For a tagging task of `task`, `tokens`, `tags` (labels of
             the task), `confidence` (the tags' probabilities) and, where the
             text was a string, `offsets`, [start, end] in characters; tokens
-            behind the config's `text.max_length` are left out.
+            behind the config's `text.max_length` are left out. For a
+            translation task of `task`, `translation` and `score`.
 
         Raises:
             ConfigError: an unknown task.
@@ -120,7 +121,8 @@ class Run:
             described,
             self.encoder,
             texts,
-            lambda split: self.predictor.predict(split, index, batch_size),
+            self.predictor.translator
+            or (lambda split: self.predictor.predict(split, index, batch_size)),
         )
 
     def evaluate(

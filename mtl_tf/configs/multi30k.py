@@ -1,0 +1,58 @@
+"""English to German, French and Czech: one encoder, three decoders.
+
+Paper: Dong et al. 2015, "Multi-Task Learning for Multiple Language
+Translation", whose corpus is Europarl; this is its model on a small machine.
+Corpus: Multi30k (Elliott et al. 2016), 29,000 captions a pair, lower-cased and
+tokenised. It differs from the paper in its sizes (256 for 1000), its optimizer
+(Adam for Adadelta), dropout, and blocks of 50 minibatches for 1000: an epoch of
+a pair has 454.
+
+Command: python -m launch.train --config=multi30k --model_dir=runs/multi30k
+    --manual_dir=FOLDER (that holds multi30k/)
+One pair alone: --config=multi30k:en-de
+
+Time and score: not run to its end yet.
+"""
+
+from ml_collections import config_dict
+
+from mtl_tf.configs import base
+from mtl_tf.core import checks
+
+PAIRS = ("en-de", "en-fr", "en-cs")
+MULTI = "multi"
+
+
+def get_config(what: str = MULTI) -> config_dict.ConfigDict:
+    """Returns the config.
+
+    Args:
+        what: "multi" for all pairs in one model, or one of `PAIRS`.
+    """
+    checks.one_of("multi30k argument", what, (MULTI, *PAIRS))
+    chosen = PAIRS if what == MULTI else (what,)
+    config = base.default_config()
+    config.name = f"multi30k_{what}"
+    config.tasks = tuple(f"multi30k/{pair}" for pair in chosen)
+    config.text.max_size = 10_000
+    config.text.max_length = config.text.target_max_length = 50
+    config.pipeline.batch_size = 64
+    config.pipeline.buckets = 4
+    config.pipeline.schedule = config_dict.ConfigDict(
+        {"name": "blocks", "block": 50}
+    )
+    config.model.translation = config_dict.ConfigDict(
+        {
+            "embedding_dim": 256,
+            "units": 256,
+            "dropout": {"embedding": 0.2, "readout": 0.3},
+        }
+    )
+    config.training.optimizer.name = "adam"
+    config.training.optimizer.learning_rate = 1e-3
+    config.training.optimizer.schedule = "linear"
+    config.training.clip_norm = 1.0
+    config.training.l2 = 0.0
+    config.training.epochs = 10
+    config.evaluation.splits = ("test_2016_flickr",)
+    return config

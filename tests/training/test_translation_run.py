@@ -1,0 +1,131 @@
+"""Translation runs from files to scores: one source, several targets."""
+
+import os
+
+import numpy as np
+import pytest
+
+import mtl_tf
+from mtl_tf.configs import base
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.training import runs
+from tests.training.test_runs import assert_same_weights
+
+LETTERS = [f"w{n}" for n in range(12)]
+TARGETS = {
+    "aa": lambda words: words,
+    "bb": lambda words: words[::-1],
+    "cc": lambda words: [f"c{word}" for word in words],
+}
+
+
+def write(folder, seed, sizes, longest=5):
+    """Copying, reversing and mapping, as three languages of one source."""
+    rng = np.random.default_rng(seed)
+    entries = {
+        f"xx-{name}": {"name": f"xx-{name}", "kind": "translation", "files": {}}
+        for name in TARGETS
+    }
+    for split, size in sizes.items():
+        sources = [
+            list(rng.choice(LETTERS, rng.integers(1, longest + 1)))
+            for _ in range(size)
+        ]
+        for name, change in TARGETS.items():
+            paths = {}
+            for side, lines in (
+                ("source", sources),
+                ("target", [change(words) for words in sources]),
+            ):
+                paths[side] = os.path.join(folder, f"{name}.{split}.{side}")
+                with open(paths[side], "w") as file:
+                    file.writelines(" ".join(words) + "\n" for words in lines)
+            entries[f"xx-{name}"]["files"][split] = paths
+    return list(entries.values())
+
+
+def make_config(entries, units=24, **training):
+    config = base.default_config()
+    config.name = "toy_translation"
+    config.tasks = tuple(entries)
+    config.pipeline.batch_size = 32
+    config.pipeline.buckets = 1
+    config.pipeline.schedule = {"name": "blocks", "block": 3}
+    config.model.translation = {"embedding_dim": units, "units": units}
+    config.evaluation.decoding = {"beam": 2}
+    config.training.optimizer.name = "adam"
+    config.training.optimizer.learning_rate = 0.01
+    config.training.l2 = 0.0
+    config.training.clip_norm = 1.0
+    config.training.jit = False
+    for name, value in training.items():
+        config.training[name] = value
+    return config.to_dict()
+
+
+@pytest.fixture(scope="module")
+def entries(tmp_path_factory):
+    sizes = {"train": 64, "validation": 8, "test": 8}
+    return write(str(tmp_path_factory.mktemp("toy")), 1, sizes)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, entries):
+    """The directory and the results of a short run of two pairs."""
+    directory = str(tmp_path_factory.mktemp("run") / "a")
+    return directory, runs.train(make_config(entries[:2], steps=8), directory)
+
+
+def test_a_run_scores_and_answers_every_pair(run):
+    directory, results = run
+    assert set(results["tasks"]) == {"xx-aa", "xx-bb"}
+    for scores in results["tasks"].values():
+        assert scores["primary"] == "bleu" and 0 <= scores["bleu"] <= 100
+        assert "nrefs:1" in scores["signatures"]["bleu"]
+    loaded = mtl_tf.load(directory)
+    assert loaded.evaluate("test")["tasks"] == results["tasks"]
+    said = loaded.predict("xx-bb", ["w1 w2", "", "never seen"])
+    assert [set(one) for one in said] == [{"task", "translation", "score"}] * 3
+    assert all(one["score"] <= 0 for one in said)
+
+
+@pytest.mark.slow
+def test_how_steps_are_cut_into_calls_changes_nothing(run, entries, tmp_path):
+    directory, results = run
+    other = make_config(entries[:2], steps=8, steps_per_call=2)
+    again = runs.train(other, str(tmp_path / "b"))
+    assert_same_weights(directory, tmp_path / "b")
+    assert again["tasks"] == results["tasks"]
+
+
+def test_wrong_decoding(entries, tmp_path):
+    config = make_config(entries[:1], steps=1)
+    config["evaluation"]["decoding"] = {"beams": 3}
+    with pytest.raises(ConfigError, match="did you mean 'beam'"):
+        runs.train(config, str(tmp_path / "run"))
+
+
+@pytest.mark.slow
+def test_copying_reversing_and_mapping_are_learnt(tmp_path):
+    seed = int(np.random.SeedSequence().generate_state(1)[0])
+    print(f"seed {seed}")
+    sizes = {"train": 4000, "validation": 100, "test": 200}
+    config = make_config(
+        write(str(tmp_path), seed, sizes), 64, epochs=12, jit=True
+    )
+    config["seed"] = seed % 2**31
+    config["training"]["optimizer"]["learning_rate"] = 0.005
+    runs.train(config, str(tmp_path / "run"))
+    loaded = mtl_tf.load(str(tmp_path / "run"))
+    rng = np.random.default_rng(seed + 1)
+    sources = [
+        list(rng.choice(LETTERS, rng.integers(1, 6))) for _ in range(300)
+    ]
+    for name, change in TARGETS.items():
+        said = loaded.predict(f"xx-{name}", [" ".join(s) for s in sources])
+        right = [
+            one["translation"] == " ".join(change(source))
+            for one, source in zip(said, sources)
+        ]
+        print(name, np.mean(right))
+        assert np.mean(right) > 0.98

@@ -58,7 +58,8 @@ EXTRAS = {
     "dev": [
         "dill>=0.3.8",  # tfds.testing needs it, undeclared
         "hypothesis>=6.100",
-        "pytest>=8",
+        "pytest>=8.2",
+        "pytest-xdist>=3.6",
         "ruff>=0.17,<0.18",  # its format changes between minor versions
         "setuptools>=70.1",  # the first with a bdist_wheel of its own
     ],

@@ -15,6 +15,20 @@ tf.config.set_logical_device_configuration(
 )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Runs the whole suite in a process per core, if pytest-xdist is there.
+
+    `-n 0` keeps it in one. Tests of a file stay together: they share runs.
+    """
+    option = config.option
+    if getattr(option, "numprocesses", 0) is not None or option.collectonly:
+        return
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        option.numprocesses = min(len(os.sched_getaffinity(0)), 4)
+        option.dist = "loadfile"
+
+
 @pytest.fixture(scope="module", autouse=True)
 def lasting_objects_cost_nothing():
     """Keeps the garbage collector off what earlier modules have left.

@@ -22,7 +22,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     `-n 0` keeps it in one. Tests of a file stay together: they share runs.
     """
     option = config.option
-    if getattr(option, "numprocesses", 0) is not None or option.collectonly:
+    # The workers come here, too, and so does a pytest that a test starts.
+    if "PYTEST_XDIST_WORKER" in os.environ or option.collectonly:
+        return
+    if getattr(option, "numprocesses", 0) is not None:
         return
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         option.numprocesses = min(len(os.sched_getaffinity(0)), 4)

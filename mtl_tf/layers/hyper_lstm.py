@@ -20,7 +20,7 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     joint = tf.concat([state["hyper_hidden"], hidden], -1)
     a = inputs["hyper"] + ops.matmul(joint, "hyper_recurrent")
     hyper_memory, hyper_hidden = lstm_gates(ops, a, state["hyper_memory"])
-    d = ops.matmul(hyper_hidden, "modulation") + ops.constants["modulation"]
+    d = ops.matmul(hyper_hidden, "modulation") + ops.constants["offset"]
     d_h, d_x, bias = tf.split(d, _PARTS, axis=-1)
     a = d_h * ops.matmul(hidden, "recurrent") + d_x * inputs["main"] + bias
     memory, hidden = lstm_gates(ops, a, state["memory"])
@@ -195,7 +195,7 @@ class HyperLSTM(StackedLayer):
             mask,
             weights | {"hyper_bias": own(self.hyper_bias)},
             zero_state(x, **sizes),
-            {"modulation": rows["modulation"] + offset},
+            {"offset": rows["modulation"] + offset},
             reverse=self.reverse,
             training=training,
             sequences=("hidden",) if sequence or inspect else (),

@@ -82,6 +82,8 @@ class Loop:
         plan = self._plan(inputs, state, constants)
         # A constant that is multiplied like a weight has its gradient from
         # one product after the loop, too.
+        if both := self._weights.keys() & constants.keys():
+            raise ValueError(f"weights and constants are both named {both}")
         known = self._weights | dict(constants)
         weights = {name: known[name] for name in set(plan.weights)}
         constants = {n: c for n, c in constants.items() if n not in weights}

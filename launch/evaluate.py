@@ -98,10 +98,20 @@ def evaluate_files(
     Returns:
         The structure of `results.json`, with split `files` and without clean
         parts, and the path of each task's file as `file`.
+
+    Raises:
+        ConfigError: a task is of a kind that has no such files.
+        DataError: a file cannot be read or has a wrong line.
     """
     from mtl_tf.evaluation import evaluator, predictions
 
     tasks = {task["name"]: task for task in run.tasks}
+    for name in paths:
+        if tasks[name]["kind"] not in _SAID:
+            raise ConfigError(
+                f"--files: the task {name} is of kind {tasks[name]['kind']}; "
+                f"files are scored of {' and '.join(_SAID)} only"
+            )
     read = {
         name: labelled_files.read(path, tasks[name], run.config["tasks"])
         for name, path in paths.items()

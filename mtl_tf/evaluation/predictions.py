@@ -20,7 +20,8 @@ def write(directory: str, inputs: Sequence[Any], task: TaskPredictions) -> str:
         {"text": "a fine book", "label": "positive", "prediction": "positive",
          "scores": {"negative": 0.1, "positive": 0.9}}
 
-    whose scores are absent where they are not known.
+    whose scores are absent where they are not known. So does a translation
+    task: its label is the reference, its prediction the translation.
 
     Args:
         directory: where to; it is made if need be, and a file of that name is
@@ -58,11 +59,9 @@ def _lines(texts: Sequence[str | bytes], task: TaskPredictions):
     for number, (text, label, prediction) in enumerate(rows):
         if isinstance(text, bytes):
             text = text.decode("utf-8", errors="replace")
-        line = {
-            "text": text,
-            "label": names[int(label)],
-            "prediction": names[int(prediction)],
-        }
+        if task.kind == "classification":
+            label, prediction = names[int(label)], names[int(prediction)]
+        line = {"text": text, "label": label, "prediction": prediction}
         if task.scores is not None:
             scores = map(float, task.scores[number])
             line["scores"] = dict(zip(names, scores))

@@ -250,3 +250,9 @@ def test_columns_are_those_of_the_task(tmp_path):
     path = tmp_path / "mine.conllu"
     path.write_text("1\tAnn\t_\tX\tNN\t_\t0\t_\t_\t_\n")
     assert labelled_files.read(str(path), task, ["ud_pos/xpos"]) == tagged
+
+
+def test_a_file_of_a_kind_that_has_none(run):
+    run.tasks = [{**TASKS[0], "kind": "translation"}]
+    with pytest.raises(ConfigError, match="books is of kind translation; "):
+        call("--files=books=x")

@@ -40,11 +40,16 @@ def cross_entropy(x, kernel, bias, target):
 
     def backward(d_loss):
         d = exponentials * (d_loss / total)[:, None]
-        d = tf.tensor_scatter_nd_sub(d, places, d_loss)
         d_bias = tf.reduce_sum(d, 0)
-        d = tf.cast(d, x.dtype)
+        d, scale = tf.cast(d, x.dtype), tf.cast(d_loss, x.dtype)[:, None]
         d_kernel = tf.matmul(d, x, transpose_a=True)
-        return tf.matmul(d, kernel), d_kernel, d_bias, None
+        # What the targets take off goes to the products: written into the
+        # large buffer, it would make TensorFlow copy it.
+        rows = target[:, None]
+        d_x = tf.matmul(d, kernel) - scale * tf.gather(kernel, target)
+        d_kernel = tf.tensor_scatter_nd_sub(d_kernel, rows, scale * x)
+        d_bias = tf.tensor_scatter_nd_sub(d_bias, rows, d_loss)
+        return d_x, d_kernel, d_bias, None
 
     return loss, backward
 

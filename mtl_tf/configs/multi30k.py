@@ -1,7 +1,8 @@
 """English to German, French and Czech: one encoder, three decoders.
 
 Paper: Dong et al. 2015, "Multi-Task Learning for Multiple Language
-Translation", whose corpus is Europarl; this is its model on a small machine.
+Translation", tables 3 and 4, whose corpus is Europarl; this is its model on a
+small machine.
 Corpus: Multi30k (Elliott et al. 2016), 29,000 captions a pair, lower-cased and
 tokenised. It differs from the paper in its sizes (256 for 1000), its optimizer
 (Adam for Adadelta), dropout, and blocks of 50 minibatches for 1000: an epoch of

@@ -188,17 +188,31 @@ def tagging(name: str, task: str, features: str) -> config_dict.ConfigDict:
     config.training.optimizer.learning_rate = 2e-3
     config.training.optimizer.schedule = "linear"
     if features != "words":
-        _spelling(config)
+        _spelling(config, filters=50 if features == "characters" else 100)
+    if features == "best":
+        # Two layers; of several tasks the upper one is each task's own. What
+        # a word that occurs once would have learnt, its characters say.
+        config.text.min_count = 2
+        config.model.word_dropout = 0.0
+        config.model.scheme = config_dict.ConfigDict(
+            {
+                "name": "ssp",
+                "units": 150,
+                "private_input": "shared",
+                "bidirectional": True,
+            }
+        )
+        config.pipeline.schedule = config_dict.ConfigDict({"name": "joint"})
     return config
 
 
-def _spelling(config: config_dict.ConfigDict) -> None:
+def _spelling(config: config_dict.ConfigDict, filters: int) -> None:
     """Adds features of characters and casing."""
     config.text.characters.max_word_length = 20
     config.text.casing = True
     config.model.casing_dim = 10
     config.model.characters = config_dict.ConfigDict(
-        {"name": "cnn", "dimension": 30, "filters": 50, "width": 3}
+        {"name": "cnn", "dimension": 30, "filters": filters, "width": 3}
     )
 
 

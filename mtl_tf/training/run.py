@@ -1,5 +1,6 @@
 """A trained run, loaded: `mtl_tf.load(run_directory)`."""
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines import encoding
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task
+from mtl_tf.text.decoding import UNKNOWN, restricted
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.training import data
 from mtl_tf.training.answers import ANSWERS
@@ -171,7 +173,7 @@ class Run:
     ) -> evaluator.TaskPredictions:
         self.weights_for(task.name)
         encoded = data.encode_split(task, split, self.encoder)
-        return score(
+        said = score(
             self.predictor,
             encoded,
             self.tasks[self.task_index(task.name)],
@@ -180,6 +182,14 @@ class Run:
             data.gold(task, split),
             **clean.about(task, split),
         )
+        # Runs of before there was translation have no such field.
+        paper = self.config["evaluation"].get("paper_scoring", False)
+        if task.kind != TRANSLATION or not paper:
+            return said
+        target = self.encoder.target(task.name)
+        both = (said.predictions, said.labels)
+        shown = tuple(restricted(target, texts, UNKNOWN) for texts in both)
+        return dataclasses.replace(said, restricted=shown)
 
 
 def _inputs(task: Task, split: str) -> list:

@@ -73,7 +73,9 @@ def entries(tmp_path_factory):
 def run(tmp_path_factory, entries):
     """The directory and the results of a short run of two pairs."""
     directory = str(tmp_path_factory.mktemp("run") / "a")
-    return directory, runs.train(make_config(entries[:2], steps=8), directory)
+    config = make_config(entries[:2], steps=8)
+    config["evaluation"]["paper_scoring"] = True
+    return directory, runs.train(config, directory)
 
 
 def test_a_run_scores_and_answers_every_pair(run):
@@ -82,6 +84,8 @@ def test_a_run_scores_and_answers_every_pair(run):
     for scores in results["tasks"].values():
         assert scores["primary"] == "bleu" and 0 <= scores["bleu"] <= 100
         assert "nrefs:1" in scores["signatures"]["bleu"]
+        # The vocabulary has every word.
+        assert scores["paper_bleu"] == scores["bleu_lc"]
     loaded = mtl_tf.load(directory)
     assert loaded.evaluate("test")["tasks"] == results["tasks"]
     said = loaded.predict("xx-bb", ["w1 w2", "", "never seen"])
@@ -93,6 +97,7 @@ def test_a_run_scores_and_answers_every_pair(run):
 def test_how_steps_are_cut_into_calls_changes_nothing(run, entries, tmp_path):
     directory, results = run
     other = make_config(entries[:2], steps=8, steps_per_call=2)
+    other["evaluation"]["paper_scoring"] = True
     again = runs.train(other, str(tmp_path / "b"))
     assert_same_weights(directory, tmp_path / "b")
     assert again["tasks"] == results["tasks"]

@@ -119,22 +119,17 @@ def test_a_budget_gives_short_texts_large_batches():
         batch_sizes([[32, 40]], 64, -1)
 
 
-@pytest.mark.parametrize("carry", [True, False])
-def test_batches_of_unequal_sizes_hold_all_examples(carry):
+def test_batches_of_unequal_sizes_hold_all_examples():
     numbers = np.repeat([0, 1, 3], [11, 2, 6])
-    found = cut_into_batches(np.arange(19), numbers, [4, 3, 2, 2], carry)
+    found = cut_into_batches(np.arange(19), numbers, [4, 3, 2, 2])
     taken = [row[row >= 0] for row in found.rows]
     np.testing.assert_array_equal(np.concatenate(taken), np.arange(19))
-    expected = {
-        # The 3 left of bucket 0 do not fit into a batch of bucket 1.
-        True: [(4, 0), (4, 0), (3, 0), (2, 1), (2, 3), (2, 3), (2, 3)],
-        False: [(4, 0), (4, 0), (3, 0), (2, 1), (2, 3), (2, 3), (2, 3)],
-    }[carry]
+    # The 3 left of bucket 0 do not fit into a batch of bucket 1.
+    expected = [(4, 0), (4, 0), (3, 0), (2, 1), (2, 3), (2, 3), (2, 3)]
     assert list(zip(map(len, taken), found.buckets)) == expected
     numbers = np.repeat([0, 1], [5, 3])
-    found = cut_into_batches(np.arange(8), numbers, [4, 3], carry)
-    sizes = [int(np.sum(row >= 0)) for row in found.rows]
-    assert sizes == ([4, 3, 1] if carry else [4, 1, 3])
+    found = cut_into_batches(np.arange(8), numbers, [4, 3])
+    assert [int(np.sum(row >= 0)) for row in found.rows] == [4, 3, 1]
 
 
 @pytest.mark.parametrize("static_shapes", [True, False])

@@ -112,11 +112,20 @@ def reference_beam(table, limit, beam):
 
 @pytest.mark.parametrize("beam", [2, 3])
 def test_ended_hypotheses_compete_with_open_ones(beam):
-    table = make_table(2, sources=12, ends=-1.0)
-    found = run(table, [6] * 12, beam=beam, n_best=2)
-    for row in range(12):
+    table = make_table(2, sources=100)
+    table *= 2.0  # sure tokens let an open one overtake late
+    found = run(table, [6] * 100, beam=beam, n_best=2)
+    for row in range(100):
         wanted = reference_beam(table[row], 6, beam)[:2]
         check(found, row, wanted)
+
+
+def test_an_ended_hypothesis_waits_for_an_open_one_that_may_overtake():
+    table = np.full([1, 2, WORDS, WORDS], -30.0, np.float32)
+    table[0, 0, 2, [END, 4]] = np.log([0.45, 0.55])
+    table[0, 1, 4, [END, 5]] = np.log([0.9, 0.1])
+    found = run(table, [5], beam=2)
+    check(found, 0, [(np.log(0.55 * 0.9), (4,))])
 
 
 def test_a_source_is_decoded_as_if_it_were_alone():

@@ -97,7 +97,7 @@ def test_flags_reach_the_processes_and_the_file(capsys, jobs, tmp_path):
     ("arguments", "message"),
     [
         (["--cases=meta_mlt"], "unknown case 'meta_mlt'; did you mean 'meta_m"),
-        (["--cases=epoch,x"], "unknown case 'x'; known: arc_ii, epoch"),
+        (["--cases=epoch,x"], "unknown case 'x'; known: arc_ii, beam_search"),
         (["--cases=,"], "--cases names nothing; known: meta_mtl"),
         (["--rounds=0"], "--rounds must be a positive integer, got 0"),
         (["--threads=-1"], "--threads must be zero or a positive"),

@@ -58,7 +58,7 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Does the runs and prints the table."""
-    from mtl_tf.training import reproduce, table_report
+    from mtl_tf.training import reproduce, table_page
 
     table = reproduce.find_table(values.table)
     overrides = tuple(values.override)
@@ -89,7 +89,7 @@ def main(values: flags.FlagValues) -> int:
         absent=present.absent,
     )
     report = reproduce.reproduce(table, planned, values.model_dir, settings)
-    print(table_report.markdown(report), end="")
+    print(table_page.markdown(report), end="")
     _check_failures(report)
     return 0
 

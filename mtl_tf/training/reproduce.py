@@ -15,7 +15,7 @@ from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError, DataError, Interrupted
 from mtl_tf.core.names import look_up
 from mtl_tf.tasks import registry
-from mtl_tf.training import published, runs, table_report
+from mtl_tf.training import published, runs, table_page, table_report
 from mtl_tf.training.progress import duration
 from mtl_tf.training.published import PublishedRow, PublishedTable
 from mtl_tf.training.run_directory import RunDirectory
@@ -152,7 +152,28 @@ class PresentTasks:
         asked = repr(config["tasks"])
         if asked not in self._known:
             self._known[asked] = self._present(config["tasks"])
-        return {**config, "tasks": self._known[asked]}
+        return {
+            **config,
+            "tasks": self._known[asked],
+            "pipeline": self._pipeline(config["pipeline"]),
+        }
+
+    def _pipeline(self, pipeline: Mapping[str, Any]) -> dict[str, Any]:
+        """The config's, which cuts no data of a task that is left out."""
+        absent = {name.split("/")[-1] for name in self.absent}
+        fractions = {
+            name: part
+            for name, part in pipeline["fractions"].items()
+            if name not in absent
+        }
+        if pipeline["fractions"] and not fractions:
+            raise DataError(
+                f"table {self.table.name}: of the tasks with a part of their "
+                f"data ({', '.join(pipeline['fractions'])}) none is there. "
+                "Name others by --override=pipeline.fractions="
+                "\"{'en-fr': 0.15}\". " + " ".join(self.absent.values())
+            )
+        return {**pipeline, "fractions": fractions}
 
     def _present(self, entries: Sequence[Any]) -> list[Any]:
         there, missing = registry.present(entries, *self.where)
@@ -254,7 +275,7 @@ def write(
         vectors=planned[0].config["text"]["vectors"],
         absent=settings.absent,
     )
-    text = table_report.markdown(report)
+    text = table_page.markdown(report)
     files.write_json(os.path.join(model_dir, "table.json"), report)
     files.write_text(os.path.join(model_dir, "table.md"), text)
     return report

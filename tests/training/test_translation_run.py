@@ -9,6 +9,7 @@ import mtl_tf
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.training import runs
+from mtl_tf.training.run_directory import RunDirectory
 from tests.training.test_runs import assert_same_weights
 
 LETTERS = [f"w{n}" for n in range(12)]
@@ -101,6 +102,21 @@ def test_how_steps_are_cut_into_calls_changes_nothing(run, entries, tmp_path):
     again = runs.train(other, str(tmp_path / "b"))
     assert_same_weights(directory, tmp_path / "b")
     assert again["tasks"] == results["tasks"]
+
+
+def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path):
+    config = make_config(entries[:2], steps=1)
+    config["train_separately"] = True
+    config["pipeline"]["fractions"] = {"xx-bb": 0.25}
+    results = runs.train(config, str(tmp_path / "run"))
+    assert set(results["tasks"]) == {"xx-aa", "xx-bb"}
+    used = {
+        name: RunDirectory(str(tmp_path / "run" / "tasks" / name)).read(
+            "data.json"
+        )["tasks"][name]["train"]["examples"]
+        for name in results["tasks"]
+    }
+    assert used == {"xx-aa": 64, "xx-bb": 16}
 
 
 def test_wrong_decoding(entries, tmp_path):

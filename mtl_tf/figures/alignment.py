@@ -1,0 +1,89 @@
+"""What a translation's words looked at in their source."""
+
+import dataclasses
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.figures.pieces import Pieces
+from mtl_tf.tasks.task import TRANSLATION
+from mtl_tf.text.decoding import UNKNOWN
+from mtl_tf.text.translation import languages_of
+from mtl_tf.text.vocabulary import OOV_TOKEN
+from mtl_tf.training.run import Run
+
+
+@dataclasses.dataclass(frozen=True)
+class Alignment:
+    """The attention of a run's best translation of a text.
+
+    Attributes:
+        label: how figures name the run.
+        languages: the source's and the target's.
+        source: the S tokens of the text; see `pieces.Pieces`.
+        known: bool [S], whether the run's vocabulary has them.
+        target: the U tokens of the translation.
+        weights: float64 [U, S], equation 5 of Dong et al. (2015): how much
+            each token of the translation takes of each of the text. A row
+            sums to 1.
+    """
+
+    label: str
+    languages: tuple[str, str]
+    source: tuple[str, ...]
+    known: np.ndarray
+    target: tuple[str, ...]
+    weights: np.ndarray
+
+
+def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
+    """Translates a text and notes what was attended to.
+
+    Args:
+        run: of translation.
+        pair: the task whose decoder translates, such as "en-de".
+        text: the text.
+        label: how figures name the run.
+
+    Raises:
+        ConfigError: the run does not translate, or not that pair.
+        DataError: the text, or its translation, has no tokens.
+    """
+    key = run.task_index(pair)
+    if run.tasks[key]["kind"] != TRANSLATION:
+        raise ConfigError(
+            f"the run {label} does not translate: an alignment is of a "
+            "translation"
+        )
+    run.weights_for(pair)
+    source = run.encoder.source
+    [words] = source.tokenizer(tf.constant([text])).to_list()
+    if not words:
+        raise DataError(f"the text {text!r} has no tokens")
+    ids = source.vocabulary.lookup(tf.constant([words]))
+    decoding = run.predictor.translator.decoding
+    found = run.model.translate(
+        ids,
+        key=key,
+        beam=decoding.beam,
+        length_penalty=decoding.length_penalty,
+        attention=True,
+    )
+    length = int(found["length"][0, 0])
+    if not length:
+        raise DataError(f"the run {label} translates {text!r} by nothing")
+    target = run.encoder.target(pair)
+    tokens = target.vocabulary.tokens
+    read_source, read_target = Pieces(source), Pieces(target)
+    return Alignment(
+        label=label,
+        languages=languages_of(pair),
+        source=tuple(read_source(word.decode()) for word in words),
+        known=ids.numpy()[0] != source.vocabulary.OOV,
+        target=tuple(
+            UNKNOWN if tokens[n] == OOV_TOKEN else read_target(tokens[n])
+            for n in found["tokens"].numpy()[0, 0, :length]
+        ),
+        weights=found["attention"].numpy()[0, 0, :length].astype(np.float64),
+    )

@@ -20,8 +20,8 @@ from mtl_tf.figures.sheet import (
     name_tokens,
 )
 
-_GAP, _NAME = 0.2, 0.3
-_LEAST = 4.0  # inches that titles need, above a text of two tokens, too
+_GAP, _NAME, _NOTE = 0.2, 0.3, 0.25
+_LEAST = 4.5  # inches that titles need, above a text of two tokens, too
 _BRACKETS = "[word]: not in the vocabulary"
 
 
@@ -36,10 +36,14 @@ def alignment_figure(
     """
     every = [one for text in texts for one in text]
     widest = max(len(one.source) for one in every) * TOKEN
-    heights = sum(map(_height, every))
-    sheet = Sheet(LEFT + max(widest, _LEAST) + RIGHT, heights + TITLE + _GAP)
-    sheet.text("; ".join([title, *_notes(every)]))
+    height = sum(map(_height, every)) + TITLE + _NOTE + _GAP
+    sheet = Sheet(LEFT + max(widest, _LEAST) + RIGHT, height)
+    sheet.text(title)
     sheet.down(TITLE)
+    x, y = sheet.size
+    notes, top = "; ".join(_notes(every)), sheet.top - _NOTE / 2
+    sheet.figure.text(LEFT / x, top / y, notes, fontsize=9)
+    sheet.down(_NOTE)
     for number, text in enumerate(texts, 1):
         for one in text:
             below = sheet.top - _height(one)
@@ -79,4 +83,9 @@ def _draw(sheet: Sheet, one: Alignment, title: str) -> None:
     name_tokens(axes, shown_tokens(one.source, one.known))
     source, target = one.languages
     axes.set_xlabel(f"source ({source})", fontsize=9)
-    axes.set_ylabel(f"translation ({target})", fontsize=9)
+    # Beside the title: left of the tokens it would leave the figure.
+    axes.set_ylabel(
+        f"translation ({target})", fontsize=9, rotation=0, ha="right"
+    )
+    width, height = len(one.source) * TOKEN, len(one.target) * ROW
+    axes.yaxis.set_label_coords(-0.08 / width, 1 + 0.05 / height)

@@ -8,7 +8,7 @@ from mtl_tf.figures.neighbours import Neighbours
 from mtl_tf.figures.panels import shorten
 
 _BAR, _GAP = 0.22, 0.16  # inches of a neighbour, and between words
-_LEFT, _WIDTH, _BETWEEN = 1.3, 2.8, 0.25
+_LEFT, _WIDTH, _BETWEEN = 1.3, 2.8, 0.35
 _ABOVE, _BELOW = 0.45, 0.6
 
 

@@ -3,12 +3,12 @@
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.escaping import CARRIED_SPACE, surface
 
-GLUE = "·"
+GLUE = "+"
 NOTE = f"{GLUE}x: continues the word before"
 
 
 class Pieces:
-    """Shows tokens of a language: `·` is before what is not a word's start.
+    """Shows tokens of a language: `+` is before what is not a word's start.
 
     Args:
         encoder: of the language; tokens of some tokenizers carry no spaces,

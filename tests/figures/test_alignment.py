@@ -25,7 +25,7 @@ def test_the_weights_are_those_of_the_translation(run):
     found = alignment.read(run, "xx-bb", TEXT, "x")
     assert found.languages == ("xx", "bb")
     # The full stop stands at the word before it, without a space.
-    assert found.source == ("no", "zebra", "of", "the", "house", "·.")
+    assert found.source == ("no", "zebra", "of", "the", "house", "+.")
     assert found.known.tolist() == [True, False, True, True, True, True]
     said = run.predict("xx-bb", [TEXT])[0]["translation"]
     assert " ".join(found.target) == said
@@ -58,7 +58,7 @@ def made(source, target):
     return Alignment(
         "A label",
         ("en", "de"),
-        tuple(f"word{n}" if n % 5 else "·ibilities" for n in range(source)),
+        tuple(f"word{n}" if n % 5 else "+ibilities" for n in range(source)),
         np.arange(source) != 1,
         tuple("Donaudampfschiff" if n == 2 else f"w{n}" for n in range(target)),
         draw.dirichlet(np.ones(source), target),
@@ -100,12 +100,14 @@ def test_all_labels_are_readable(sizes):
 
 
 def test_signs_on_tokens_are_explained_where_they_are():
-    [title] = alignment_figure.alignment_figure([[made(5, 2)]], "A").texts
-    assert title.get_text() == (
-        "A; [word]: not in the vocabulary; ·x: continues the word before"
+    def notes(one):
+        title, notes = alignment_figure.alignment_figure([[one]], "A").texts
+        assert title.get_text() == "A"
+        return notes.get_text()
+
+    assert notes(made(5, 2)) == (
+        "[word]: not in the vocabulary; +x: continues the word before"
     )
-    plain = Alignment(
-        *("x", ("en", "de"), ("a",), np.array([True]), ("b",), np.ones([1, 1]))
-    )
-    [title] = alignment_figure.alignment_figure([[plain]], "A").texts
-    assert title.get_text() == "A"
+    pair, known = ("en", "de"), np.array([True])
+    plain = Alignment("x", pair, ("a",), known, ("b",), np.ones([1, 1]))
+    assert notes(plain) == ""

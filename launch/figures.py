@@ -51,6 +51,19 @@ def define_flags(values: flags.FlagValues) -> None:
         "file of more texts, a text a line; - for standard input",
         flag_values=values,
     )
+    _define_choices(values)
+    flags.DEFINE_list(
+        "output",
+        [],
+        "where the figure goes: names ending with .png, .svg or .pdf, "
+        "comma-separated; of neighbours also .md and .json, the same as a "
+        "table",
+        flag_values=values,
+    )
+
+
+def _define_choices(values: flags.FlagValues) -> None:
+    """Defines the flags of single figures."""
     flags.DEFINE_enum(
         "axis",
         "minibatches",
@@ -73,14 +86,6 @@ def define_flags(values: flags.FlagValues) -> None:
         3,
         "neighbours of a word",
         lower_bound=1,
-        flag_values=values,
-    )
-    flags.DEFINE_list(
-        "output",
-        [],
-        "where the figure goes: names ending with .png, .svg or .pdf, "
-        "comma-separated; of neighbours also .md and .json, the same as a "
-        "table",
         flag_values=values,
     )
 

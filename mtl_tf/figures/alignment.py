@@ -1,6 +1,7 @@
 """What a translation's words looked at in their source."""
 
 import dataclasses
+from collections.abc import Iterable
 
 import numpy as np
 import tensorflow as tf
@@ -9,6 +10,7 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures.pieces import Pieces
 from mtl_tf.tasks.task import TRANSLATION
 from mtl_tf.text.decoding import UNKNOWN
+from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.translation import languages_of
 from mtl_tf.text.vocabulary import OOV_TOKEN
 from mtl_tf.training.run import Run
@@ -56,12 +58,27 @@ def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
             f"the run {label} does not translate: an alignment is of a "
             "translation"
         )
-    run.weights_for(pair)
-    source = run.encoder.source
+    source, target = run.encoder.source, run.encoder.target(pair)
     [words] = source.tokenizer(tf.constant([text])).to_list()
     if not words:
         raise DataError(f"the text {text!r} has no tokens")
+    run.weights_for(pair)
     ids = source.vocabulary.lookup(tf.constant([words]))
+    said, weights = _best(run, key, ids)
+    if not len(said):
+        raise DataError(f"the run {label} translates {text!r} by nothing")
+    return Alignment(
+        label=label,
+        languages=languages_of(pair),
+        source=_shown(source, [word.decode() for word in words]),
+        known=ids.numpy()[0] != source.vocabulary.OOV,
+        target=_shown(target, [target.vocabulary.tokens[n] for n in said]),
+        weights=weights,
+    )
+
+
+def _best(run: Run, key: int, ids: tf.Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """The ids of the best translation, [U], and its attention, [U, S]."""
     decoding = run.predictor.translator.decoding
     found = run.model.translate(
         ids,
@@ -71,19 +88,10 @@ def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
         attention=True,
     )
     length = int(found["length"][0, 0])
-    if not length:
-        raise DataError(f"the run {label} translates {text!r} by nothing")
-    target = run.encoder.target(pair)
-    tokens = target.vocabulary.tokens
-    read_source, read_target = Pieces(source), Pieces(target)
-    return Alignment(
-        label=label,
-        languages=languages_of(pair),
-        source=tuple(read_source(word.decode()) for word in words),
-        known=ids.numpy()[0] != source.vocabulary.OOV,
-        target=tuple(
-            UNKNOWN if tokens[n] == OOV_TOKEN else read_target(tokens[n])
-            for n in found["tokens"].numpy()[0, 0, :length]
-        ),
-        weights=found["attention"].numpy()[0, 0, :length].astype(np.float64),
-    )
+    weights = found["attention"].numpy()[0, 0, :length]
+    return found["tokens"].numpy()[0, 0, :length], weights.astype(np.float64)
+
+
+def _shown(encoder: TextEncoder, tokens: Iterable[str]) -> tuple[str, ...]:
+    pieces = Pieces(encoder)
+    return tuple(UNKNOWN if t == OOV_TOKEN else pieces(t) for t in tokens)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.evaluation import evaluator
@@ -189,46 +189,44 @@ def _gain(
 ) -> dict[str, Any]:
     """What a row has more than another: ours seed by seed, and the paper's."""
     rows = [table.row(name) for name in table.gain]
-    metric = _headline(table)
-    by_seed = [
-        {o.seed: o.results for o in outcomes if o.row == row.name and o.results}
-        for row in rows
-    ]
-    pairs = [
-        [one[s] for one in by_seed]
-        for s in sorted(set.intersection(*map(set, by_seed)))
-    ]
-
-    def gained(find) -> dict[str, Any]:
-        both = [tuple(map(find, pair)) for pair in pairs]
-        return spread(a - b for a, b in both if None not in (a, b))
-
     papers = [_paper(table, row, tasks) for row in rows]
+    of_tasks = [
+        [paper["tasks"][t.name] for paper in papers] for t in table.tasks
+    ]
     return {
         "rows": list(table.gain),
         "title": " - ".join(row.title for row in rows),
-        "ours": {
-            "tasks": {
-                task.name: gained(
-                    lambda results, task=task: _value(
-                        _scores(task, results), metric, True
-                    )
-                )
-                for task in table.tasks
-            },
-            "mean": gained(
-                lambda results: _means(results, metric, True)["overall"]
-            ),
-        },
+        "ours": _our_gain(table, outcomes),
         "paper": {
             "tasks": {
-                task.name: _difference(
-                    *(paper["tasks"][task.name] for paper in papers)
-                )
-                for task in table.tasks
+                task.name: _difference(*both)
+                for task, both in zip(table.tasks, of_tasks)
             },
             "mean": _difference(*(paper["mean"] for paper in papers)),
         },
+    }
+
+
+def _our_gain(
+    table: PublishedTable, outcomes: Sequence[Outcome]
+) -> dict[str, Any]:
+    """The differences between rows with the same seed, over the seeds."""
+    metric = _headline(table)
+    one, other = (
+        {o.seed: o.results for o in outcomes if o.row == name and o.results}
+        for name in table.gain
+    )
+    pairs = [(one[seed], other[seed]) for seed in sorted(set(one) & set(other))]
+
+    def gained(score: Callable[[dict], float | None]) -> dict[str, Any]:
+        return spread(_difference(*map(score, pair)) for pair in pairs)
+
+    def of_task(task: PublishedTask) -> dict[str, Any]:
+        return gained(lambda r: _value(_scores(task, r), metric, True))
+
+    return {
+        "tasks": {task.name: of_task(task) for task in table.tasks},
+        "mean": gained(lambda r: _means(r, metric, True)["overall"]),
     }
 
 

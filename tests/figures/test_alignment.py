@@ -46,7 +46,7 @@ def test_the_weights_are_those_of_the_translation(run):
 
 def test_what_has_no_alignment_is_refused(run, toy_run):
     with pytest.raises(DataError, match="no tokens"):
-        alignment.read(run, "xx-aa", " ")
+        alignment.read(run, "xx-aa", "")
     with pytest.raises(ConfigError, match="did you mean 'xx-aa'"):
         alignment.read(run, "xx-a", TEXT)
     with pytest.raises(ConfigError, match="the run toy does not translate"):

@@ -256,7 +256,7 @@ def _initialize(
         model,
         initializing.read_source(directory),
         [task.name for task in loaded.tasks],
-        loaded.encoder.vocabulary.tokens,
+        initializing.words_of(loaded.encoder),
     )
     taken = {entry["path"] for entry in report["taken"]}
     for weight in freezing.frozen(model, config["training"]["freeze"]):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import glob
 import os
 import statistics
 import time
@@ -266,10 +267,13 @@ def write(
     model_dir: str,
     settings: Settings,
 ) -> dict[str, Any]:
-    """Writes `table.json` and `table.md` from the runs' directories."""
+    """Writes `table.json` and `table.md` from the runs' directories.
+
+    Finished runs of other rows and seeds in `model_dir` stay in the table.
+    """
     report = table_report.build(
         table,
-        _outcomes(planned),
+        _outcomes([*planned, *_others(table, planned, model_dir)]),
         command=settings.command,
         overrides=settings.overrides,
         vectors=planned[0].config["text"]["vectors"],
@@ -279,6 +283,23 @@ def write(
     files.write_json(os.path.join(model_dir, "table.json"), report)
     files.write_text(os.path.join(model_dir, "table.md"), text)
     return report
+
+
+def _others(
+    table: PublishedTable, planned: Sequence[PlannedRun], model_dir: str
+) -> list[PlannedRun]:
+    """The finished runs of `model_dir` that are not planned."""
+    found = []
+    known = {run.path for run in planned}
+    rows = {row.name: row for row in table.rows}
+    for path in sorted(
+        glob.glob(os.path.join(glob.escape(model_dir), "*", "seed_*"))
+    ):
+        folder, name = os.path.split(path)
+        row, seed = rows.get(os.path.basename(folder)), name[len("seed_") :]
+        if row and seed.isdecimal() and path not in known:
+            found.append(PlannedRun(row, int(seed), {}, path))
+    return [run for run in found if run.state == FINISHED]
 
 
 def _outcomes(planned: Sequence[PlannedRun]) -> list[table_report.Outcome]:

@@ -12,7 +12,7 @@ Command: python -m launch.train --config=multi30k --model_dir=runs/multi30k
     --manual_dir=FOLDER (that holds multi30k/)
 One pair alone: --config=multi30k:en-de
 
-Time and score: not run to its end yet.
+Time and score: see docs/results.md.
 """
 
 from ml_collections import config_dict

@@ -48,11 +48,12 @@ class MultiTargetModel(keras.Model):
     Attributes:
         encoder, decoder_0, decoder_1, ...: the parts.
 
-    Input shape: a batch of one group: "tokens" int32 `[1, B, S]` and "target"
-        int32 `[1, B, U]` with the end's id after the last token (0 is
+    Input shape: a batch of G groups, one, or with the key `joint_key` one for
+        every pair in their order: "tokens" int32 `[G, B, S]` and "target"
+        int32 `[G, B, U]` with the end's id after the last token (0 is
         padding); other entries are ignored.
-    Output shape: "loss" float32 `[1, B]`, the summed negative log likelihood
-        of a text's tokens; "tokens" float32 `[1, B]`, how many there are;
+    Output shape: "loss" float32 `[G, B]`, the summed negative log likelihood
+        of a text's tokens; "tokens" float32 `[G, B]`, how many there are;
         "losses" and "inspect" as other models have them.
     Masking: padding tokens, also whole rows of them, change nothing.
 
@@ -86,6 +87,9 @@ class MultiTargetModel(keras.Model):
     def decoders(self) -> list[AttentionDecoder]:
         """The decoders in the order of the pairs."""
         return [getattr(self, f"decoder_{n}") for n in range(len(self.pairs))]
+
+    # The `key` of batches that have a group for every pair.
+    joint_key = "joint"
 
     def key_of(self, task: int) -> int | None:
         """The `key` that `call` needs for batches of a pair."""
@@ -130,7 +134,7 @@ class MultiTargetModel(keras.Model):
         training: bool = False,
         seed=None,
         inspect: bool = False,
-        key: int | None = None,
+        key: int | str | None = None,
     ) -> dict:
         """The likelihood of the targets.
 
@@ -139,26 +143,33 @@ class MultiTargetModel(keras.Model):
             training: whether a gradient will be taken; the loss then has
                 dropout, label smoothing and a sampled output layer.
             seed: int32 `[2]`, for dropout and samples.
-            inspect: fill "inspect" with the "attention" `[1, B, U, S]`.
-            key: the pair's number; needed where there are several pairs.
+            inspect: fill "inspect" with the "attention" `[G, B, U, S]`.
+            key: the pair's number, or `joint_key`; needed where there are
+                several pairs.
         """
-        decoder = self.decoder(key)
-        target = batch["target"]
-        found = decoder(
-            at_least_one_step(target, 2),
-            self.encoder(
-                at_least_one_step(batch["tokens"], 2),
-                training=training,
-                seed=seed,
-            ),
-            training=training,
-            seed=seed,
-            inspect=inspect,
-        )
+        joint = key == self.joint_key
+        decoders = self.decoders if joint else [self.decoder(key)]
+        options = {"training": training, "seed": seed}
+        tokens = at_least_one_step(batch["tokens"], 2)
+        target = at_least_one_step(batch["target"], 2)
+        encoded = self.encoder(tokens, **options)
+        found = [
+            decoder(
+                target[n : n + 1],
+                {name: value[n : n + 1] for name, value in encoded.items()},
+                inspect=inspect,
+                **options,
+            )
+            for n, decoder in enumerate(decoders)
+        ]
+        losses = tf.concat([each["losses"] for each in found], 0)
+        inspected = {}
+        if inspect:
+            attention = [each["attention"] for each in found]
+            inspected["attention"] = tf.concat(attention, 0)
         real = tf.cast(tf.not_equal(target, 0), tf.float32)
-        inspected = {"attention": found["attention"]} if inspect else {}
         return {
-            "loss": tf.reduce_sum(found["losses"], -1),
+            "loss": tf.reduce_sum(losses, -1),
             "tokens": tf.reduce_sum(real, -1),
             "losses": {},
             "inspect": inspected,

@@ -16,6 +16,7 @@ from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.tasks.task import TRANSLATION
 from mtl_tf.training import freezing, precision
 from mtl_tf.training.checkpoints import BestWeights, Checkpoints
 from mtl_tf.training.data import RunData
@@ -196,6 +197,8 @@ class StageRunner:
         keys = [self.model.key_of(number) for number in stage.tasks]
         if len(set(keys)) == 1:
             return lambda step, most: (most, keys[0])
+        if batches.groups > 1 and hasattr(self.model, "joint_key"):
+            return lambda step, most: (most, self.model.joint_key)
         if batches.groups > 1:
             raise ConfigError(
                 "a joint step has tasks of one kind only, but there are "
@@ -319,6 +322,11 @@ class StageRunner:
                 f"{field} {value!r} compares the tasks' gradients at every "
                 "step: it needs pipeline.schedule {'name': 'joint'}, got "
                 f"{schedule!r}"
+            )
+        if self.model.kind_of(0) == TRANSLATION:
+            raise ConfigError(
+                f"{field} {value!r} does not go with translation, whose "
+                "decoders are not of one shape"
             )
 
     def _variables(self, stage: Stage) -> list[keras.Variable]:

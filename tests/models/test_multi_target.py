@@ -61,6 +61,28 @@ def test_a_batch_moves_its_own_decoder_and_the_encoder(model):
     assert found["loss"].shape == (1, 3)
 
 
+def test_a_joint_batch_has_a_group_for_every_pair(model):
+    number = len(PAIRS)
+    tokens = np.stack([np.roll(TOKENS, n, 0) for n in range(number)])
+    target = np.stack([np.roll(TARGET, n, 0) for n in range(number)])
+    joint = model(
+        {"tokens": tokens, "target": target}, inspect=True, key=model.joint_key
+    )
+    for n in range(number):
+        alone = model(
+            {"tokens": tokens[n : n + 1], "target": target[n : n + 1]},
+            inspect=True,
+            key=n,
+        )
+        for name in ("loss", "tokens"):
+            np.testing.assert_allclose(joint[name][n], alone[name][0], 1e-5)
+        np.testing.assert_allclose(
+            joint["inspect"]["attention"][n],
+            alone["inspect"]["attention"][0],
+            atol=1e-6,
+        )
+
+
 def test_a_single_pair_starts_from_the_same_weights(model):
     single = build(["en-fr"])
     np.testing.assert_allclose(

@@ -8,6 +8,7 @@ import pytest
 import mtl_tf
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.training import data, runs
 from tests.training.test_runs import assert_same_weights
 
@@ -91,6 +92,30 @@ def test_a_run_scores_and_answers_every_pair(run):
     said = loaded.predict("xx-bb", ["w1 w2", "", "never seen"])
     assert [set(one) for one in said] == [{"task", "translation", "score"}] * 3
     assert all(one["score"] <= 0 for one in said)
+
+
+def test_joint_steps_train_every_pair(entries, tmp_path):
+    config = make_config(entries[:2], steps=1)
+    config["pipeline"]["schedule"] = {"name": "joint"}
+    directory = str(tmp_path / "joint")
+    runs.train(config, directory)
+    model = mtl_tf.load(directory).model
+    names = [task["name"] for task in mtl_tf.load(directory).tasks]
+    sizes = [decoder.embedding.vocabulary_size for decoder in model.decoders]
+    drawn = build_translation_model(
+        config["model"]["translation"],
+        model.encoder.embedding.vocabulary_size,
+        dict(zip(("aa", "bb"), sizes)),
+        names,
+        seed=config["seed"],
+    )
+    for parts in zip(model.decoders, drawn.decoders):
+        after, before = (part.recurrent.numpy() for part in parts)
+        assert np.abs(after - before).max() > 1e-4
+
+    config["training"]["gradient_surgery"] = "pcgrad"
+    with pytest.raises(ConfigError, match="does not go with translation"):
+        runs.train(config, str(tmp_path / "surgery"))
 
 
 @pytest.mark.slow

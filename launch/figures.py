@@ -1,7 +1,5 @@
 """Draws the papers' pictures of trained runs: `python -m launch.figures`."""
 
-import dataclasses
-import os
 from typing import Any
 
 from absl import flags
@@ -9,32 +7,23 @@ from absl import flags
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import runner, streams
 
-from . import text_input
-
-FUSION_GATE, GENERATED_WEIGHTS = "fusion_gate", "generated_weights"
-LEARNING_CURVES, LAYERS = "learning_curves", "layers"
-ATTENTION = "attention"
-FIGURES = (
-    *(FUSION_GATE, GENERATED_WEIGHTS, ATTENTION),
-    *(LEARNING_CURVES, LAYERS),
+from . import figure_drawing, text_input
+from .figure_drawing import (
+    ATTENTION,
+    FUSION_GATE,
+    GENERATED_WEIGHTS,
+    TABLES,
+    Named,
+    named,
 )
 
-
-@dataclasses.dataclass(frozen=True)
-class Named:
-    """A run directory with its name in the figure."""
-
-    label: str
-    path: str
-
-    @property
-    def given(self) -> str:
-        """The label, "" if it is no more than the path's last part."""
-        return "" if self.label == _last_part(self.path) else self.label
-
-
-def _last_part(path: str) -> str:
-    return os.path.basename(os.path.normpath(path))
+LEARNING_CURVES, LAYERS = "learning_curves", "layers"
+ALIGNMENT = "alignment"
+SCORE_CURVES, NEIGHBOURS = "score_curves", "neighbours"
+FIGURES = (
+    *(FUSION_GATE, GENERATED_WEIGHTS, ATTENTION, ALIGNMENT),
+    *(LEARNING_CURVES, SCORE_CURVES, LAYERS, NEIGHBOURS),
+)
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -62,11 +51,41 @@ def define_flags(values: flags.FlagValues) -> None:
         "file of more texts, a text a line; - for standard input",
         flag_values=values,
     )
+    _define_choices(values)
     flags.DEFINE_list(
         "output",
         [],
         "where the figure goes: names ending with .png, .svg or .pdf, "
-        "comma-separated",
+        "comma-separated; of neighbours also .md and .json, the same as a "
+        "table",
+        flag_values=values,
+    )
+
+
+def _define_choices(values: flags.FlagValues) -> None:
+    """Defines the flags of single figures."""
+    flags.DEFINE_enum(
+        "axis",
+        "minibatches",
+        ("minibatches", "hours"),
+        "what score_curves stand against: minibatches of the task itself, or "
+        "hours of training of finished runs",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "metric",
+        "",
+        "whose score_curves, such as bleu_lc; each task's primary one if empty",
+        flag_values=values,
+    )
+    flags.DEFINE_list(
+        "words", [], "words whose neighbours to show", flag_values=values
+    )
+    flags.DEFINE_integer(
+        "count",
+        3,
+        "neighbours of a word",
+        lower_bound=1,
         flag_values=values,
     )
 
@@ -76,28 +95,33 @@ def main(values: flags.FlagValues) -> None:
     from mtl_tf.figures import style
 
     runs = [named(item) for item in values.model_dir]
-    style.check_paths(values.output)
-    if values.figure == LEARNING_CURVES:
-        figure = learning_curves(runs)
-    elif values.figure == LAYERS:
-        figure = layers(runs)
-    elif values.figure == ATTENTION:
-        texts = read_texts(values.text, values.input)
-        figure = attention(runs, values.task, texts)
+    style.check_paths(
+        values.output, TABLES if values.figure == NEIGHBOURS else ()
+    )
+    if values.figure == NEIGHBOURS:
+        words = [word.strip() for word in values.words]
+        figure_drawing.neighbours(
+            runs, values.task, words, values.count, values.output
+        )
     else:
-        texts = read_texts(values.text, values.input)
-        figure = token_figure(values.figure, runs, values.task, texts)
-    style.save(figure, values.output)
+        style.save(_figure(values, runs), values.output)
     for path in values.output:
         print(path)
 
 
-def named(item: str) -> Named:
-    """Reads `PATH` or `LABEL=PATH`; a path has its last part as label."""
-    label, equals, path = item.strip().partition("=")
-    if not equals or os.sep in label:
-        label, path = "", item.strip()
-    return Named(label or _last_part(path), path)
+def _figure(values: flags.FlagValues, runs: list[Named]) -> Any:
+    if values.figure == LEARNING_CURVES:
+        return figure_drawing.learning_curves(runs)
+    if values.figure == SCORE_CURVES:
+        return figure_drawing.score_curves(runs, values.axis, values.metric)
+    if values.figure == LAYERS:
+        return figure_drawing.layers(runs)
+    texts = read_texts(values.text, values.input)
+    if values.figure == ATTENTION:
+        return figure_drawing.attention(runs, values.task, texts)
+    if values.figure == ALIGNMENT:
+        return figure_drawing.alignment(runs, values.task, texts)
+    return figure_drawing.token_figure(values.figure, runs, values.task, texts)
 
 
 def read_texts(given: list[str], source: str | None) -> list[str]:
@@ -117,108 +141,6 @@ def read_texts(given: list[str], source: str | None) -> list[str]:
     return texts
 
 
-def learning_curves(runs: list[Named]) -> Any:
-    """The figure of the runs' losses by epoch."""
-    from mtl_tf.figures import curve_figure, curves
-
-    return curve_figure.curve_figure(
-        [curves.read(run.path, run.label) for run in runs]
-    )
-
-
-def layers(runs: list[Named]) -> Any:
-    """The figure of the runs' scores against their numbers of layers.
-
-    Runs with the same label, or without one of the same structure, are on
-    one line.
-    """
-    from mtl_tf.figures import depth, depth_figure
-
-    return depth_figure.depth_figure(
-        [depth.read(run.path, run.given) for run in runs]
-    )
-
-
-def attention(runs: list[Named], task: str | None, texts: list[str]) -> Any:
-    """The figure of what the tasks' columns of a run attend to.
-
-    Raises:
-        ConfigError: there are several runs, or the run has no such columns.
-    """
-    from mtl_tf.figures import attention as reading
-    from mtl_tf.figures import attention_figure
-
-    if len(runs) > 1:
-        raise ConfigError(
-            f"--model_dir: {ATTENTION} shows one run, got {len(runs)}"
-        )
-    run = _load(runs[0], task)
-    # The weights differ between tasks only after fine-tuning.
-    run.weights_for(task or run.tasks[0]["name"])
-    return attention_figure.attention_figure(
-        [reading.read(run, text, runs[0].label) for text in texts],
-        f"Attention of the tasks' columns, {runs[0].label}",
-    )
-
-
-def token_figure(
-    figure: str, runs: list[Named], task: str | None, texts: list[str]
-) -> Any:
-    """A figure of texts, token by token.
-
-    Args:
-        figure: `FUSION_GATE` or `GENERATED_WEIGHTS`.
-        runs: whose scores to show.
-        task: the task, or None where the runs have one only.
-        texts: what they read.
-    """
-    from mtl_tf.figures import generated_weights, panels, traces
-    from mtl_tf.figures.token_figure import token_figure as draw
-
-    loaded = {run.label: _load(run, task) for run in runs}
-    if len(loaded) < len(runs):
-        raise ConfigError("--model_dir: every run needs a label of its own")
-    task = task or _only_task(next(iter(loaded.values())))
-
-    def change(trace: Any) -> Any:
-        run = loaded[trace.label]
-        run.weights_for(task)
-        layer = run.model.scheme.forward
-        p, q = generated_weights.factors(layer, run.task_index(task))
-        vectors = trace.inspect["forward/meta_vector"]
-        return generated_weights.changes(vectors, p, q)
-
-    made = []
-    for text in texts:
-        found = [
-            traces.trace(run, task, text, label)
-            for label, run in loaded.items()
-        ]
-        if figure == FUSION_GATE:
-            made.append(panels.fusion_gate(found))
-        else:
-            rows = generated_weights.GATES
-            made.append(panels.generated_weights(found, change, rows))
-    return draw(made, f"Task {task}")
-
-
-def _load(run: Named, task: str | None) -> Any:
-    """Loads a run; of a run of a model per task, the task's."""
-    import mtl_tf
-
-    own = os.path.join(run.path, "tasks", task or "")
-    if task and os.path.isfile(os.path.join(own, "config.json")):
-        return mtl_tf.load(own)
-    return mtl_tf.load(run.path)
-
-
-def _only_task(run: Any) -> str:
-    names = [task["name"] for task in run.tasks]
-    if len(names) > 1:
-        raise ConfigError(f"--task is missing: give one of {', '.join(names)}")
-    return names[0]
-
-
 PROGRAM = runner.Program(
     name="figures",
     summary="""
@@ -228,9 +150,13 @@ PROGRAM = runner.Program(
     gates of the runs with external memory. generated_weights: the score after
     each token, and how much the weights that a Meta-LSTM generates change.
     attention: what the tasks' columns of an L-E Transformer attend to in
-    every layer, the words and each other. learning_curves: training and
-    development loss by epoch. layers: the scores of finished runs against
-    their numbers of layers, one line a structure or label.
+    every layer, the words and each other. alignment: what each word of a
+    translation attends to in its source. learning_curves: training and
+    development loss by epoch. score_curves: validation scores of every task,
+    such as BLEU of single and of multi-target translation. layers: the scores
+    of finished runs against their numbers of layers, one line a structure or
+    label. neighbours: the words with the most similar vectors to given ones,
+    as a picture or a table.
     """,
     main=main,
     define_flags=define_flags,
@@ -249,6 +175,22 @@ PROGRAM = runner.Program(
             "What the columns of L-E attend to",
             "--figure=attention --model_dir=runs/l_e "
             "--text='not a bad film .' --output=attention.png,attention.svg",
+        ),
+        (
+            "What the words of translations look at",
+            "--figure=alignment --model_dir=runs/multi30k --task=en-de "
+            "--text='a dog runs on the beach .' --output=alignment.png",
+        ),
+        (
+            "BLEU of a model a pair against one for all, at equal data",
+            "--figure=score_curves --model_dir=Single=runs/table/single/seed_1,"
+            "Multi=runs/table/multi/seed_1 --output=curves.png,curves.svg",
+        ),
+        (
+            "The nearest neighbours of words in both",
+            "--figure=neighbours --model_dir=Multi=runs/table/multi/seed_1,"
+            "Single=runs/table/single/seed_1 --task=en-de "
+            "--words=dog,beach,three --output=nearest.md,nearest.png",
         ),
         (
             "Scores against layers, two structures with 2 and 4",

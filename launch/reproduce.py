@@ -22,7 +22,8 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "table",
         None,
-        "which table, such as meta_mtl/3; a wrong name lists all",
+        "which table, such as meta_mtl/3 or multi_target_nmt/3_multi30k (its "
+        "experiment on a small corpus); a wrong name lists all",
         flag_values=values,
     )
     flags.DEFINE_integer(
@@ -58,7 +59,7 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Does the runs and prints the table."""
-    from mtl_tf.training import reproduce, table_report
+    from mtl_tf.training import reproduce, table_page
 
     table = reproduce.find_table(values.table)
     overrides = tuple(values.override)
@@ -89,7 +90,7 @@ def main(values: flags.FlagValues) -> int:
         absent=present.absent,
     )
     report = reproduce.reproduce(table, planned, values.model_dir, settings)
-    print(table_report.markdown(report), end="")
+    print(table_page.markdown(report), end="")
     _check_failures(report)
     return 0
 
@@ -139,8 +140,8 @@ PROGRAM = runner.Program(
 
     It takes long. Stop it however you like, also by kill -9: the same command
     continues. A row that fails is noted, and the others go on. Of a table of
-    sequence tagging, corpora that are not there are left out; the table says
-    so.
+    sequence tagging, or of translation on Europarl, corpora that are not there
+    are left out; the table says so.
     """,
     main=main,
     define_flags=define_flags,
@@ -159,6 +160,12 @@ PROGRAM = runner.Program(
             "--table=meta_mtl/3 --rows=meta_lstm,meta_mtl --seeds=1 "
             "--vectors=glove.6B.200d.txt --model_dir=runs/meta "
             "--manual_dir=corpora",
+        ),
+        (
+            "Translation with little data for two of three targets, on a small "
+            "machine",
+            "--table=multi_target_nmt/4_multi30k --seeds=1 "
+            "--model_dir=runs/poor --manual_dir=corpora",
         ),
         (
             "Sequence tagging, with the Wall Street Journal in columns",

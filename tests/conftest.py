@@ -93,3 +93,12 @@ def tagging_run(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("tagging")
     return tagging.write_run(folder / "run", tagging.entries(folder, mood=True))
+
+
+@pytest.fixture(scope="session")
+def translation_run(tmp_path_factory):
+    """A run of random weights that translates from xx to aa and bb."""
+    from tests.system import translating
+
+    folder = tmp_path_factory.mktemp("translation")
+    return translating.write_run(folder / "run", translating.entries(folder))

@@ -128,6 +128,30 @@ def mean(tasks: dict[str, dict]) -> dict[str, Any]:
     return result
 
 
+def brief(results: Mapping[str, Any]) -> dict[str, Any]:
+    """What a line of `metrics.jsonl` keeps of `evaluate`'s results.
+
+    Returns:
+        {"mean": score, "tasks": {name: {metric: number, ...,
+        "diagnostics": {name: mean, ...}}}, "diagnostics": {name: mean, ...}}.
+    """
+    tasks = {
+        name: {
+            key: value
+            for key, value in scores.items()
+            if isinstance(value, (int, float))
+            and key not in ("examples", "tokens")
+            or key == "diagnostics"
+        }
+        for name, scores in results["tasks"].items()
+    }
+    means = results["mean"]
+    found = {"mean": means["overall"], "tasks": tasks}
+    if "diagnostics" in means:
+        found["diagnostics"] = means["diagnostics"]
+    return found
+
+
 def _mean_diagnostics(tasks: Iterable[dict]) -> dict[str, float | None]:
     by_name: dict[str, list[float]] = {}
     for task in tasks:

@@ -8,6 +8,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures.traces import read_text
 from mtl_tf.models.transformer_layerwise import LayerwiseExplicitScheme
+from mtl_tf.tasks.task import TRANSLATION
 from mtl_tf.training.run import Run
 
 
@@ -48,6 +49,10 @@ def read(run: Run, text: str, label: str = "") -> Attention:
         ConfigError: the run has another scheme.
         DataError: the text has no tokens.
     """
+    if run.tasks[0]["kind"] == TRANSLATION:
+        raise ConfigError(
+            f"the run {label} translates: its attention is the figure alignment"
+        )
     scheme = run.model.scheme
     if not isinstance(scheme, LayerwiseExplicitScheme):
         raise ConfigError(

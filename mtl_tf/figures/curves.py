@@ -42,16 +42,7 @@ def read(path: str, label: str) -> Curve:
     Raises:
         RunError: no evaluation is noted there.
     """
-    directory = RunDirectory(path)
-    if not directory.has("config.json"):
-        raise RunError(f"{path} is not a run directory: it has no config.json")
-    folders = [directory]
-    if directory.has("tasks"):
-        folders = [
-            RunDirectory(root)
-            for root, _, names in sorted(os.walk(directory.file("tasks")))
-            if "metrics.jsonl" in names
-        ]
+    folders = run_folders(path)
     points: dict[float, list[Mapping[str, Any]]] = collections.defaultdict(list)
     for folder in folders:
         for entry in folder.metrics():
@@ -67,6 +58,26 @@ def read(path: str, label: str) -> Curve:
         tuple(_mean(_training_losses(complete[e])) for e in epochs),
         tuple(_mean(_development_losses(complete[e])) for e in epochs),
     )
+
+
+def run_folders(path: str) -> list[RunDirectory]:
+    """The directories below a run directory that hold evaluations.
+
+    It is the run directory itself, or those of a model per task.
+
+    Raises:
+        RunError: it is none.
+    """
+    directory = RunDirectory(path)
+    if not directory.has("config.json"):
+        raise RunError(f"{path} is not a run directory: it has no config.json")
+    if not directory.has("tasks"):
+        return [directory]
+    return [
+        RunDirectory(root)
+        for root, _, names in sorted(os.walk(directory.file("tasks")))
+        if "metrics.jsonl" in names
+    ]
 
 
 def _training_losses(entries: list[Mapping[str, Any]]) -> list[float]:

@@ -47,19 +47,25 @@ def looks(count: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def check_paths(paths: Sequence[str]) -> None:
+def check_paths(paths: Sequence[str], more: Sequence[str] = ()) -> None:
     """Refuses files that no figure can be written to.
 
+    Args:
+        paths: the files.
+        more: endings of what else the figure can be.
+
     Raises:
-        ConfigError: none, or one whose ending is not among `FORMATS`.
+        ConfigError: none, or one whose ending is not among `FORMATS` or
+            `more`.
     """
     if not paths:
         raise ConfigError("--output is missing: name a file .png or .svg")
+    known = (*FORMATS, *more)
     for path in paths:
-        if _format(path) not in FORMATS:
+        if form_of(path) not in known:
             raise ConfigError(
                 f"--output={path} must end with one of "
-                f"{', '.join('.' + name for name in FORMATS)}"
+                f"{', '.join('.' + name for name in known)}"
             )
 
 
@@ -70,7 +76,7 @@ def save(figure: Any, paths: Sequence[str]) -> None:
     # The same figure is the same file: no random names, no date.
     with matplotlib.rc_context({"svg.hashsalt": "mtl_tf"}):
         for path in paths:
-            form = _format(path)
+            form = form_of(path)
             metadata = {"png": {}, "svg": {"Date": None}}.get(
                 form, {"CreationDate": None}
             )
@@ -80,5 +86,6 @@ def save(figure: Any, paths: Sequence[str]) -> None:
                 )
 
 
-def _format(path: str) -> str:
+def form_of(path: str) -> str:
+    """What a file is by its ending, such as "png"."""
     return os.path.splitext(path)[1].removeprefix(".").lower()

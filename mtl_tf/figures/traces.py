@@ -9,7 +9,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.scheme import RecurrentScheme
-from mtl_tf.tasks.task import TAGGING
+from mtl_tf.tasks.task import TAGGING, TRANSLATION
 from mtl_tf.training.run import Run
 
 
@@ -45,14 +45,15 @@ def trace(run: Run, task: str, text: str, label: str = "") -> Trace:
         label: how figures name the run.
 
     Raises:
-        ConfigError: the run has no such task, or one that tags words: the
-            figures show how the score of a whole text comes about.
+        ConfigError: the run has no such task, or one that does not classify:
+            the figures show how the score of a whole text comes about.
         DataError: the text has no tokens.
     """
     index = run.task_index(task)
-    if run.tasks[index]["kind"] == TAGGING:
+    kind = run.tasks[index]["kind"]
+    if kind in (TAGGING, TRANSLATION):
         raise ConfigError(
-            f"the task {task!r} is of the kind {TAGGING!r}: this figure shows "
+            f"the task {task!r} is of the kind {kind!r}: this figure shows "
             "the score of a whole text after each of its tokens, which tasks "
             "that classify texts have"
         )

@@ -6,39 +6,21 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import completed, hint, look_up
+from mtl_tf.core.names import completed, look_up
 from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.word_dropout import WordDropout
+from mtl_tf.models import parts
 from mtl_tf.models.heads import TAGGING, make_heads
 from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
 
-_FIELDS = (
-    "embedding_dim",
-    "embedding_private_dim",
-    "embedding_trainable",
-    "dropout",
-    "head",
-    "init",
-    "scheme",
-    "tagging",
-    "characters",
-    "casing_dim",
-    "word_dropout",
-    "translation",
-)
-
 # Entries of a batch that have a time axis, the third one.
 _TIMED = ("tokens", "tags", "characters", "casing")
-
-# Kinds of casing a batch may tell apart, and 0 for padding.
-_CASINGS = 16
 
 
 class MultiTaskModel(keras.Model):
@@ -203,7 +185,7 @@ class MultiTaskModel(keras.Model):
         tokens = self.word_dropout(
             batch["tokens"], training=training, seed=seed
         )
-        parts = [self.embedding(tokens, task)]
+        found = [self.embedding(tokens, task)]
         for name, options in (
             ("characters", {"training": training}),
             ("casing", {}),
@@ -215,8 +197,8 @@ class MultiTaskModel(keras.Model):
                     f"{', '.join(sorted(batch))}"
                 )
             if layer:
-                parts.append(layer(batch[name], **options))
-        return tf.concat(parts, -1) if len(parts) > 1 else parts[0]
+                found.append(layer(batch[name], **options))
+        return tf.concat(found, -1) if len(found) > 1 else found[0]
 
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights that are stacked by task."""
@@ -286,27 +268,29 @@ def build_model(
         ConfigError: a field, a name or a value is wrong, or the scheme does
             not compute in `dtype`.
     """
-    config = _checked(model_config)
+    config = parts.checked(model_config)
     if not tasks:
         raise ConfigError("tasks must name at least one task")
     init = {"seed": seed} | dict(config.get("init") or {})
-    dropout = _checked_dropout(config.get("dropout"))
-    parts = {"init": init, "dtype": dtype}
-    scheme = make_scheme(config["scheme"], len(tasks), **parts)
-    head = _checked_head(config.get("head"))
+    dropout = parts.checked_dropout(config.get("dropout"))
+    options = {"init": init, "dtype": dtype}
+    scheme = make_scheme(config["scheme"], len(tasks), **options)
+    head = parts.checked_head(config.get("head"))
     tagging = completed("model.tagging", config.get("tagging"), TAGGING)
-    heads = make_heads(tasks, head["sharing"], tagging, parts)
-    _check_reading(heads, scheme, config["scheme"]["name"])
+    heads = make_heads(tasks, head["sharing"], tagging, options)
+    parts.check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
-        embedding=_make_embedding(config, vocabulary_size, len(tasks), parts),
+        embedding=parts.make_embedding(
+            config, vocabulary_size, len(tasks), options
+        ),
         scheme=scheme,
         heads=heads,
         embedding_dropout=dropout["embedding"],
         head_dropout=dropout["head"],
         word_dropout=config.get("word_dropout", 0.0),
-        characters=make_characters(config.get("characters"), parts),
-        casing=_make_casing(config.get("casing_dim", 0), parts),
-        hidden=_make_hidden(head, len(tasks), parts),
+        characters=make_characters(config.get("characters"), options),
+        casing=parts.make_casing(config.get("casing_dim", 0), options),
+        hidden=parts.make_hidden(head, len(tasks), options),
         kinds=[task["kind"] for task in tasks],
         name="multi_task_model",
     )
@@ -314,74 +298,6 @@ def build_model(
     if vectors is not None:
         model.embedding.set_vectors(vectors)
     return model
-
-
-def _make_embedding(
-    config: Mapping, vocabulary_size: int, tasks: int, parts: Mapping
-) -> Embedding:
-    private = config.get("embedding_private_dim", 0)
-    trainable = bool(config.get("embedding_trainable", True))
-    if private and not trainable:
-        raise ConfigError(
-            "embedding_private_dim must be 0 where embedding_trainable is "
-            f"False, got {private}: tables of the tasks' own are drawn at "
-            "random and would never learn"
-        )
-    return Embedding(
-        vocabulary_size,
-        config.get("embedding_dim", 200),
-        private_dimension=private,
-        tasks=tasks,
-        trainable=trainable,
-        name="embedding",
-        **parts,
-    )
-
-
-def _make_casing(dimension: int, parts: Mapping) -> Embedding | None:
-    checks.not_negative_integer("casing_dim", dimension)
-    if not dimension:
-        return None
-    return Embedding(_CASINGS, dimension, name="casing", **parts)
-
-
-def _make_hidden(head: Mapping, tasks: int, parts: Mapping) -> TaskDense | None:
-    """The hidden layer below the heads, if there is one."""
-    if not head["hidden_units"]:
-        return None
-    count = 0 if head["sharing"] == "shared" else tasks
-    return TaskDense(head["hidden_units"], count, name="hidden", **parts)
-
-
-def _check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
-    for kind, head in heads.items():
-        if head.reads == "sequence" and not scheme.has_sequence:
-            raise ConfigError(
-                f"the scheme {name!r} has no sequence, which tasks of the "
-                f"kind {kind!r} need: choose another model.scheme"
-            )
-
-
-def _checked(config: Mapping) -> dict:
-    for field in config:
-        if field not in _FIELDS:
-            raise ConfigError(
-                f"model has no field {field!r}; {hint(field, _FIELDS)}"
-            )
-    if "scheme" not in config:
-        raise ConfigError("model.scheme must name a sharing scheme")
-    return dict(config)
-
-
-def _checked_dropout(dropout: Mapping | None) -> dict:
-    return completed("model.dropout", dropout, {"embedding": 0.0, "head": 0.0})
-
-
-def _checked_head(head: Mapping | None) -> dict:
-    default = {"hidden_units": 0, "sharing": "private"}
-    head = completed("model.head", head, default)
-    checks.not_negative_integer("head.hidden_units", head["hidden_units"])
-    return head
 
 
 def count_parameters(

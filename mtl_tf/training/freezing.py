@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 import keras
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.models.multi_task import MultiTaskModel
 
 
 def path_of(variable: keras.Variable) -> str:
@@ -19,27 +18,36 @@ def is_private(variable: keras.Variable) -> bool:
     return getattr(variable, "is_private", False)
 
 
-def _in_embedding(path: str) -> bool:
-    return path.startswith("embedding/")
+def _in_embedding(variable: keras.Variable) -> bool:
+    path = path_of(variable)
+    # A model that translates has an embedding for each language.
+    languages = path.startswith(("encoder/", "decoder_"))
+    own = languages and path.split("/")[-2].endswith("_embedding")
+    return own or path.startswith("embedding/")
 
 
-_BELOW_HEADS = ("scheme/", "embedding/", "characters/", "casing/")
+def _of_one_task(variable: keras.Variable) -> bool:
+    """Whether the weight, or each slice of it, belongs to one task."""
+    return is_private(variable) or path_of(variable).startswith("decoder_")
+
+
+_SCHEME = ("scheme/", "encoder/")
+_BELOW_HEADS = (*_SCHEME, "embedding/", "characters/", "casing/")
 
 
 # Names of parts -> whether a weight belongs to them. "shared" is what the
-# tasks share besides words: theta_m of Chen et al. (2018).
+# tasks share besides words: theta_m of Chen et al. (2018). Of a model that
+# translates the encoder is the scheme, and the decoders are the heads.
 PARTS: dict[str, Callable[[keras.Variable], bool]] = {
-    "shared": lambda v: not is_private(v) and not _in_embedding(path_of(v)),
-    "private": is_private,
-    "embedding": lambda v: _in_embedding(path_of(v)),
-    "scheme": lambda v: path_of(v).startswith("scheme/"),
+    "shared": lambda v: not _of_one_task(v) and not _in_embedding(v),
+    "private": _of_one_task,
+    "embedding": _in_embedding,
+    "scheme": lambda v: path_of(v).startswith(_SCHEME),
     "heads": lambda v: not path_of(v).startswith(_BELOW_HEADS),
 }
 
 
-def frozen(
-    model: MultiTaskModel, patterns: Sequence[str]
-) -> list[keras.Variable]:
+def frozen(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
     """The trainable weights that the patterns name.
 
     Args:

@@ -10,10 +10,11 @@ import numpy as np
 from absl import logging
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.models.multi_task import MultiTaskModel
+from mtl_tf.tasks.task import TRANSLATION
 from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.translation import TranslationText
 from mtl_tf.training.checkpoints import BestWeights
-from mtl_tf.training.freezing import PARTS, is_private, path_of
+from mtl_tf.training.freezing import is_private, path_of
 from mtl_tf.training.run_directory import RunDirectory
 
 
@@ -25,15 +26,28 @@ class Source:
         directory: its run directory.
         weights: by path.
         tasks: names of its tasks, in the order of their slices.
-        words: of its vocabulary, in the order of their vectors.
+        words: see `words_of`.
         step: of the best weights.
     """
 
     directory: str
     weights: Mapping[str, np.ndarray]
     tasks: Sequence[str]
-    words: Sequence[str]
+    words: Mapping[str, Sequence[str]]
     step: int
+
+
+def words_of(text: TextEncoder | TranslationText) -> dict[str, Sequence[str]]:
+    """The words that the rows of weights stand for, by beginnings of paths."""
+    if isinstance(text, TextEncoder):
+        return {"embedding/": text.vocabulary.tokens}
+    words = {"encoder/encoder_embedding/": text.source.vocabulary.tokens}
+    for language, encoder in text.targets.items():
+        decoder = f"decoder_{language}"
+        for part in ("embedding", "output"):
+            path = f"{decoder}/{decoder}_{part}/"
+            words[path] = encoder.vocabulary.tokens
+    return words
 
 
 def read_source(directory: str) -> Source:
@@ -55,22 +69,28 @@ def read_source(directory: str) -> Source:
             f"{hint}"
         )
     best, weights = BestWeights.read(run.file("best"))
-    encoder = TextEncoder.load(run.file("vocabulary"))
-    tasks = [task["name"] for task in run.read("labels.json")["tasks"]]
-    words = encoder.vocabulary.tokens
-    return Source(directory, weights, tasks, words, best["step"])
+    tasks = run.read("labels.json")["tasks"]
+    names = [task["name"] for task in tasks]
+    folder = run.file("vocabulary")
+    text: TextEncoder | TranslationText
+    if tasks[0]["kind"] == TRANSLATION:
+        text = TranslationText.load(folder, names)
+    else:
+        text = TextEncoder.load(folder)
+    return Source(directory, weights, names, words_of(text), best["step"])
 
 
 def initialize(
-    model: MultiTaskModel,
+    model: keras.Model,
     source: Source,
     tasks: Sequence[str],
-    words: Sequence[str],
+    words: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Gives a model the weights of another that fit it.
 
-    A weight is taken from that of the same path and shape. Of the word
-    vectors those of the words that both know are taken. Of a stack, one slice
+    A weight is taken from that of the same path and shape. Of word vectors,
+    and of a decoder's output layer, the rows of the words that both know are
+    taken. Of a stack, one slice
     a task, the slices of the tasks of the same name are taken and no others;
     likewise of a shared weight that says that it has `rows_of_tasks`.
 
@@ -78,7 +98,7 @@ def initialize(
         model: the model to fill; what is not taken stays.
         source: see `read_source`.
         tasks: names of the model's tasks.
-        words: of the model's vocabulary.
+        words: of the model, see `words_of`.
 
     Returns:
         What was taken and what not, and why not, for `initialized.json`.
@@ -105,10 +125,12 @@ def _take(
     variable: keras.Variable,
     source: Source,
     tasks: Sequence[str],
-    words: Sequence[str],
+    words: Mapping[str, Sequence[str]],
 ) -> tuple[str, str]:
     """Takes what fits; returns what it was, or "" and why nothing was."""
-    value = source.weights.get(path_of(variable))
+    path = path_of(variable)
+    value = source.weights.get(path)
+    here, there = _below(words, path), _below(source.words, path)
     shape = tuple(variable.shape)
     if value is None:
         return "", "the other run has no weight of this path"
@@ -117,11 +139,11 @@ def _take(
         # A stack may be a long table of the tasks' tables.
         value = _by_task(value, len(source.tasks))
         new = _by_task(new, len(tasks))
-        if PARTS["embedding"](variable) and list(words) != list(source.words):
+        if here != there:
             return "", "the vocabularies differ"
         pairs, noun = _pairs(source.tasks, tasks), "tasks"
-    elif PARTS["embedding"](variable):
-        pairs, noun = _pairs(source.words, words), "words"
+    elif here is not None and there is not None:
+        pairs, noun = _pairs(there, here), "words"
     elif value.shape != shape:
         return "", f"its shape is {shape}, there {value.shape}"
     else:
@@ -134,10 +156,16 @@ def _take(
         )
     if not pairs:
         return "", f"no {noun} of the same name"
-    there, here = map(list, zip(*pairs))
-    new[here] = value[there]
+    places, own = map(list, zip(*pairs))
+    new[own] = value[places]
     variable.assign(new.reshape(shape))
     return f"{len(pairs)} of {len(new)} {noun}", ""
+
+
+def _below(words: Mapping[str, Sequence[str]], path: str) -> list[str] | None:
+    """The words that the rows of a weight stand for, if they stand for any."""
+    found = (rows for start, rows in words.items() if path.startswith(start))
+    return next(map(list, found), None)
 
 
 def _by_task(stack: np.ndarray, tasks: int) -> np.ndarray:

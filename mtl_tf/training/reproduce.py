@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import glob
 import os
 import statistics
 import time
@@ -15,7 +16,7 @@ from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError, DataError, Interrupted
 from mtl_tf.core.names import look_up
 from mtl_tf.tasks import registry
-from mtl_tf.training import published, runs, table_report
+from mtl_tf.training import published, runs, table_page, table_report
 from mtl_tf.training.progress import duration
 from mtl_tf.training.published import PublishedRow, PublishedTable
 from mtl_tf.training.run_directory import RunDirectory
@@ -152,7 +153,28 @@ class PresentTasks:
         asked = repr(config["tasks"])
         if asked not in self._known:
             self._known[asked] = self._present(config["tasks"])
-        return {**config, "tasks": self._known[asked]}
+        return {
+            **config,
+            "tasks": self._known[asked],
+            "pipeline": self._pipeline(config["pipeline"]),
+        }
+
+    def _pipeline(self, pipeline: Mapping[str, Any]) -> dict[str, Any]:
+        """The config's, which cuts no data of a task that is left out."""
+        absent = {name.split("/")[-1] for name in self.absent}
+        fractions = {
+            name: part
+            for name, part in pipeline["fractions"].items()
+            if name not in absent
+        }
+        if pipeline["fractions"] and not fractions:
+            raise DataError(
+                f"table {self.table.name}: of the tasks with a part of their "
+                f"data ({', '.join(pipeline['fractions'])}) none is there. "
+                "Name others by --override=pipeline.fractions="
+                "\"{'en-fr': 0.15}\". " + " ".join(self.absent.values())
+            )
+        return {**pipeline, "fractions": fractions}
 
     def _present(self, entries: Sequence[Any]) -> list[Any]:
         there, missing = registry.present(entries, *self.where)
@@ -245,19 +267,39 @@ def write(
     model_dir: str,
     settings: Settings,
 ) -> dict[str, Any]:
-    """Writes `table.json` and `table.md` from the runs' directories."""
+    """Writes `table.json` and `table.md` from the runs' directories.
+
+    Finished runs of other rows and seeds in `model_dir` stay in the table.
+    """
     report = table_report.build(
         table,
-        _outcomes(planned),
+        _outcomes([*planned, *_others(table, planned, model_dir)]),
         command=settings.command,
         overrides=settings.overrides,
         vectors=planned[0].config["text"]["vectors"],
         absent=settings.absent,
     )
-    text = table_report.markdown(report)
+    text = table_page.markdown(report)
     files.write_json(os.path.join(model_dir, "table.json"), report)
     files.write_text(os.path.join(model_dir, "table.md"), text)
     return report
+
+
+def _others(
+    table: PublishedTable, planned: Sequence[PlannedRun], model_dir: str
+) -> list[PlannedRun]:
+    """The finished runs of `model_dir` that are not planned."""
+    found = []
+    known = {run.path for run in planned}
+    rows = {row.name: row for row in table.rows}
+    for path in sorted(
+        glob.glob(os.path.join(glob.escape(model_dir), "*", "seed_*"))
+    ):
+        folder, name = os.path.split(path)
+        row, seed = rows.get(os.path.basename(folder)), name[len("seed_") :]
+        if row and seed.isdecimal() and path not in known:
+            found.append(PlannedRun(row, int(seed), {}, path))
+    return [run for run in found if run.state == FINISHED]
 
 
 def _outcomes(planned: Sequence[PlannedRun]) -> list[table_report.Outcome]:

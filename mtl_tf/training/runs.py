@@ -124,6 +124,7 @@ def _train_separately(
             **config,
             "train_separately": False,
             "tasks": [entry],
+            "pipeline": _pipeline_of(config["pipeline"], task.name),
             "evaluation": {**config["evaluation"], "group": group},
         }
         keras.backend.clear_session()
@@ -144,6 +145,14 @@ def _train_separately(
             "wall_time": sum(run["wall_time"] for run in about),
         },
     )
+
+
+def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """The `pipeline` of a config for a model of one task."""
+    # Runs of before there was translation have no such field.
+    fractions = pipeline.get("fractions") or {}
+    own = {name: part for name, part in fractions.items() if name == task}
+    return {**pipeline, "fractions": own} if fractions else dict(pipeline)
 
 
 def parts_by_split(results: Iterable[Mapping[str, Any]]) -> list[dict]:
@@ -247,7 +256,7 @@ def _initialize(
         model,
         initializing.read_source(directory),
         [task.name for task in loaded.tasks],
-        loaded.encoder.vocabulary.tokens,
+        initializing.words_of(loaded.encoder),
     )
     taken = {entry["path"] for entry in report["taken"]}
     for weight in freezing.frozen(model, config["training"]["freeze"]):

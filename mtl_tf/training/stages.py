@@ -352,35 +352,19 @@ class StageRunner:
         checkpoints.best_step.assign(0)
 
     def _evaluate(self, stage: Stage) -> dict[str, Any]:
-        results = evaluator.evaluate(
-            [
-                score(
-                    self.predictor,
-                    self.data.validation[number],
-                    self.task_dicts[number],
-                    number,
-                    self.config["evaluation"]["batch_size"],
-                    self.data.references[number],
-                )
-                for number in stage.tasks
-            ],
-            "validation",
-        )
-        tasks = {
-            name: {
-                key: value
-                for key, value in scores.items()
-                if isinstance(value, (int, float))
-                and key not in ("examples", "tokens")
-                or key == "diagnostics"
-            }
-            for name, scores in results["tasks"].items()
-        }
-        means = results["mean"]
-        found = {"mean": means["overall"], "tasks": tasks}
-        if "diagnostics" in means:
-            found["diagnostics"] = means["diagnostics"]
-        return found
+        numbers = stage.tasks
+        scores = [
+            score(
+                self.predictor,
+                self.data.validation[number],
+                self.task_dicts[number],
+                number,
+                self.config["evaluation"]["batch_size"],
+                self.data.references[number],
+            )
+            for number in numbers
+        ]
+        return evaluator.brief(evaluator.evaluate(scores, "validation"))
 
     def _record(
         self,

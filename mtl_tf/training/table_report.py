@@ -1,28 +1,19 @@
-"""A reproduced table as data and as Markdown, beside the paper's figures."""
+"""A reproduced table as data, beside the paper's figures."""
 
 import dataclasses
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mtl_tf.evaluation.tables import duration, grid, metric_title
-from mtl_tf.training import published
+from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation.tables import metric_title
 from mtl_tf.training.published import (
     PublishedRow,
     PublishedTable,
     PublishedTask,
 )
 
-# More tasks than this stand below each other, models side by side.
-_WIDE = 6
 _UNITS = {"examples": "texts", "tokens": "tokens"}
-_KINDS = {
-    published.SINGLE: "single task",
-    published.MULTI: "multi-task",
-    published.TRANSFER: "transfer",
-    published.BASELINE: "baseline",
-    published.QUOTED: "quoted by the paper",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,16 +56,20 @@ def build(
         metrics and the numbers of test texts, ours and the paper's), `rows`
         (each with `paper` and `ours`: per task, mean, clean mean, each as
         mean, std and n over seeds; parameters, wall time, the seeds and
-        failures), `differences` of the setting, `hardware` and `versions`.
+        failures; of further metrics `others`), `gain` of a row over another
+        with the same seeds, or None, `orientation`: the paper's figures where
+        they are of another corpus, or None, `differences` of the setting,
+        `hardware` and `versions`.
     """
     done = [o.results for o in outcomes if o.results]
-    tasks = [_task(task, done) for task in table.tasks]
+    tasks = [_task(table, task, done) for task in table.tasks]
     return {
         "table": table.name,
         "paper": table.paper,
         "command": command,
         "split": done[0]["split"] if done else "test",
         "decimals": table.decimals,
+        "metric": _headline(table),
         "tasks": tasks,
         "rows": [
             {
@@ -88,6 +83,8 @@ def build(
             }
             for row in table.rows
         ],
+        "gain": _gain(table, outcomes, tasks) if table.gain else None,
+        "orientation": _orientation(table.orientation),
         "differences": [
             *_setting(table, tasks, overrides, vectors),
             *_coverage(table, tasks, done, absent or {}),
@@ -124,22 +121,136 @@ def _ours(table: PublishedTable, outcomes: list[Outcome]) -> dict[str, Any]:
     }
     if not done:
         return ours
-    found = [
-        [_scores(task, results) for task in table.tasks] for results in done
-    ]
     runs = [results.get("run", {}) for results in done]
-    return ours | {
+    return (
+        ours
+        | _spreads(table, done, _headline(table))
+        | {
+            "others": {
+                metric: _spreads(table, done, metric)
+                for metric in table.metrics[1:]
+            },
+            "parameters": runs[0].get("parameters_without_embedding"),
+            "models": runs[0].get("models", 1),
+            "wall_time": spread(run.get("wall_time") for run in runs),
+        }
+    )
+
+
+def _headline(table: PublishedTable) -> str:
+    """The metric that compares with the paper; "" for each task's own."""
+    return table.metrics[0] if table.metrics else ""
+
+
+def _spreads(
+    table: PublishedTable, done: list[dict], metric: str
+) -> dict[str, Any]:
+    """The scores of a row by a metric, over seeds."""
+    fallback = metric == _headline(table)
+    means = [_means(results, metric, fallback) for results in done]
+    return {
         "tasks": {
-            task.name: spread(_primary(scores[place]) for scores in found)
-            for place, task in enumerate(table.tasks)
+            task.name: spread(
+                _value(_scores(task, results), metric, fallback)
+                for results in done
+            )
+            for task in table.tasks
         },
-        "mean": spread(results["mean"]["overall"] for results in done),
-        "clean": spread(
-            results["mean"].get("clean", {}).get("overall") for results in done
-        ),
-        "parameters": runs[0].get("parameters_without_embedding"),
-        "models": runs[0].get("models", 1),
-        "wall_time": spread(run.get("wall_time") for run in runs),
+        "mean": spread(mean["overall"] for mean in means),
+        "clean": spread(mean.get("clean", {}).get("overall") for mean in means),
+    }
+
+
+def _metric_of(scores: Mapping, metric: str, fallback: bool) -> str:
+    """The metric, or the task's own if that is wanted in its place."""
+    return scores["primary"] if fallback and metric not in scores else metric
+
+
+def _value(scores: dict | None, metric: str, fallback: bool) -> float | None:
+    if not scores:
+        return None
+    return scores.get(_metric_of(scores, metric, fallback))
+
+
+def _means(results: dict, metric: str, fallback: bool) -> dict[str, Any]:
+    """The means over a run's tasks; see `evaluator.mean`."""
+    if not metric:
+        return results["mean"]
+    chosen = {
+        name: {**scores, "primary": _metric_of(scores, metric, fallback)}
+        for name, scores in results["tasks"].items()
+    }
+    known = {n: s for n, s in chosen.items() if s["primary"] in s}
+    return evaluator.mean(known)
+
+
+def _gain(
+    table: PublishedTable, outcomes: Sequence[Outcome], tasks: list[dict]
+) -> dict[str, Any]:
+    """What a row has more than another: ours seed by seed, and the paper's."""
+    rows = [table.row(name) for name in table.gain]
+    papers = [_paper(table, row, tasks) for row in rows]
+    of_tasks = [
+        [paper["tasks"][t.name] for paper in papers] for t in table.tasks
+    ]
+    return {
+        "rows": list(table.gain),
+        "title": " - ".join(row.title for row in rows),
+        "ours": _our_gain(table, outcomes),
+        "paper": {
+            "tasks": {
+                task.name: _difference(*both)
+                for task, both in zip(table.tasks, of_tasks)
+            },
+            "mean": _difference(*(paper["mean"] for paper in papers)),
+        },
+    }
+
+
+def _our_gain(
+    table: PublishedTable, outcomes: Sequence[Outcome]
+) -> dict[str, Any]:
+    """The differences between rows with the same seed, over the seeds."""
+    metric = _headline(table)
+    one, other = (
+        {o.seed: o.results for o in outcomes if o.row == name and o.results}
+        for name in table.gain
+    )
+    pairs = [(one[seed], other[seed]) for seed in sorted(set(one) & set(other))]
+
+    def gained(score: Callable[[dict], float | None]) -> dict[str, Any]:
+        return spread(_difference(*map(score, pair)) for pair in pairs)
+
+    def of_task(task: PublishedTask) -> dict[str, Any]:
+        return gained(lambda r: _value(_scores(task, r), metric, True))
+
+    return {
+        "tasks": {task.name: of_task(task) for task in table.tasks},
+        "mean": gained(lambda r: _means(r, metric, True)["overall"]),
+    }
+
+
+def _difference(one: float | None, other: float | None) -> float | None:
+    return None if None in (one, other) else one - other
+
+
+def _orientation(table: PublishedTable | None) -> dict[str, Any] | None:
+    """The figures of a paper's table, which nobody ran here."""
+    if table is None:
+        return None
+    tasks = [_task(table, task, []) for task in table.tasks]
+    gain = _gain(table, [], tasks) if table.gain else None
+    return {
+        "paper": table.paper,
+        "corpus": table.corpus,
+        "decimals": table.decimals,
+        "tasks": tasks,
+        "rows": [
+            {"title": row.title, **_paper(table, row, tasks)}
+            for row in table.rows
+            if row.scores
+        ],
+        "gain": gain and {"title": gain["title"], **gain["paper"]},
     }
 
 
@@ -167,11 +278,10 @@ def _own(name: str) -> str:
     return name.split("/")[-1]
 
 
-def _primary(scores: dict | None) -> float | None:
-    return scores[scores["primary"]] if scores else None
-
-
-def _task(task: PublishedTask, done: list[dict]) -> dict[str, Any]:
+def _task(
+    table: PublishedTable, task: PublishedTask, done: list[dict]
+) -> dict[str, Any]:
+    metric = _headline(table)
     found = [s for results in done if (s := _scores(task, results))]
     return {
         "name": task.name,
@@ -179,7 +289,9 @@ def _task(task: PublishedTask, done: list[dict]) -> dict[str, Any]:
         "test": max((s[task.unit] for s in found), default=None),
         "paper_test": task.test,
         "unit": task.unit,
-        "metric": found[0]["primary"] if found else task.metric,
+        "metric": (
+            _metric_of(found[0], metric, True) if found else task.metric
+        ),
         "paper_metric": task.metric,
     }
 
@@ -192,8 +304,9 @@ def _setting(
 ) -> Iterator[str]:
     """What differs in these runs from the paper's setting, in sentences."""
     if vectors:
-        yield f"Word vectors from {vectors}; the paper's: {table.vectors}."
-    else:
+        paper = table.vectors or "none"
+        yield f"Word vectors from {vectors}; the paper's: {paper}."
+    elif table.vectors:
         yield f"No pretrained word vectors; the paper has {table.vectors}."
     sizes: dict[tuple[int, int, str], list[str]] = {}
     for task in tasks:
@@ -243,144 +356,3 @@ def _distinct(done: list[dict], fact: str) -> list[Any]:
         if value and value not in found:
             found.append(value)
     return found
-
-
-def markdown(report: dict[str, Any]) -> str:
-    """The table as a Markdown page."""
-    title = f"# {report['table']}: {report['paper']}"
-    parts = [
-        title,
-        f"Percentages on the split `{report['split']}`, mean and standard "
-        "deviation over the seeds. Clean: only texts that occur in no "
-        "training or validation text of the whole group. Parameters are "
-        "without word vectors, times are of training one seed.",
-        grid(*_summary(report)),
-        "## Each task: ours (the paper's)",
-        grid(*_details(report)),
-        "## What differs from the paper's setting",
-        "\n".join(f"* {text}" for text in report["differences"]),
-    ]
-    if failures := list(_failures(report)):
-        parts += ["## Failed runs", "\n".join(failures)]
-    parts += ["## Made by", "\n".join(_origin(report))]
-    return "\n\n".join(parts) + "\n"
-
-
-def _summary(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    header = [
-        *("model", "kind", "paper", "ours", "ours - paper", "clean"),
-        *("parameters, paper", "parameters", "training time", "seeds"),
-    ]
-    show = _Numbers(report["decimals"])
-    return header, [_summary_row(row, show) for row in report["rows"]]
-
-
-def _summary_row(row: dict[str, Any], show: "_Numbers") -> list[str]:
-    paper, ours = row["paper"], row["ours"]
-    mean = ours.get("mean", {}).get("mean")
-    both = paper["mean"] is not None and mean is not None
-    seconds = ours.get("wall_time", {}).get("mean")
-    title = row["title"]
-    if paper["source"]:
-        title += f" (paper's figures: {paper['source']})"
-    return [
-        title,
-        _KINDS[row["column"]],
-        show.number(paper["mean"]),
-        show.spread(ours.get("mean")),
-        show.difference(mean - paper["mean"]) if both else "-",
-        show.spread(ours.get("clean")),
-        _thousands(paper["parameters"]),
-        _parameters(ours),
-        "-" if seconds is None else duration(seconds),
-        _seeds(ours),
-    ]
-
-
-def _details(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Scores by model and task; the longer of the two goes downwards."""
-    columns = [["model", *(row["title"] for row in report["rows"])]]
-    show = _Numbers(report["decimals"])
-    for task in report["tasks"]:
-        cells = [
-            show.cell(row["ours"].get("tasks", {}).get(task["name"]), score)
-            for row in report["rows"]
-            for score in [row["paper"]["tasks"][task["name"]]]
-        ]
-        columns.append([_titled(task, report["tasks"]), *cells])
-    if len(report["tasks"]) > _WIDE:
-        columns[0][0] = "task"
-        return columns[0], columns[1:]
-    header, *rows = (list(line) for line in zip(*columns))
-    return header, rows
-
-
-def _titled(task: dict, tasks: list[dict]) -> str:
-    """A task's title, with its metric where not all have the same."""
-    if len({other["metric"] for other in tasks}) == 1:
-        return task["title"]
-    return f"{task['title']}, {metric_title(task['metric'])}"
-
-
-@dataclasses.dataclass(frozen=True)
-class _Numbers:
-    """Writes percentages with as many decimals as the paper does."""
-
-    decimals: int
-
-    def number(self, value: float | None) -> str:
-        return "-" if value is None else f"{value:.{self.decimals}f}"
-
-    def difference(self, value: float) -> str:
-        return f"{value:+.{self.decimals}f}"
-
-    def spread(self, value: dict | None) -> str:
-        if not value or value["mean"] is None:
-            return "-"
-        mean = self.number(value["mean"])
-        if value["std"] is None:
-            return mean
-        return f"{mean} ± {self.number(value['std'])}"
-
-    def cell(self, ours: dict | None, paper: float | None) -> str:
-        text = self.spread(ours)
-        return text if paper is None else f"{text} ({self.number(paper)})"
-
-
-def _thousands(value: int | None) -> str:
-    return "-" if value is None else f"{value // 1000}K"
-
-
-def _parameters(ours: dict) -> str:
-    total, models = ours.get("parameters"), ours.get("models", 1)
-    if total is None:
-        return "-"
-    if models == 1:
-        return f"{total:,}"
-    # Tasks with more classes have larger models.
-    equal = total % models == 0
-    return f"{models} x {total // models:,}" if equal else f"{total:,} in all"
-
-
-def _seeds(ours: dict) -> str:
-    finished, planned = len(ours["finished"]), ours["planned"]
-    if not planned:
-        return "-"
-    return str(planned) if finished == planned else f"{finished} of {planned}"
-
-
-def _failures(report: dict[str, Any]) -> Iterator[str]:
-    for row in report["rows"]:
-        for seed, error in row["ours"]["failures"].items():
-            first = error.strip().split("\n")[0]
-            yield f"* {row['title']}, seed {seed}: {first}"
-
-
-def _origin(report: dict[str, Any]) -> Iterator[str]:
-    if report["command"]:
-        yield f"* command: `{report['command']}`"
-    for machine in report["hardware"]:
-        yield f"* hardware: {machine}"
-    for versions in report["versions"]:
-        listed = ", ".join(f"{name} {v}" for name, v in versions.items())
-        yield f"* versions: {listed}"

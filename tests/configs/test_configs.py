@@ -212,6 +212,64 @@ def test_conll2000_can_train_on_all_training_sentences():
         assert validate(whole.to_dict()) == part.to_dict()
 
 
+def test_multi_target_nmt_has_the_papers_settings():
+    for table in ("multi_target_nmt_3", "multi_target_nmt_4"):
+        for row in ("single", "multi", "en-nl"):
+            config = load(table).get_config(row)
+            assert validate(config.to_dict())["name"] == f"{table}_{row}"
+            assert config.train_separately is (row == "single")
+            assert len(config.tasks) == (1 if row == "en-nl" else 4)
+            model = config.model.translation
+            assert (model.embedding_dim, model.units) == (1000, 1000)
+            assert model.init.to_dict() == {"name": "uniform", "range": 0.01}
+            assert config.text.max_size == 30_000
+            assert config.pipeline.batch_size == 50
+            schedule = config.pipeline.schedule.to_dict()
+            assert schedule == {"name": "blocks", "block": 1000}
+            optimizer = config.training.optimizer
+            assert (optimizer.name, optimizer.learning_rate) == ("adadelta", 1)
+            assert config.evaluation.decoding.beam == 10
+            assert config.evaluation.paper_scoring is True
+    cut = {"en-nl": 0.15, "en-pt": 0.15}
+    poor = load("multi_target_nmt_4")
+    assert poor.get_config("single").pipeline.fractions.to_dict() == cut
+    assert poor.get_config("en-es").pipeline.fractions.to_dict() == {}
+    with pytest.raises(ConfigError, match="did you mean 'multi'"):
+        poor.get_config("muti")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("multi_target_nmt_3", "multi_target_nmt_4"),
+        *("multi_target_nmt_3_multi30k", "multi_target_nmt_4_multi30k"),
+    ],
+)
+def test_a_pair_has_as_many_steps_alone_as_among_others(name):
+    module = load(name)
+    single, multi = map(module.get_config, module.ROWS)
+    pairs = len(module.PAIRS)
+    assert len(single.tasks) == len(multi.tasks) == pairs
+    for field in ("steps", "evaluate_every"):
+        assert multi.training[field] == pairs * single.training[field]
+    assert (single.training.epochs, single.training.patience) == (
+        multi.training.epochs,
+        multi.training.patience,
+    )
+    alone = module.get_config(module.PAIRS[0]).to_dict()
+    for part in ("model", "training", "text"):
+        assert alone[part] == single.to_dict()[part]
+
+
+def test_poor_pairs_of_multi30k_have_as_many_steps_as_rich_ones():
+    full = load("multi_target_nmt_3_multi30k").get_config("single")
+    poor = load("multi_target_nmt_4_multi30k").get_config("single")
+    batches = -(-29_000 // full.pipeline.batch_size)
+    steps = full.training.steps or full.training.epochs * batches
+    assert poor.training.steps == steps
+    assert poor.pipeline.fractions.to_dict() == {"en-de": 0.15, "en-cs": 0.15}
+
+
 def test_unknown_mode_offers_the_nearest():
     with pytest.raises(ConfigError, match="did you mean 'single'"):
         fdu_mtl_lstm.get_config("singel")

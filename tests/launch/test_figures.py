@@ -1,5 +1,6 @@
 """The figures program on a small trained run."""
 
+import json
 import os
 
 import pytest
@@ -63,6 +64,62 @@ def test_attention_and_layers(transformer_run, tmp_path, capsys):
             "--text=yes",
             f"--output={paths[0]}",
         )
+
+
+def test_figures_of_translation(translation_run, tmp_path, capsys):
+    names = ("a.png", "a.svg", "c.svg", "n.md", "n.json", "n.png")
+    paths = [str(tmp_path / name) for name in names]
+    call(
+        "--figure=alignment",
+        f"--model_dir={translation_run}",
+        "--task=xx-bb",
+        "--text=no tree in the house.",
+        f"--output={','.join(paths[:2])}",
+    )
+    call(
+        "--figure=score_curves",
+        f"--model_dir=Multi={translation_run},again={translation_run}",
+        "--metric=bleu_lc",
+        f"--output={paths[2]}",
+    )
+    call(
+        "--figure=neighbours",
+        f"--model_dir=Multi={translation_run}",
+        "--words=no,the",
+        "--count=2",
+        f"--output={','.join(paths[3:])}",
+    )
+    assert capsys.readouterr().out.split() == paths
+    assert all(os.path.getsize(paths[n]) > 10_000 for n in (0, 1, 2, 5))
+    with open(paths[4]) as file:
+        found = json.load(file)["Multi"]
+    assert list(found) == ["no", "the"] and len(found["the"]) == 2
+    with open(paths[3]) as file:
+        line = file.read().split("\n")[-2]
+    assert found["the"][0]["word"] in line
+    assert f"{found['the'][0]['cosine']:.2f}" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--figure=neighbours"], "give --words"),
+        (["--figure=alignment", "--text=no"], "give one of xx-aa, xx-bb"),
+        (["--figure=attention", "--text=no"], "is the figure alignment"),
+        (
+            ["--figure=fusion_gate", "--text=no", "--task=xx-aa"],
+            "of the kind 'translation'",
+        ),
+        (["--figure=score_curves", "--metric=blue"], "did you mean 'bleu'"),
+        (["--figure=score_curves", "--output=x.md"], "x.md must end with"),
+    ],
+)
+def test_what_a_run_of_translation_has_not(
+    translation_run, tmp_path, arguments, message
+):
+    arguments = [f"--output={tmp_path / 'x.png'}", *arguments]
+    with pytest.raises(ConfigError, match=message):
+        call(f"--model_dir={translation_run}", *arguments)
 
 
 def test_a_run_without_gates_is_named(toy_run, tmp_path):

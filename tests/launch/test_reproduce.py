@@ -29,6 +29,7 @@ def trained(monkeypatch):
         if config["name"] == "shared_memory_4_arc_ii":
             raise ValueError("broken")
         score = {"primary": "accuracy", "accuracy": 81.5, "examples": 200}
+        score["kind"] = "classification"
         return {
             "split": "test",
             "tasks": {"books": score},
@@ -101,6 +102,36 @@ def test_tagging_takes_the_corpora_that_are_there(
     monkeypatch.setattr(registry, "present", lambda *_: ([], {"a": "no a."}))
     with pytest.raises(DataError, match="none of its corpora is there. no a"):
         call(*arguments)
+
+
+def test_translation_cuts_the_data_of_the_pairs_that_are_there(
+    trained, tmp_path, capsys, monkeypatch
+):
+    arguments = [
+        "--table=multi_target_nmt/4",
+        "--seeds=1",
+        f"--model_dir={tmp_path}",
+    ]
+    missing = {"multi_target_nmt/en-nl": "no nl."}
+
+    def present(entries, *where):
+        there = [f"multi_target_nmt/{pair}" for pair in ("en-es", "en-pt")]
+        return there, missing
+
+    monkeypatch.setattr(registry, "present", present)
+    assert call(*arguments) == 0
+    for config, *_ in trained:
+        assert config["pipeline"]["fractions"] == {"en-pt": 0.15}
+        assert len(config["tasks"]) == 2
+    assert [c["train_separately"] for c, *_ in trained] == [True, False]
+    assert "no files of them: multi_target_nmt/en-nl" in capsys.readouterr().out
+    # Without a poor pair there is nothing to show.
+    missing["multi_target_nmt/en-pt"] = "no pt."
+    with pytest.raises(DataError, match="en-nl, en-pt.*--override.*no pt"):
+        call(*arguments)
+    other = "--override=pipeline.fractions={'en-es': 0.5}"
+    call(*arguments[:-1], f"--model_dir={tmp_path / 'b'}", other)
+    assert trained[-1][0]["pipeline"]["fractions"] == {"en-es": 0.5}
 
 
 def test_failed_rows_are_an_error_in_the_end(trained, tmp_path, capsys):

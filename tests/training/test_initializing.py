@@ -7,7 +7,12 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.multi_task import build_model
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.tokenizers import WhitespaceTokenizer
+from mtl_tf.text.translation import TranslationText
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
 from mtl_tf.training import freezing, initializing, runs
 from tests.system import corpus
 from tests.training.test_runs import weights
@@ -22,6 +27,11 @@ def started(entries, directory, source, **training):
 
 def values(model):
     return {freezing.path_of(v): v.numpy() for v in model.variables}
+
+
+def named(*words):
+    """Words as they stand in a model that does not translate."""
+    return {"embedding/": words}
 
 
 FREEZE_ALL = ["embedding", "private"]
@@ -51,10 +61,10 @@ def test_words_are_matched_by_name_not_by_place():
     source = build_model(options, 4, tasks, seed=1)
     target = build_model(options, 5, tasks, seed=2)
     there = initializing.Source(
-        "x", values(source), ["t"], ["pad", "oov", "good", "bad"], 9
+        "x", values(source), ["t"], named("pad", "oov", "good", "bad"), 9
     )
     drawn = target.embedding.vectors.numpy()
-    here = ["pad", "oov", "bad", "new", "good"]
+    here = named("pad", "oov", "bad", "new", "good")
     report = initializing.initialize(target, there, ["t"], here)
     got = target.embedding.vectors.numpy()
     known = source.embedding.vectors.numpy()
@@ -64,6 +74,74 @@ def test_words_are_matched_by_name_not_by_place():
     assert {"path": "embedding/vectors", "what": "4 of 5 words"} in report[
         "taken"
     ]
+
+
+def test_translation_takes_encoder_and_decoders_by_word():
+    def text(**languages):
+        made = {
+            name: TextEncoder(
+                WhitespaceTokenizer(),
+                Vocabulary([*first_tokens(BOUNDS), *words]),
+            )
+            for name, words in languages.items()
+        }
+        return TranslationText(made.pop("source"), made)
+
+    there = text(source=["a", "b"], de=["x", "y"], fr=["u"])
+    here = text(source=["b", "c", "a"], cs=["k"], de=["y"])
+    models = [
+        build_translation_model(
+            {"units": 4, "embedding_dim": 3},
+            len(of.source.vocabulary),
+            of.target_sizes,
+            [f"en-{language}" for language in of.targets],
+            seed=seed,
+        )
+        for seed, of in enumerate((there, here))
+    ]
+    known, drawn = map(values, models)
+    source = initializing.Source(
+        "x", known, ["en-de", "en-fr"], initializing.words_of(there), 3
+    )
+    report = initializing.initialize(
+        models[1], source, ["en-cs", "en-de"], initializing.words_of(here)
+    )
+    got = values(models[1])
+    # Special tokens first, then the words.
+    start = len(there.targets["de"].vocabulary) - 2
+    for name in ("embedding/vectors", "output/kernel", "output/bias"):
+        path = f"decoder_de/decoder_de_{name}"
+        np.testing.assert_array_equal(got[path][start], known[path][start + 1])
+        np.testing.assert_array_equal(got[path][:start], known[path][:start])
+        path = path.replace("de_", "cs_").replace("decoder_de", "decoder_cs")
+        np.testing.assert_array_equal(got[path], drawn[path])
+    vectors = "encoder/encoder_embedding/vectors"
+    size = len(there.source.vocabulary) - 2
+    np.testing.assert_array_equal(
+        got[vectors][[size, size + 2]], known[vectors][[size + 1, size]]
+    )
+    np.testing.assert_array_equal(got[vectors][size + 1], drawn[vectors][-2])
+    same = [path for path in got if path.startswith("encoder/encoder_forward")]
+    assert same and all(np.array_equal(got[p], known[p]) for p in same)
+    assert {e["path"] for e in report["not_taken"]} == {
+        path for path in got if path.startswith("decoder_cs")
+    }
+
+
+def test_parts_of_a_model_that_translates():
+    model = build_translation_model(
+        {"units": 4}, 9, {"de": 8, "fr": 8}, ["en-de", "en-fr"]
+    )
+    paths = {
+        part: {freezing.path_of(v) for v in freezing.frozen(model, [part])}
+        for part in freezing.PARTS
+    }
+    assert "encoder/encoder_embedding/vectors" in paths["embedding"]
+    assert "decoder_fr/decoder_fr_embedding/vectors" in paths["embedding"]
+    assert len(paths["embedding"]) == 3
+    assert paths["heads"] == paths["private"]
+    assert all(path.startswith("decoder_") for path in paths["heads"])
+    assert paths["shared"] == paths["scheme"] - paths["embedding"]
 
 
 def test_rows_of_l_e_are_taken_by_name_though_they_are_shared():
@@ -78,8 +156,8 @@ def test_rows_of_l_e_are_taken_by_name_though_they_are_shared():
         models.append(build_model(options, 4, tasks, seed=len(models)))
     source, target = models
     drawn = values(target)["scheme/cls"]
-    there = initializing.Source("x", values(source), "abc", list("pqrs"), 9)
-    report = initializing.initialize(target, there, "bxa", list("pqrs"))
+    there = initializing.Source("x", values(source), "abc", named(*"pqrs"), 9)
+    report = initializing.initialize(target, there, "bxa", named(*"pqrs"))
     known, got = there.weights["scheme/cls"], values(target)["scheme/cls"]
     np.testing.assert_array_equal(got[[0, 2]], known[[1, 0]])
     np.testing.assert_array_equal(got[1], drawn[1])
@@ -94,8 +172,8 @@ def test_weights_of_other_shapes_stay_and_it_is_told():
     source = build_model(options, 4, tasks, seed=1)
     target = build_model(wider, 4, tasks, seed=2)
     before = values(target)
-    there = initializing.Source("x", values(source), ["t"], list("abcd"), 9)
-    report = initializing.initialize(target, there, ["t"], list("abcd"))
+    there = initializing.Source("x", values(source), ["t"], named(*"abcd"), 9)
+    report = initializing.initialize(target, there, ["t"], named(*"abcd"))
     reasons = {e["path"]: e["why"] for e in report["not_taken"]}
     assert "scheme/forward/recurrent" in reasons
     assert "there (3, 12)" in reasons["scheme/forward/recurrent"]
@@ -124,13 +202,13 @@ class Stack:
 def test_a_long_table_of_the_tasks_tables_is_taken_by_task():
     there = np.arange(12.0).reshape(6, 2)
     weights = {"embedding/private_vectors": there}
-    source = initializing.Source("x", weights, ["a", "b"], list("uvw"), 1)
+    source = initializing.Source("x", weights, ["a", "b"], named(*"uvw"), 1)
     stack = Stack(np.zeros([9, 2]))
-    taken = initializing._take(stack, source, ["c", "b", "a"], list("uvw"))
+    taken = initializing._take(stack, source, ["c", "b", "a"], named(*"uvw"))
     assert taken == ("2 of 3 tasks", "")
     expected = np.concatenate([np.zeros([3, 2]), there[3:], there[:3]])
     np.testing.assert_array_equal(stack.value, expected)
-    taken = initializing._take(stack, source, ["c", "b", "a"], list("wuv"))
+    taken = initializing._take(stack, source, ["c", "b", "a"], named(*"wuv"))
     assert taken == ("", "the vocabularies differ")
 
 

@@ -169,6 +169,19 @@ def test_finished_runs_are_not_repeated(tmp_path, fake):
     }
 
 
+def test_finished_runs_of_other_rows_and_seeds_stay_in_the_table(
+    tmp_path, fake
+):
+    run_all(tmp_path, "data", seeds=2, rows=["lstm"])
+    # Neither rows of other tables nor unfinished runs belong to it.
+    (tmp_path / "other" / "seed_1").mkdir(parents=True)
+    (tmp_path / "other" / "seed_1" / "results.json").write_text("{}")
+    (tmp_path / "lstm" / "seed_3").mkdir()
+    report = run_all(tmp_path, "data", seeds=1, rows=["meta"])
+    finished = {r["name"]: r["ours"]["finished"] for r in report["rows"]}
+    assert finished == {"lstm": [1, 2], "meta": [1], "old": []}
+
+
 def test_a_failure_is_noted_and_tried_again(tmp_path, fake):
     fake.error = (os.path.join("lstm", "seed_1"), ZeroDivisionError("oh"))
     report = run_all(tmp_path, "data")

@@ -8,7 +8,8 @@ from mtl_tf.training.published import (
     PublishedTable,
     PublishedTask,
 )
-from mtl_tf.training.table_report import Outcome, build, markdown
+from mtl_tf.training.table_page import markdown
+from mtl_tf.training.table_report import Outcome, build
 
 TABLE = PublishedTable(
     name="t/1",
@@ -215,6 +216,112 @@ def test_tasks_and_metrics_of_ones_own_are_noted():
     text = " ".join(build(TAGGING, [Outcome("a", 1, results)])["differences"])
     assert "Chunks: ours is token accuracy, the paper's span F1." in text
     assert "include tasks that the table does not have: mine." in text
+
+
+THEIRS = PublishedTable(
+    name="t/4",
+    config="c",
+    paper="P 2000, table 4",
+    vectors="",
+    tasks=(
+        PublishedTask("en-fr", "En-Fr", 1755, metric="bleu_lc"),
+        PublishedTask("en-nl", "En-Nl", 1755, metric="bleu_lc"),
+    ),
+    rows=(
+        PublishedRow("single", "Single", published.SINGLE, (21.22, 28.75)),
+        PublishedRow("multi", "Multi", published.MULTI, (22.47, 29.88)),
+    ),
+    decimals=2,
+    metrics=("bleu_lc", "bleu", "paper_bleu"),
+    gain=("multi", "single"),
+    corpus="Europarl",
+)
+
+
+def translated(**uncased):
+    """Cased BLEU is 2 lower, the paper's kind 5 higher, the clean part 1."""
+    tasks = {}
+    for pair, score in uncased.items():
+        scores = {"bleu": score - 2, "bleu_lc": score, "paper_bleu": score + 5}
+        tasks[pair.replace("_", "-")] = {
+            "kind": "translation",
+            "primary": "bleu",
+            "examples": 1755,
+            **scores,
+            "clean": {name: value - 1 for name, value in scores.items()},
+        }
+    cased = sum(score - 2 for score in uncased.values()) / len(uncased)
+    return {"split": "test", "tasks": tasks, "mean": {"overall": cased}}
+
+
+TRANSLATED = [
+    Outcome("single", 1, translated(en_fr=20.0, en_nl=30.0)),
+    Outcome("single", 2, translated(en_fr=21.0, en_nl=31.0)),
+    Outcome("multi", 1, translated(en_fr=22.0, en_nl=33.0)),
+    Outcome("multi", 3, translated(en_fr=30.0, en_nl=40.0)),
+]
+
+
+def test_scores_compare_by_the_papers_metric_and_others_are_shown():
+    made = build(THEIRS, TRANSLATED)
+    ours = row(made, "single")["ours"]
+    assert ours["mean"]["mean"] == pytest.approx(25.5)
+    assert ours["clean"]["mean"] == pytest.approx(24.5)
+    assert ours["others"]["bleu"]["mean"]["mean"] == pytest.approx(23.5)
+    text = markdown(made)
+    assert "BLEU, no case from 0 to 100 on the split" in text
+    assert "Percentages" not in text and "word vectors;" not in text
+    head, *sections = text.split("\n## ")
+    [each, cased, papers, *_] = sections
+    assert "20.50 ± 0.71 (21.22)" in each
+    assert cased.startswith("BLEU: ours\n") and "18.50 ± 0.71 |" in cased
+    # A figure of the paper stands beside its own kind only.
+    assert "(21.22)" not in cased
+    assert "25.50 ± 0.71 (21.22)" in papers
+    assert "30.50 ± 0.71 (24.98)" in papers
+
+
+def test_a_gain_is_of_the_same_seeds():
+    made = build(THEIRS, TRANSLATED)
+    gain = made["gain"]
+    # Only seed 1 has both.
+    assert gain["ours"]["mean"] == {"mean": 2.5, "std": None, "n": 1}
+    assert gain["ours"]["tasks"]["en-nl"]["mean"] == 3.0
+    assert gain["paper"]["tasks"]["en-nl"] == pytest.approx(1.13)
+    text = markdown(made)
+    assert "+2.00 (+1.25)" in text
+    line = next(x for x in text.split("\n") if x.startswith("| Multi - Single"))
+    cells = [cell.strip() for cell in line.split("|")[2:-1]]
+    assert cells[:4] == ["gain", "+1.19", "+2.50", "-"] and cells[-1] == "1"
+    both = [TRANSLATED[0], Outcome("multi", 1, failure="oh")]
+    assert build(THEIRS, both)["gain"]["ours"]["mean"]["mean"] is None
+
+
+def test_figures_of_another_corpus_stand_apart():
+    small = PublishedTable(
+        name="t/4_small",
+        config="c",
+        paper="as P 2000, on a small corpus",
+        vectors="",
+        tasks=(PublishedTask("en-fr", "En-Fr", None, metric="bleu_lc"),),
+        rows=(
+            PublishedRow("single", "Single", published.SINGLE),
+            PublishedRow("multi", "Multi", published.MULTI),
+        ),
+        decimals=2,
+        metrics=("bleu_lc", "bleu"),
+        gain=("multi", "single"),
+        orientation=THEIRS,
+    )
+    made = build(small, [Outcome("single", 1, translated(en_fr=50.0))])
+    assert row(made, "single")["paper"]["mean"] is None
+    text = markdown(made)
+    ours, theirs = text.split("the paper's figures, on Europarl")
+    assert "21.22" not in ours and "(the paper's)" not in ours
+    assert "| 50.00 |" in ours and "| 48.00 |" in ours
+    assert "| 21.22 | 28.75 | 24.98 |" in theirs
+    assert "| +1.25 | +1.13 | +1.19 |" in theirs
+    assert made["orientation"]["gain"]["mean"] == pytest.approx(1.19)
 
 
 def test_one_seed_has_no_spread():

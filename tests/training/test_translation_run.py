@@ -5,8 +5,8 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.training import runs
-from tests.system.translation import LETTERS, TARGETS, make_config, write
+from mtl_tf.training import data, runs
+from tests.system.toy_languages import LETTERS, TARGETS, make_config, write
 from tests.training.test_runs import assert_same_weights
 
 
@@ -58,6 +58,33 @@ def test_how_steps_are_cut_into_calls_changes_nothing(run, entries, tmp_path):
     again = runs.train(other, str(tmp_path / "b"))
     assert_same_weights(directory, tmp_path / "b")
     assert again["tasks"] == results["tasks"]
+
+
+def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
+    used = {}
+
+    def train(config, run, where, *rest):
+        [task] = (loaded := data.load(config, run, *where)).tasks
+        used[task.name] = len(loaded.train[0])
+        scores = {"kind": "translation", "primary": "bleu", "bleu": 1.0}
+        names = ("parameters", "parameters_without_embedding")
+        names += ("validation_mean", "wall_time")
+        return {
+            "split": "test",
+            "tasks": {task.name: scores},
+            "other_splits": {},
+            "run": dict.fromkeys(names, 1),
+        }
+
+    monkeypatch.setattr(runs, "_train_jointly", train)
+    config = make_config(entries[:2])
+    config["train_separately"] = True
+    config["pipeline"]["fractions"] = {"xx-bb": 0.25}
+    # Nothing is written of scores that say so little.
+    monkeypatch.setattr(runs.tables, "markdown", lambda *_: "")
+    results = runs.train(config, str(tmp_path / "run"))
+    assert set(results["tasks"]) == {"xx-aa", "xx-bb"}
+    assert used == {"xx-aa": 64, "xx-bb": 16}
 
 
 @pytest.mark.parametrize(

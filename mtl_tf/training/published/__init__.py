@@ -3,10 +3,17 @@
 from collections.abc import Mapping
 
 from mtl_tf.training.published.meta_mtl import META_MTL_3, META_MTL_5
+from mtl_tf.training.published.multi_target_nmt import (
+    MULTI_TARGET_NMT_3,
+    MULTI_TARGET_NMT_3_MULTI30K,
+    MULTI_TARGET_NMT_4,
+    MULTI_TARGET_NMT_4_MULTI30K,
+)
 from mtl_tf.training.published.rows import (
     BASELINE,
     COLUMNS,
     MULTI,
+    PAPER,
     QUOTED,
     SINGLE,
     TRANSFER,
@@ -26,6 +33,7 @@ __all__ = [
     "BASELINE",
     "COLUMNS",
     "MULTI",
+    "PAPER",
     "QUOTED",
     "SINGLE",
     "TABLES",
@@ -43,5 +51,9 @@ TABLES: Mapping[str, PublishedTable] = {
         META_MTL_3,
         META_MTL_5,
         TRANSFORMER_SHARING_4_3,
+        MULTI_TARGET_NMT_3,
+        MULTI_TARGET_NMT_4,
+        MULTI_TARGET_NMT_3_MULTI30K,
+        MULTI_TARGET_NMT_4_MULTI30K,
     )
 }

@@ -6,6 +6,8 @@ SINGLE, MULTI, TRANSFER = "single", "mtl", "transfer"
 BASELINE, QUOTED = "baseline", "quoted"
 # The kinds of row that can be run, in the order in which a table shows them.
 COLUMNS = (SINGLE, MULTI, TRANSFER, BASELINE)
+# What the names of metrics begin with that score as a paper does.
+PAPER = "paper_"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,12 +67,20 @@ class PublishedTable:
         name: such as `meta_mtl/3`.
         config: the name of the config that has its rows as arguments.
         paper: authors, year and number of the table.
-        vectors: the pretrained vectors that the paper starts from.
+        vectors: the pretrained vectors that the paper starts from, "" if it
+            starts from none.
         tasks: its tasks.
         rows: its models, and the linear baseline.
         notes: what differs between the paper's setting and ours, always.
         partial: whether tasks whose corpora the user lacks are left out.
         decimals: of the percentages.
+        metrics: what is shown, first what compares with the paper; () for
+            each task's primary metric alone. Of those whose name begins with
+            `PAPER` the paper's figures stand beside ours, too.
+        gain: a row and the one that it is compared with, or ().
+        corpus: what the scores are of, where a table of another corpus names
+            this one in `orientation`.
+        orientation: the paper's own table, of one on another corpus.
     """
 
     name: str
@@ -82,6 +92,10 @@ class PublishedTable:
     notes: tuple[str, ...] = ()
     partial: bool = False
     decimals: int = 1
+    metrics: tuple[str, ...] = ()
+    gain: tuple[str, str] | tuple[()] = ()
+    corpus: str = ""
+    orientation: "PublishedTable | None" = None
 
     def row(self, name: str) -> PublishedRow:
         """The row of that name; there must be one."""

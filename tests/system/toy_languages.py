@@ -5,11 +5,6 @@ import os
 import numpy as np
 
 from mtl_tf.configs import base
-from mtl_tf.text.vocabulary import Vocabulary
-from mtl_tf.training import data
-from mtl_tf.training.building import build
-from mtl_tf.training.checkpoints import BestWeights
-from mtl_tf.training.run_directory import RunDirectory
 
 LETTERS = [f"w{n}" for n in range(12)]
 TARGETS = {
@@ -62,20 +57,3 @@ def make_config(entries, units=24, **training):
     for name, value in training.items():
         config.training[name] = value
     return config.to_dict()
-
-
-def write_run(directory, config):
-    """Writes a run of random weights: nothing is trained. Returns its path."""
-    run = RunDirectory(str(directory))
-    run.claim(config)
-    loaded = data.load(config, run, None, None)
-    described = [task.to_json() for task in loaded.tasks]
-    model = build(config, loaded.encoder, described, seed=1)
-    # Far from one another, so that no two paths are as good.
-    model.set_weights([4 * weight for weight in model.get_weights()])
-    # And all of them end.
-    for decoder in model.decoders:
-        bias = decoder.output_layer.bias
-        bias.assign(np.eye(1, bias.shape[0], Vocabulary.EOS)[0] * 6)
-    BestWeights(run.file("best"), model).save(1, 50.0)
-    return run.path

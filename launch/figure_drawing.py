@@ -1,0 +1,205 @@
+"""From trained runs to the figures of `launch.figures`."""
+
+import dataclasses
+import os
+from typing import Any
+
+from mtl_tf.core.errors import ConfigError
+
+FUSION_GATE, GENERATED_WEIGHTS = "fusion_gate", "generated_weights"
+ATTENTION = "attention"
+# What neighbours can be beside a picture.
+TABLES = ("md", "json")
+
+
+@dataclasses.dataclass(frozen=True)
+class Named:
+    """A run directory with its name in the figure."""
+
+    label: str
+    path: str
+
+    @property
+    def given(self) -> str:
+        """The label, "" if it is no more than the path's last part."""
+        return "" if self.label == _last_part(self.path) else self.label
+
+
+def _last_part(path: str) -> str:
+    return os.path.basename(os.path.normpath(path))
+
+
+def named(item: str) -> Named:
+    """Reads `PATH` or `LABEL=PATH`; a path has its last part as label."""
+    label, equals, path = item.strip().partition("=")
+    if not equals or os.sep in label:
+        label, path = "", item.strip()
+    return Named(label or _last_part(path), path)
+
+
+def learning_curves(runs: list[Named]) -> Any:
+    """The figure of the runs' losses by epoch."""
+    from mtl_tf.figures import curve_figure, curves
+
+    return curve_figure.curve_figure(
+        [curves.read(run.path, run.label) for run in runs]
+    )
+
+
+def score_curves(runs: list[Named], axis: str, metric: str) -> Any:
+    """The figure of the runs' validation scores, a panel a task."""
+    from mtl_tf.figures import score_curve_figure
+    from mtl_tf.figures import score_curves as reading
+
+    curves = [
+        curve
+        for run in runs
+        for curve in reading.read(run.path, run.label, axis, metric)
+    ]
+    return score_curve_figure.score_curve_figure(curves, axis)
+
+
+def alignment(runs: list[Named], task: str | None, texts: list[str]) -> Any:
+    """The figure of what the runs' translations of texts attend to."""
+    from mtl_tf.figures import alignment as reading
+    from mtl_tf.figures import alignment_figure
+
+    loaded = _load_all(runs, task)
+    task = task or _only_task(next(iter(loaded.values())))
+    return alignment_figure.alignment_figure(
+        [
+            [
+                reading.read(run, task, text, label)
+                for label, run in loaded.items()
+            ]
+            for text in texts
+        ],
+        f"Attention of translations, {task}",
+    )
+
+
+def neighbours(
+    runs: list[Named],
+    task: str | None,
+    words: list[str],
+    count: int,
+    paths: list[str],
+) -> None:
+    """Writes the words nearest to some, in the form of each file."""
+    from mtl_tf.core import files
+    from mtl_tf.figures import neighbour_figure, style
+    from mtl_tf.figures import neighbours as reading
+
+    if not words:
+        raise ConfigError("this figure needs words: give --words")
+    found = {
+        label: reading.read(run, words, count, label)
+        for label, run in _load_all(runs, task).items()
+    }
+    pictures = [path for path in paths if style.form_of(path) not in TABLES]
+    if pictures:
+        style.save(neighbour_figure.neighbour_figure(found), pictures)
+    for path in paths:
+        if style.form_of(path) == "md":
+            files.write_text(path, reading.markdown(found))
+        elif style.form_of(path) == "json":
+            files.write_json(path, reading.to_json(found))
+
+
+def layers(runs: list[Named]) -> Any:
+    """The figure of the runs' scores against their numbers of layers.
+
+    Runs with the same label, or without one of the same structure, are on
+    one line.
+    """
+    from mtl_tf.figures import depth, depth_figure
+
+    return depth_figure.depth_figure(
+        [depth.read(run.path, run.given) for run in runs]
+    )
+
+
+def attention(runs: list[Named], task: str | None, texts: list[str]) -> Any:
+    """The figure of what the tasks' columns of a run attend to.
+
+    Raises:
+        ConfigError: there are several runs, or the run has no such columns.
+    """
+    from mtl_tf.figures import attention as reading
+    from mtl_tf.figures import attention_figure
+
+    if len(runs) > 1:
+        raise ConfigError(
+            f"--model_dir: {ATTENTION} shows one run, got {len(runs)}"
+        )
+    run = _load(runs[0], task)
+    # The weights differ between tasks only after fine-tuning.
+    run.weights_for(task or run.tasks[0]["name"])
+    return attention_figure.attention_figure(
+        [reading.read(run, text, runs[0].label) for text in texts],
+        f"Attention of the tasks' columns, {runs[0].label}",
+    )
+
+
+def token_figure(
+    figure: str, runs: list[Named], task: str | None, texts: list[str]
+) -> Any:
+    """A figure of texts, token by token.
+
+    Args:
+        figure: `FUSION_GATE` or `GENERATED_WEIGHTS`.
+        runs: whose scores to show.
+        task: the task, or None where the runs have one only.
+        texts: what they read.
+    """
+    from mtl_tf.figures import generated_weights, panels, traces
+    from mtl_tf.figures.token_figure import token_figure as draw
+
+    loaded = _load_all(runs, task)
+    task = task or _only_task(next(iter(loaded.values())))
+
+    def change(trace: Any) -> Any:
+        run = loaded[trace.label]
+        run.weights_for(task)
+        layer = run.model.scheme.forward
+        p, q = generated_weights.factors(layer, run.task_index(task))
+        vectors = trace.inspect["forward/meta_vector"]
+        return generated_weights.changes(vectors, p, q)
+
+    made = []
+    for text in texts:
+        found = [
+            traces.trace(run, task, text, label)
+            for label, run in loaded.items()
+        ]
+        if figure == FUSION_GATE:
+            made.append(panels.fusion_gate(found))
+        else:
+            rows = generated_weights.GATES
+            made.append(panels.generated_weights(found, change, rows))
+    return draw(made, f"Task {task}")
+
+
+def _load_all(runs: list[Named], task: str | None) -> dict[str, Any]:
+    """The runs by label."""
+    labels = [run.label for run in runs]
+    if len(set(labels)) < len(labels):
+        raise ConfigError("--model_dir: every run needs a label of its own")
+    return {run.label: _load(run, task) for run in runs}
+
+
+def _load(run: Named, task: str | None) -> Any:
+    """Loads a run; of a run of a model per task, the task's."""
+    import mtl_tf
+
+    own = os.path.join(run.path, "tasks", task or "")
+    if task and os.path.isfile(os.path.join(own, "config.json")):
+        return mtl_tf.load(own)
+    return mtl_tf.load(run.path)
+
+
+def _only_task(run: Any) -> str:
+    names = [task["name"] for task in run.tasks]
+    if len(names) > 1:
+        raise ConfigError(f"--task is missing: give one of {', '.join(names)}")
+    return names[0]

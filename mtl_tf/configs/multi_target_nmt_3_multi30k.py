@@ -1,0 +1,38 @@
+"""Table 3's experiment on a small machine: single against multi on Multi30k.
+
+Paper: Dong et al. 2015, "Multi-Task Learning for Multiple Language
+Translation", table 3, on another corpus: the settings are those of
+`mtl_tf.configs.multi30k`. The rows: `single` (a model a pair) and `multi` (one
+for all); or a pair. It also scores as the paper does.
+
+Command: python -m launch.train --config=multi_target_nmt_3_multi30k:multi
+    --model_dir=runs/multi --manual_dir=FOLDER (that holds multi30k/)
+Whole table: python -m launch.reproduce --table=multi_target_nmt/3_multi30k
+    --model_dir=runs/nmt_3_multi30k --manual_dir=FOLDER
+
+Time and score: see mtl_tf/configs/multi30k.py.
+"""
+
+from ml_collections import config_dict
+
+from mtl_tf.configs import multi30k
+from mtl_tf.core import checks
+
+PAIRS, ROWS = multi30k.PAIRS, ("single", "multi")
+
+
+def get_config(row: str = "multi") -> config_dict.ConfigDict:
+    """Returns the config of a row.
+
+    Args:
+        row: one of `ROWS`, or of `PAIRS`.
+    """
+    checks.one_of("multi_target_nmt_3_multi30k argument", row, (*ROWS, *PAIRS))
+    # A pair's settings, for each of them, are those of the models of `single`.
+    config = multi30k.get_config(PAIRS[0] if row == "single" else row)
+    config.name = f"multi_target_nmt_3_multi30k_{row}"
+    if row == "single":
+        config.tasks = tuple(f"multi30k/{pair}" for pair in PAIRS)
+    config.train_separately = row == "single"
+    config.evaluation.paper_scoring = True
+    return config

@@ -1,0 +1,139 @@
+"""Validation scores of runs, task by task, as training goes on."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.names import look_up
+from mtl_tf.figures.curves import run_folders
+from mtl_tf.pipelines.schedules import make_schedule
+from mtl_tf.training.run_directory import RunDirectory
+
+# What the scores stand against.
+MINIBATCHES, HOURS = "minibatches", "hours"
+AXES = (MINIBATCHES, HOURS)
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreCurve:
+    """The scores of a run on the validation split of a task.
+
+    Attributes:
+        label: how the figure names the run.
+        task: the task.
+        metric: whose scores.
+        places: where they stand: minibatches of the task, or hours.
+        scores: from 0 to 100.
+    """
+
+    label: str
+    task: str
+    metric: str
+    places: tuple[float, ...]
+    scores: tuple[float, ...]
+
+
+def read(
+    path: str, label: str, axis: str = MINIBATCHES, metric: str = ""
+) -> list[ScoreCurve]:
+    """Reads the curves of a run, one a task, from its `metrics.jsonl`.
+
+    Against `minibatches` of the task itself, a model of one task and one of
+    several compare at equal amounts of its data, as in figure 4 of Dong et al.
+    (2015). Against `hours`, a model of several tasks has its whole time: the
+    run's time is spread evenly over its steps, since it alone is noted.
+
+    Args:
+        path: the run directory; of a model for each task, the whole.
+        label: how the figure names it.
+        axis: one of `AXES`.
+        metric: a metric of the tasks, "" for each task's primary one.
+
+    Raises:
+        RunError: no evaluation is noted there, or for hours the run is not
+            finished.
+        ConfigError: an unknown axis or metric.
+    """
+    checks.one_of("axis", axis, AXES)
+    curves = [
+        curve
+        for folder in run_folders(path)
+        for curve in _curves(folder, label, axis, metric)
+    ]
+    if not curves:
+        raise RunError(f"{path} has no evaluations in metrics.jsonl")
+    return curves
+
+
+def _curves(
+    folder: RunDirectory, label: str, axis: str, metric: str
+) -> Iterator[ScoreCurve]:
+    entries = [e for e in folder.metrics() if e["stage"] == "joint"]
+    if not entries:
+        return
+    steps = [entry["step"] for entry in entries]
+    tasks = folder.read("labels.json")["tasks"]
+    places = _hours(folder, steps) if axis == HOURS else None
+    for number, task in enumerate(tasks):
+        name = task["name"]
+        found = [entry["validation"]["tasks"][name] for entry in entries]
+        chosen = metric or task["metrics"][0]
+        scores = [look_up(chosen, one, f"metric of {name}") for one in found]
+        here = places or _minibatches(folder, tasks, steps)[number]
+        known = [(p, s) for p, s in zip(here, scores) if s is not None]
+        if known:
+            yield ScoreCurve(label, name, chosen, *zip(*known))
+
+
+def _minibatches(
+    folder: RunDirectory, tasks: Sequence[Mapping[str, Any]], steps: list[int]
+) -> list[list[float]]:
+    """How many minibatches each task has had before each of the steps."""
+    config, about = folder.read("config.json"), folder.read("data.json")
+    names = [task["name"] for task in tasks]
+    sizes = np.array(
+        [about["tasks"][name]["train"]["examples"] for name in names]
+    )
+    # How its batches are divided among the tasks is not noted: by size. It
+    # matters only to schedules that take tasks by their sizes.
+    whole = folder.read("batches.json")["steps_per_epoch"]
+    shares = np.maximum(1, np.round(whole * sizes / sizes.sum())).astype(int)
+    schedule = make_schedule(
+        config["pipeline"]["schedule"], shares, config["seed"], names
+    )
+    return np.array([schedule.counts(s) for s in steps], float).T.tolist()
+
+
+def _hours(folder: RunDirectory, steps: list[int]) -> list[float]:
+    """Hours of training before each of the steps."""
+    if not folder.has("results.json"):
+        raise RunError(
+            f"{folder.path} is not finished: how long a run took is known at "
+            f"its end; until then draw it against {MINIBATCHES}"
+        )
+    run = folder.read("results.json")["run"]
+    each = run["wall_time"] / steps[-1] / 3600
+    return [each * step for step in steps]
+
+
+def by_task(curves: Sequence[ScoreCurve]) -> dict[str, list[ScoreCurve]]:
+    """The curves of each task, tasks and curves in the order of the runs.
+
+    Raises:
+        ConfigError: a task is scored by different metrics.
+    """
+    found: dict[str, list[ScoreCurve]] = {}
+    for curve in curves:
+        found.setdefault(curve.task, []).append(curve)
+    for task, group in found.items():
+        metrics = sorted({curve.metric for curve in group})
+        if len(metrics) > 1:
+            raise ConfigError(
+                f"the runs score the task {task} by {' and '.join(metrics)}: "
+                "name one"
+            )
+    return found

@@ -1,0 +1,104 @@
+"""The parts of a multi-task model, from the fields of its config."""
+
+from collections.abc import Mapping
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import completed, hint
+from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.task_dense import TaskDense
+from mtl_tf.models.scheme import SharingScheme
+
+_FIELDS = (
+    "embedding_dim",
+    "embedding_private_dim",
+    "embedding_trainable",
+    "dropout",
+    "head",
+    "init",
+    "scheme",
+    "tagging",
+    "characters",
+    "casing_dim",
+    "word_dropout",
+    "translation",
+)
+
+# Kinds of casing a batch may tell apart, and 0 for padding.
+_CASINGS = 16
+
+
+def make_embedding(
+    config: Mapping, vocabulary_size: int, tasks: int, options: Mapping
+) -> Embedding:
+    """The word vectors that `embedding_dim` and its kin describe."""
+    private = config.get("embedding_private_dim", 0)
+    trainable = bool(config.get("embedding_trainable", True))
+    if private and not trainable:
+        raise ConfigError(
+            "embedding_private_dim must be 0 where embedding_trainable is "
+            f"False, got {private}: tables of the tasks' own are drawn at "
+            "random and would never learn"
+        )
+    return Embedding(
+        vocabulary_size,
+        config.get("embedding_dim", 200),
+        private_dimension=private,
+        tasks=tasks,
+        trainable=trainable,
+        name="embedding",
+        **options,
+    )
+
+
+def make_casing(dimension: int, options: Mapping) -> Embedding | None:
+    """Vectors of how words are written, if `casing_dim` is not 0."""
+    checks.not_negative_integer("casing_dim", dimension)
+    if not dimension:
+        return None
+    return Embedding(_CASINGS, dimension, name="casing", **options)
+
+
+def make_hidden(
+    head: Mapping, tasks: int, options: Mapping
+) -> TaskDense | None:
+    """The hidden layer below the heads, if there is one."""
+    if not head["hidden_units"]:
+        return None
+    count = 0 if head["sharing"] == "shared" else tasks
+    return TaskDense(head["hidden_units"], count, name="hidden", **options)
+
+
+def check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
+    """Refuses heads that read a sequence where there is none."""
+    for kind, head in heads.items():
+        if head.reads == "sequence" and not scheme.has_sequence:
+            raise ConfigError(
+                f"the scheme {name!r} has no sequence, which tasks of the "
+                f"kind {kind!r} need: choose another model.scheme"
+            )
+
+
+def checked(config: Mapping) -> dict:
+    """A copy of `model`, whose fields are known."""
+    for field in config:
+        if field not in _FIELDS:
+            raise ConfigError(
+                f"model has no field {field!r}; {hint(field, _FIELDS)}"
+            )
+    if "scheme" not in config:
+        raise ConfigError("model.scheme must name a sharing scheme")
+    return dict(config)
+
+
+def checked_dropout(dropout: Mapping | None) -> dict:
+    """`model.dropout` with its defaults."""
+    return completed("model.dropout", dropout, {"embedding": 0.0, "head": 0.0})
+
+
+def checked_head(head: Mapping | None) -> dict:
+    """`model.head` with its defaults."""
+    default = {"hidden_units": 0, "sharing": "private"}
+    head = completed("model.head", head, default)
+    checks.not_negative_integer("head.hidden_units", head["hidden_units"])
+    return head

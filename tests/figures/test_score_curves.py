@@ -1,0 +1,157 @@
+"""Validation scores as training goes on, from `metrics.jsonl`."""
+
+import json
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.figures import score_curve_figure, score_curves
+from mtl_tf.figures.score_curves import ScoreCurve
+
+
+def write(folder, names, scores, schedule=None, sizes=None, wall_time=None):
+    """A run that was evaluated after 10 steps, 20 and so on."""
+    folder.mkdir(parents=True)
+    tasks = [{"name": n, "metrics": ["bleu", "bleu_lc"]} for n in names]
+    sizes = sizes or [40] * len(names)
+    contents = {
+        "config": {
+            "seed": 3,
+            "pipeline": {"schedule": schedule or {"name": "round_robin"}},
+        },
+        "labels": {"tasks": tasks},
+        "data": {
+            "tasks": {
+                name: {"train": {"examples": size}}
+                for name, size in zip(names, sizes)
+            }
+        },
+        "batches": {"steps_per_epoch": 10},
+    }
+    if wall_time:
+        contents["results"] = {"run": {"wall_time": wall_time}}
+    for name, value in contents.items():
+        (folder / f"{name}.json").write_text(json.dumps(value))
+    lines = [
+        json.dumps(
+            {
+                "stage": "joint",
+                "step": 10 * n,
+                "validation": {
+                    "tasks": {
+                        name: {"bleu": one, "bleu_lc": one and one + 1}
+                        for name, one in zip(names, found)
+                    }
+                },
+            }
+        )
+        for n, found in enumerate(scores, 1)
+    ]
+    (folder / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    return str(folder)
+
+
+SCORES = [(1.0, 2.0), (3.0, None), (5.0, 6.0)]
+
+
+def test_scores_stand_against_the_tasks_own_minibatches(tmp_path):
+    blocks = {"name": "blocks", "block": 8}
+    path = write(tmp_path / "a", ["en-de", "en-fr"], SCORES, blocks)
+    german, french = score_curves.read(path, "Multi")
+    assert german == ScoreCurve(
+        "Multi", "en-de", "bleu", (8.0, 12.0, 16.0), (1.0, 3.0, 5.0)
+    )
+    # What has no score has no point.
+    assert (french.places, french.scores) == ((2.0, 14.0), (2.0, 6.0))
+    other = score_curves.read(path, "Multi", metric="bleu_lc")[0]
+    assert (other.metric, other.scores) == ("bleu_lc", (2.0, 4.0, 6.0))
+
+
+def test_a_schedule_by_size_takes_the_sizes(tmp_path):
+    proportional = {"name": "proportional"}
+    path = write(
+        tmp_path / "a", ["x", "y"], [(1, 1)] * 40, proportional, [90, 10]
+    )
+    large, small = score_curves.read(path, "x")
+    assert large.places[-1] + small.places[-1] == 400
+    assert small.places[-1] < 80
+
+
+def test_hours_are_a_share_of_the_runs(tmp_path):
+    path = write(tmp_path / "a", ["en-de"], [(1,), (2,)], wall_time=7200.0)
+    [curve] = score_curves.read(path, "x", score_curves.HOURS)
+    assert curve.places == pytest.approx((1.0, 2.0))
+    (tmp_path / "a" / "results.json").unlink()
+    with pytest.raises(RunError, match="is not finished.*minibatches"):
+        score_curves.read(path, "x", score_curves.HOURS)
+
+
+def test_a_model_a_pair_has_all_of_its_minibatches(tmp_path):
+    root = tmp_path / "single"
+    for pair in ("en-de", "en-fr"):
+        write(root / "tasks" / pair, [pair], [(4.0,), (5.0,)])
+    (root / "config.json").write_text("{}")
+    curves = score_curves.read(str(root), "Single")
+    assert [c.task for c in curves] == ["en-de", "en-fr"]
+    assert all(c.places == (10.0, 20.0) for c in curves)
+
+
+def test_what_cannot_be_read_is_refused(tmp_path):
+    path = write(tmp_path / "a", ["en-de"], [(1.0,)])
+    with pytest.raises(ConfigError, match="metric of en-de 'blue'; did you"):
+        score_curves.read(path, "x", metric="blue")
+    with pytest.raises(ConfigError, match="did you mean 'hours'"):
+        score_curves.read(path, "x", axis="hour")
+    (tmp_path / "a" / "metrics.jsonl").unlink()
+    with pytest.raises(RunError, match="no evaluations"):
+        score_curves.read(path, "x")
+
+
+CURVES = [
+    ScoreCurve("Multi", "en-de", "bleu", (1.0, 2.0), (10.0, 20.0)),
+    ScoreCurve("Multi", "en-fr", "bleu", (1.0, 2.0), (15.0, 35.0)),
+    ScoreCurve("Single", "en-fr", "bleu", (2.0, 4.0), (5.0, 30.0)),
+]
+
+
+def test_a_panel_a_task_and_a_look_a_run():
+    figure = score_curve_figure.score_curve_figure(CURVES)
+    german, french = figure.axes
+    assert [axes.get_title() for axes in (german, french)] == ["en-de", "en-fr"]
+    assert german.get_ylabel() == "validation BLEU"
+    assert french.get_xlabel() == "minibatches of the task"
+    multi, single = french.lines
+    assert single.get_xydata().tolist() == [[2.0, 5.0], [4.0, 30.0]]
+    # A run looks the same in every panel, and unlike the others.
+    assert multi.get_color() == german.lines[0].get_color()
+    assert multi.get_linestyle() != single.get_linestyle()
+    [legend] = figure.legends
+    assert [t.get_text() for t in legend.get_texts()] == ["Multi", "Single"]
+
+
+@pytest.mark.parametrize("tasks", [1, 7])
+def test_nothing_meets_or_leaves_the_figure(tasks):
+    labels = [f"A label of a run, the one with number {n}" for n in range(5)]
+    curves = [
+        ScoreCurve(label, f"en-{n}", "bleu", (1e5, 2e5), (10.0, 20.0))
+        for label in labels
+        for n in range(tasks)
+    ]
+    figure = score_curve_figure.score_curve_figure(curves, "hours")
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    boxes = [axes.get_tightbbox(renderer) for axes in figure.axes]
+    boxes.append(figure.legends[0].get_window_extent(renderer))
+    page = figure.bbox
+    for place, box in enumerate(boxes):
+        assert page.x0 <= box.x0 and box.x1 <= page.x1
+        assert page.y0 <= box.y0 and box.y1 <= page.y1
+        assert not any(box.overlaps(other) for other in boxes[:place])
+
+
+def test_scores_of_different_metrics_do_not_share_a_panel():
+    other = ScoreCurve("Single", "en-de", "bleu_lc", (1.0,), (1.0,))
+    with pytest.raises(ConfigError, match="en-de by bleu and bleu_lc"):
+        score_curves.by_task([*CURVES, other])

@@ -30,6 +30,14 @@ _NUMBERS = {
     10: np.bool_,
 }
 _STRING_BYTES = 24  # sizeof(TF_TString)
+# Ops that are not TensorFlow's own -> the file in a package that has them.
+# TensorFlow Serving has those of TF-Text built in.
+_LIBRARIES = {
+    b"SentencepieceOp": (
+        "tensorflow_text",
+        "python/ops/_sentencepiece_tokenizer.so",
+    ),
+}
 # The server has XLA off; so must have whoever wants to know what it does.
 _DISABLE_XLA = "_ZN10tensorflow21DisableXlaCompilationEv"
 
@@ -46,11 +54,16 @@ class _Buffer(ctypes.Structure):
     ]
 
 
-def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
-    spec = importlib.util.find_spec("tensorflow")
+def _folder(package: str) -> str:
+    """Where a package is; it is not imported."""
+    spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise RuntimeError("TensorFlow is not installed")
-    folder = spec.submodule_search_locations[0]
+        raise RuntimeError(f"the package {package} is not installed")
+    return spec.submodule_search_locations[0]
+
+
+def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
+    folder = _folder("tensorflow")
 
     def load(name: str) -> ctypes.CDLL:
         return ctypes.CDLL(os.path.join(folder, name), mode=ctypes.RTLD_GLOBAL)
@@ -65,6 +78,7 @@ def _declare(framework: ctypes.CDLL, core: ctypes.CDLL) -> None:
         (framework, "TF_GetCode", ctypes.c_int, [pointer]),
         (framework, "TF_Message", ctypes.c_char_p, [pointer]),
         (framework, "TF_NewBuffer", pointer, []),
+        (core, "TF_LoadLibrary", pointer, [ctypes.c_char_p, pointer]),
         (
             framework,
             "TF_AllocateTensor",
@@ -170,6 +184,7 @@ class SavedModel:
         _declare(self._framework, self._core)
         getattr(self._core, _DISABLE_XLA)()
         self._status = self._framework.TF_NewStatus()
+        self._load_ops(directory)
         self._graph = self._core.TF_NewGraph()
         tags = (ctypes.c_char_p * 1)(b"serve")
         meta = self._framework.TF_NewBuffer()
@@ -242,6 +257,16 @@ class SavedModel:
             name: self._value(tensor)
             for name, tensor in zip(names["outputs"], results)
         }
+
+    def _load_ops(self, directory: str) -> None:
+        """Loads the libraries of ops that the model has."""
+        with open(os.path.join(directory, "saved_model.pb"), "rb") as file:
+            content = file.read()
+        for name, (package, path) in _LIBRARIES.items():
+            if name in content:
+                path = os.path.join(_folder(package), path)
+                self._core.TF_LoadLibrary(path.encode(), self._status)
+                self._check()
 
     def _check(self) -> None:
         if self._framework.TF_GetCode(self._status):

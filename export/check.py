@@ -57,8 +57,10 @@ def compare(expected: Any, got: Any) -> float:
         if not isinstance(got, list) or len(expected) != len(got):
             return float("inf")
         return max((compare(a, b) for a, b in zip(expected, got)), default=0.0)
+    if expected == got:  # Infinities, too, have no difference then.
+        return 0.0
     if isinstance(expected, str) or isinstance(got, str):
-        return 0.0 if expected == got else float("inf")
+        return float("inf")
     difference = abs(expected - got)
     return difference if difference == difference else float("inf")
 
@@ -111,8 +113,9 @@ def ask(model: str, task: str, texts: list[str]) -> list[dict[str, Any]]:
 
     Returns:
         Per text `text`, `task`, and what `mtl_tf.training.run.Run.predict`
-        gives: `label` and `scores` by label, or `tokens`, `tags`, `offsets`
-        and `confidence`.
+        gives: `label` and `scores` by label; or `tokens`, `tags`, `offsets`
+        and `confidence`; or `translation` and `score`, and where there are
+        several `translations` and `scores`.
 
     Raises:
         RunError: the model cannot be run or has no such task.
@@ -131,7 +134,16 @@ def ask(model: str, task: str, texts: list[str]) -> list[dict[str, Any]]:
 
 def of_row(outputs: dict[str, Any]) -> dict[str, Any]:
     """What the outputs of one row say, in the form of `ask`."""
+    if "translations" in outputs:
+        return _translated(outputs)
     return _tagged(outputs) if "tags" in outputs else _labelled(outputs)
+
+
+def _translated(row: dict[str, Any]) -> dict[str, Any]:
+    several = len(row["translations"]) > 1
+    names = ["translation", "score"]
+    names += ["translations", "scores"] if several else []
+    return {name: row[name] for name in names}
 
 
 def _labelled(row: dict[str, Any]) -> dict[str, Any]:

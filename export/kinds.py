@@ -5,15 +5,16 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.translation import TranslationText
+from mtl_tf.training.translating import AT_ONCE, Decoding, Translator
 
-from .graph import Served, Tensors
+from .graph import Served, ServedLabels, Tensors, rows_of, updated
 
 DEFAULT = "serving_default"
 
 
-class ServedClassification(Served):
+class ServedClassification(ServedLabels):
     """Classification.
 
     Its signatures return `label` [batch], `scores` [batch, labels] and
@@ -42,9 +43,10 @@ class ServedClassification(Served):
             "scores": scores[:, : self.width],
         }
 
-    def answer(self, found, beside, classes, known) -> Tensors:
+    def answer(self, found, beside, number, task=None) -> Tensors:
         """Names and scores of classes."""
-        del beside, known
+        del beside
+        classes = self.classes_of(number, task)
         return {
             "label": tf.gather(classes, found["number"], batch_dims=1),
             "scores": found["scores"][:, : classes.shape[1]],
@@ -52,7 +54,7 @@ class ServedClassification(Served):
         }
 
 
-class ServedTagging(Served):
+class ServedTagging(ServedLabels):
     """Tagging, decoded in the graph.
 
     Its signatures return `length` [batch], how many tokens a text has, and
@@ -90,9 +92,10 @@ class ServedTagging(Served):
             "confidence": tf.cast(outputs["confidence"][0], tf.float32),
         }
 
-    def answer(self, found, beside, classes, known) -> Tensors:
+    def answer(self, found, beside, number, task=None) -> Tensors:
         """Tokens, their tags and their places."""
-        length = tf.where(known, beside["length"], 0)
+        classes = self.classes_of(number, task)
+        length = tf.where(number < 0, 0, beside["length"])
         whole = {
             "tags": tf.gather(classes, found["number"], batch_dims=1),
             "confidence": found["confidence"],
@@ -106,12 +109,93 @@ class ServedTagging(Served):
         return {**cut, "length": length}
 
 
-SERVED = {kind.kind: kind for kind in (ServedClassification, ServedTagging)}
+class ServedTranslation(Served):
+    """Translation, by beam search in the graph.
+
+    Its signatures return `translation` and `score` [batch], the best one's,
+    and `translations` and `scores` [batch, n_best], the best first. Where the
+    search found fewer, "" and minus infinity stand for the others.
+    """
+
+    kind = "translation"
+
+    def read(self, text: tf.Tensor) -> tuple[Tensors, Tensors]:
+        """The sources' ids, and the words that may replace unknown ones."""
+        written = self.encoder.source.tokenizer(text)
+        found = {"tokens": self.encoder.source.vocabulary.lookup(written)}
+        if self._replaces:
+            found["words"] = written
+        return self.padded(found), {}
+
+    def specs(self) -> dict[str, tf.TensorSpec]:
+        """Ids and, where unknown words are replaced, written tokens."""
+        specs = {"tokens": tf.TensorSpec([None, None], tf.int32)}
+        if self._replaces:
+            specs["words"] = tf.TensorSpec([None, None], tf.string)
+        return specs
+
+    def key_of(self, task: int) -> int:
+        """The pair's number: each has a decoder of its own."""
+        return task
+
+    def run(
+        self, model: Translator, key: int, task: tf.Tensor, features: Tensors
+    ) -> Tensors:
+        """Translates some texts after the others, in the order of length."""
+        del task
+        search = tf.autograph.experimental.do_not_convert(model.search)
+        lengths = tf.math.count_nonzero(
+            features["tokens"], axis=1, dtype=tf.int32
+        )
+        order = tf.argsort(lengths, stable=True)
+        found = self.nothing(features)
+        for start in tf.range(0, tf.size(order), AT_ONCE):
+            rows = order[start : start + AT_ONCE, None]
+            width = tf.maximum(tf.reduce_max(tf.gather_nd(lengths, rows)), 1)
+            own = rows_of(features, rows)
+            own = {name: part[:, :width] for name, part in own.items()}
+            texts, scores = search(key, own["tokens"], own.get("words"))
+            part = {"translations": texts, "scores": scores}
+            found = updated(found, rows, part)
+        return found
+
+    def nothing(self, features: Tensors) -> Tensors:
+        """Empty texts and zeros."""
+        rows = tf.shape(features["tokens"])[0]
+        shape = tf.stack([rows, self._decoding.n_best])
+        shaped = [None, self._decoding.n_best]
+        return {
+            "translations": tf.ensure_shape(tf.fill(shape, ""), shaped),
+            "scores": tf.ensure_shape(tf.zeros(shape), shaped),
+        }
+
+    def answer(self, found, beside, number, task=None) -> Tensors:
+        """The translations, and the best of them."""
+        del beside, number, task
+        best = {
+            "translation": found["translations"][:, 0],
+            "score": found["scores"][:, 0],
+        }
+        return {**best, **found}
+
+    @property
+    def _decoding(self) -> Decoding:
+        return self.models[self.tasks[0]].decoding
+
+    @property
+    def _replaces(self) -> bool:
+        return self._decoding.replace_unknown
+
+
+SERVED = {
+    kind.kind: kind
+    for kind in (ServedClassification, ServedTagging, ServedTranslation)
+}
 
 
 def functions(
-    encoder: TextEncoder,
-    models: Sequence[MultiTaskModel],
+    encoder: TextEncoder | TranslationText,
+    models: Sequence[Any],
     tasks: Sequence[Mapping[str, Any]],
 ) -> dict[str, Callable[..., Tensors]]:
     """The functions of all signatures of a run, by signature.

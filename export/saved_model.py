@@ -1,7 +1,9 @@
 """Exports a trained run for TensorFlow Serving: `export.saved_model`."""
 
+import dataclasses
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from absl import flags, logging
@@ -11,6 +13,8 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import runner
 
 _RESERVED = ("serving_default", "serve", "train")
+# Flags that take the place of the run's `evaluation.decoding`.
+_DECODING = ("beam", "n_best", "length_penalty")
 _WARMUP_TEXTS = (
     "a good one , i would buy it again",
     "not what i hoped for .",
@@ -24,30 +28,39 @@ def next_version(export_dir: str) -> int:
     return max((int(n) for n in names if n.isdigit()), default=0) + 1
 
 
-def export(run: Any, export_dir: str, version: int = 0) -> str:
+def export(
+    run: Any,
+    export_dir: str,
+    version: int = 0,
+    decoding: Mapping[str, Any] | None = None,
+) -> str:
     """Writes a run as one SavedModel version directory.
 
     It computes in float32, in whatever precision the run was trained: its
     weights are float32, and the processors of servers are at home there. It
     has a signature for each task, by the task's name: `text -> label, scores,
-    classes`, or of a tagging task `text -> tokens, tags, starts, ends,
-    confidence, length` (see `export.kinds`). Where all tasks are of one kind,
-    `serving_default(text, task)` takes rows of any task; where they are of
-    several, whose answers look different, there is no `serving_default`. The
-    vocabulary travels as an asset; labels, results and warm-up requests in
-    `assets.extra`.
+    classes`, of a tagging task `text -> tokens, tags, starts, ends,
+    confidence, length`, of a pair of languages `text -> translation, score,
+    translations, scores` (see `export.kinds`). Where all tasks are of one
+    kind, `serving_default(text, task)` takes rows of any task; where they are
+    of several, whose answers look different, there is no `serving_default`.
+    The vocabularies travel as assets; labels, results, how translations are
+    looked for, and warm-up requests in `assets.extra`.
 
     Args:
         run: what `mtl_tf.load` returns.
         export_dir: holds the versions, as a model server expects.
         version: the version's number; 0 for the next free one.
+        decoding: of runs that translate, fields of
+            `mtl_tf.training.translating.Decoding` in place of the config's.
 
     Returns:
         The version directory.
 
     Raises:
         RunError: the version exists already, or `export_dir` is not writable.
-        ConfigError: a task has the name of a reserved signature.
+        ConfigError: a task has the name of a reserved signature, or a value
+            of `decoding` is wrong or the run does not translate.
     """
     checks.not_negative_integer("version", version)
     for task in run.tasks:
@@ -56,33 +69,44 @@ def export(run: Any, export_dir: str, version: int = 0) -> str:
                 f"a task cannot be exported under the name {task['name']!r}: "
                 f"{', '.join(_RESERVED)} are reserved"
             )
-    for task in run.tasks:
-        if task["kind"] == "translation":
-            raise ConfigError(
-                f"the task {task['name']} translates: such runs cannot be "
-                "exported yet"
-            )
+    decoding = _checked(run, decoding or {})
     version = version or next_version(export_dir)
     path = os.path.join(export_dir, str(version))
     with files.new_directory(path) as directory:
-        _write(run, directory)
+        _write(run, directory, decoding)
     return path
 
 
-def _write(run: Any, directory: str) -> None:
+def _checked(run: Any, decoding: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same; an error within a graph would be hard to read."""
+    from mtl_tf.training.translating import Decoding
+
+    if any(task["kind"] == "translation" for task in run.tasks):
+        Decoding.of_config(run.config, **decoding)
+    elif decoding:
+        raise ConfigError(
+            f"{', '.join(sorted(decoding))}: only runs that translate have "
+            "such a setting"
+        )
+    return decoding
+
+
+def _write(run: Any, directory: str, decoding: Mapping[str, Any]) -> None:
     import keras
     import tensorflow as tf
 
     from . import kinds, warmup
 
     models = _models(run)
-    functions = kinds.functions(run.encoder, models, run.tasks)
+    translators = _translators(run, models, decoding)
+    functions = kinds.functions(run.encoder, translators or models, run.tasks)
     archive = keras.export.ExportArchive()
     for model in {id(m): m for m in models}.values():
         archive.track(model)
     # Keras's archive tracks tables only inside a module of their own.
     tables = tf.Module()
     tables.all = list(run.encoder.tables)
+    tables.of_targets = [t for one in translators for t in one.tables]
     archive.track(tables)
     for name, function in functions.items():
         archive.add_endpoint(name, function)
@@ -95,6 +119,9 @@ def _write(run: Any, directory: str) -> None:
     for name in ("labels.json", "results.json", "config.json"):
         if run.directory.has(name):
             shutil.copy(run.directory.file(name), os.path.join(extra, name))
+    if translators:
+        settings = dataclasses.asdict(translators[0].decoding)
+        files.write_json(os.path.join(extra, "decoding.json"), settings)
 
 
 def _drop_signature(directory: str, name: str) -> None:
@@ -136,6 +163,18 @@ def _models(run: Any) -> list:
             by_weights[path] = copy
         models.append(by_weights[path])
     return models
+
+
+def _translators(
+    run: Any, models: Sequence[Any], changes: Mapping[str, Any]
+) -> list:
+    """What translates each task; nothing of runs that do not translate."""
+    from mtl_tf.training.translating import make_translator
+
+    made = (
+        make_translator(m, run.encoder, run.config, **changes) for m in models
+    )
+    return [translator for translator in made if translator]
 
 
 def _warmup_calls(functions: dict, names: list[str]) -> list[dict[str, Any]]:
@@ -184,6 +223,26 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_integer(
         "version", 0, "number of the version; 0: the next", flag_values=values
     )
+    for name, what in (
+        ("beam", "hypotheses of a text"),
+        ("n_best", "translations that are returned of a text"),
+    ):
+        flags.DEFINE_integer(
+            name,
+            None,
+            f"of runs that translate: {what}; by default the run's "
+            f"evaluation.decoding.{name}",
+            lower_bound=1,
+            flag_values=values,
+        )
+    flags.DEFINE_float(
+        "length_penalty",
+        None,
+        "of runs that translate: exponent of the penalty on short "
+        "translations; by default the run's evaluation.decoding.length_penalty",
+        lower_bound=0.0,
+        flag_values=values,
+    )
 
 
 def main(values: flags.FlagValues) -> None:
@@ -195,7 +254,9 @@ def main(values: flags.FlagValues) -> None:
     import mtl_tf
 
     run = mtl_tf.load(values.model_dir)
-    path = export(run, values.export_dir, values.version)
+    given = {name: values[name].value for name in _DECODING}
+    decoding = {name: v for name, v in given.items() if v is not None}
+    path = export(run, values.export_dir, values.version, decoding)
     logging.info("Check it with: python -m export.check --model=%s", path)
     print(path)
 

@@ -34,6 +34,19 @@ class _Beams(NamedTuple):
     state: State
 
 
+def check_options(beam: int, n_best: int, length_penalty: float) -> None:
+    """Checks what a `BeamSearch` is told.
+
+    Raises:
+        ConfigError: a value is wrong.
+    """
+    checks.positive_integer("beam", beam)
+    checks.positive_integer("n_best", n_best)
+    if n_best > beam:
+        raise ConfigError(f"n_best must be at most beam ({beam}), got {n_best}")
+    checks.not_negative("length_penalty", length_penalty)
+
+
 class BeamSearch:
     """Finds the best sequences by beam search.
 
@@ -75,15 +88,9 @@ class BeamSearch:
         attention: bool = False,
     ):
         self._advance, self._score = advance, score
-        self.beam = checks.positive_integer("beam", beam)
-        self.n_best = checks.positive_integer("n_best", n_best)
-        if n_best > beam:
-            raise ConfigError(
-                f"n_best must be at most beam ({beam}), got {n_best}"
-            )
-        self.length_penalty = checks.not_negative(
-            "length_penalty", length_penalty
-        )
+        check_options(beam, n_best, length_penalty)
+        self.beam, self.n_best = beam, n_best
+        self.length_penalty = length_penalty
         self.attention = bool(attention)
 
     def __call__(self, state: State, limit: tf.Tensor) -> dict:

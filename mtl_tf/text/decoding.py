@@ -74,30 +74,22 @@ class TextDecoder:
         return [self._table]
 
 
-def aligned_words(source: tf.RaggedTensor, attention: tf.Tensor) -> tf.Tensor:
+def aligned_words(source: tf.Tensor, aligned: tf.Tensor) -> tf.Tensor:
     """The source words that a model attended to most.
 
     Args:
-        source: string [B, None], the written tokens of the sources.
-        attention: float32 [B, n, U, T] or [B, U, T], with T at least the
-            longest source.
+        source: string [B, T], the written tokens of the sources, padded with
+            ""; T may be 0.
+        aligned: int32 [B, n, U], for each written token the place of the
+            source token that it looked at most.
 
     Returns:
-        string [B, n, U] or [B, U]: for each written token the word, without
-        the spaces that it carries; "" where its source has none.
+        string [B, n, U]: for each written token the word, without the spaces
+        that it carries; "" where its source has none.
     """
-    width = tf.shape(attention)[-1]
-    dense = source.to_tensor(shape=[None, None])[:, :width]
-    known = tf.sequence_mask(source.row_lengths(), width)
-    axes = attention.shape.rank - 2
-    known = tf.reshape(
-        known, tf.concat([tf.shape(known)[:1], [1] * axes, [width]], 0)
-    )
-    # Padding has no word, whatever a model makes of it.
-    weights = tf.where(known, attention, -tf.ones_like(attention))
-    best = tf.argmax(weights, axis=-1, output_type=tf.int32)
-    dense = tf.pad(dense, [[0, 0], [0, width - tf.shape(dense)[1]]])
-    return surface_in_graph(tf.gather(dense, best, batch_dims=1))
+    # Models give a source without tokens one place.
+    source = tf.pad(source, [[0, 0], [0, 1]], constant_values="")
+    return surface_in_graph(tf.gather(source, aligned, batch_dims=1))
 
 
 def restricted(

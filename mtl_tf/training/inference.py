@@ -59,7 +59,11 @@ class Predictor:
         return found
 
     def predict(
-        self, split: EncodedSplit, task_index: int, batch_size: int
+        self,
+        split: EncodedSplit,
+        task_index: int,
+        batch_size: int,
+        texts: Sequence[str] = (),
     ) -> dict[str, np.ndarray | list[np.ndarray]]:
         """The model's outputs for every example of a split, in its order.
 
@@ -67,6 +71,8 @@ class Predictor:
             split: the encoded examples, n of them.
             task_index: the task whose output is asked for.
             batch_size: examples at a time; it does not change the result.
+            texts: of a translation task the sources as they stand in the
+                files; see `Translator.translate_split`.
 
         Returns:
             `prediction` int32 [n], `scores` float32 [n, labels] and, if the
@@ -97,7 +103,7 @@ class Predictor:
                 _fill(results[name], rows[real], value[real], split.lengths)
         if kind == TRANSLATION:
             translate = self.translator.translate_split
-            results["prediction"] = translate(task_index, split)
+            results["prediction"] = translate(task_index, split, texts)
         return results
 
 

@@ -180,6 +180,7 @@ class Run:
             self.task_index(task.name),
             self.config["evaluation"]["batch_size"],
             data.gold(task, split),
+            data.texts(task, split) if task.kind == TRANSLATION else (),
             **clean.about(task, split),
         )
         # Runs of before there was translation have no such field.
@@ -206,6 +207,7 @@ def score(
     index: int,
     batch_size: int,
     gold: list[list[int]] | list[str] | None = None,
+    texts: Sequence[str] = (),
     **extra: Any,
 ) -> evaluator.TaskPredictions:
     """The predictions for an encoded split with answers, ready to be scored.
@@ -219,9 +221,11 @@ def score(
         gold: of a tagging task, the tags of its whole sentences, by default
             those of the tokens that the model reads; of a translation task
             the references.
+        texts: of a translation task the sources; needed where unknown words
+            are replaced.
         **extra: what else `TaskPredictions` has.
     """
-    outputs = predictor.predict(encoded, index, batch_size)
+    outputs = predictor.predict(encoded, index, batch_size, texts)
     if task["kind"] == TAGGING:
         column = encoded.columns["tags"]
         labels = gold or [column[n] for n in range(len(column))]

@@ -116,7 +116,12 @@ class StageRunner:
         self.summaries = Summaries(run.file("tensorboard"))
         # Greedy search tells checkpoints apart, and quickly.
         translator = make_translator(
-            model, data.encoder, config, beam=1, replace_unknown=False
+            model,
+            data.encoder,
+            config,
+            beam=1,
+            n_best=1,
+            replace_unknown=False,
         )
         self.predictor = Predictor(model, data.boundaries, translator)
         self.task_dicts = [task.to_json() for task in data.tasks]

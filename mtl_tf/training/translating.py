@@ -8,14 +8,14 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.names import completed
+from mtl_tf.layers.beam_search import check_options
 from mtl_tf.models.multi_target import MultiTargetModel
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.text.decoding import TextDecoder, aligned_words
-from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.translation import TranslationText
 
-# Sources at once: with ten hypotheses each some 640 rows a step.
-_BATCH = 64
+#: Sources at once: with ten hypotheses each some 640 rows a step.
+AT_ONCE = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +28,9 @@ class Decoding:
         replace_unknown: write, in place of an unknown word, the source word
             that was attended to most.
         n_best: translations of a text.
+
+    Raises:
+        ConfigError: a value is wrong.
     """
 
     beam: int = 10
@@ -35,16 +38,24 @@ class Decoding:
     replace_unknown: bool = False
     n_best: int = 1
 
+    def __post_init__(self):
+        check_options(self.beam, self.n_best, self.length_penalty)
+
     @classmethod
-    def of_config(cls, config: Mapping[str, Any]) -> "Decoding":
+    def of_config(cls, config: Mapping[str, Any], **changes: Any) -> "Decoding":
         """From `evaluation.decoding` of a run's config.
 
+        Args:
+            config: the run's.
+            **changes: fields in place of the config's.
+
         Raises:
-            ConfigError: an unknown field.
+            ConfigError: an unknown field or a wrong value.
         """
         given = config["evaluation"].get("decoding") or {}
         fields = {f.name: f.default for f in dataclasses.fields(cls)}
-        return cls(**completed("evaluation.decoding", given, fields))
+        every = {**given, **changes}
+        return cls(**completed("evaluation.decoding", every, fields))
 
 
 def make_translator(
@@ -60,11 +71,15 @@ def make_translator(
         encoder: the run's.
         config: the run's; see `Decoding.of_config`.
         **changes: fields of `Decoding` in place of the config's.
+
+    Raises:
+        ConfigError: see `Decoding.of_config`.
     """
     if not isinstance(encoder, TranslationText):
         return None
-    decoding = Decoding.of_config(config)
-    return Translator(model, encoder, dataclasses.replace(decoding, **changes))
+    # While changes hide what is wrong in the config, a run would train first.
+    Decoding.of_config(config)
+    return Translator(model, encoder, Decoding.of_config(config, **changes))
 
 
 class Translator:
@@ -83,6 +98,12 @@ class Translator:
         decoding: Decoding = Decoding(),
     ):
         self.model, self.text, self.decoding = model, text, decoding
+        self._decoders = [TextDecoder(text.target(p)) for p in model.pairs]
+
+    @property
+    def tables(self) -> list[Any]:
+        """The tables that an export has to track, beside the texts' own."""
+        return [table for one in self._decoders for table in one.tables]
 
     def translate(
         self, pair: int, sources: Sequence[np.ndarray], words: Any = None
@@ -99,45 +120,53 @@ class Translator:
             n lists of `n_best` translations, the best first, and their
             scores, float32 [n, n_best].
         """
-        decoder = TextDecoder(self._target(pair))
         best = self.decoding.n_best
         texts: list[list[str]] = [[]] * len(sources)
         scores = np.zeros([len(sources), best], np.float32)
         # Sources of like length together: the search goes on until the last
         # of a batch is done.
         order = np.argsort([len(ids) for ids in sources], kind="stable")
-        for start in range(0, len(order), _BATCH):
-            rows = order[start : start + _BATCH]
+        for start in range(0, len(order), AT_ONCE):
+            rows = order[start : start + AT_ONCE]
             ragged = tf.ragged.constant(
                 [np.asarray(sources[n]).tolist() for n in rows],
                 tf.int32,
                 ragged_rank=1,
             )
-            found = self._search(pair, ragged)
-            chosen = None
+            own = None
             if self.decoding.replace_unknown:
-                chosen = aligned_words(
-                    tf.gather(words, rows), found["attention"]
-                )
-            for row, said in zip(
-                rows, decoder(found["tokens"], chosen).numpy()
-            ):
+                own = tf.gather(words, rows).to_tensor()
+            found, scores[rows] = self.search(pair, ragged.to_tensor(), own)
+            for row, said in zip(rows, found.numpy()):
                 texts[row] = [one.decode("utf-8", "replace") for one in said]
-            scores[rows] = found["score"].numpy()
         return texts, scores
 
-    def _target(self, pair: int) -> TextEncoder:
-        return self.text.target(self.model.pairs[pair])
+    def search(
+        self, pair: int, tokens: tf.Tensor, words: tf.Tensor | None = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Translates sources, in Python or in a graph.
 
-    def _search(self, pair: int, ragged: tf.RaggedTensor) -> dict:
-        return self.model.translate(
-            ragged.to_tensor(),
+        Args:
+            pair: the pair's number.
+            tokens: int32 [B, T], the sources' ids; 0 is padding.
+            words: string [B, T], their written tokens and "" as padding;
+                needed where unknown words are replaced.
+
+        Returns:
+            `n_best` translations of each source, the best first, string
+            [B, n_best], and their scores, float32 [B, n_best].
+        """
+        found = self.model.translate(
+            tokens,
             key=pair,
             beam=self.decoding.beam,
             length_penalty=self.decoding.length_penalty,
             n_best=self.decoding.n_best,
-            attention=self.decoding.replace_unknown,
         )
+        chosen = None
+        if self.decoding.replace_unknown:
+            chosen = aligned_words(words, found["aligned"])
+        return self._decoders[pair](found["tokens"], chosen), found["score"]
 
     def translate_split(
         self, pair: int, split: EncodedSplit, texts: Sequence[str] = ()

@@ -28,8 +28,14 @@ PAGES = [
     "add_an_experiment",
     "compare_models",
     "tag_tokens",
+    "translate",
 ]
-SLOW_PAGES = {"add_an_experiment", "compare_models", "tag_tokens"}
+SLOW_PAGES = {
+    "add_an_experiment",
+    "compare_models",
+    "tag_tokens",
+    "translate",
+}
 SOURCES = ["mtl_tf", "launch", "export", "tests"]
 TIMEOUT = 600  # seconds for one block
 

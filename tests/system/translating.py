@@ -1,6 +1,8 @@
-"""A run of a small model that translates, with random weights."""
+"""Runs of small models that translate, with random weights."""
 
 import os
+
+import numpy as np
 
 from mtl_tf.configs import base
 from mtl_tf.training import building, data
@@ -52,19 +54,38 @@ def config(tasks):
     return chosen
 
 
-def write_run(directory, tasks):
-    """Writes a run of random weights; returns its directory.
+def write_weights(directory, chosen, favoured=None):
+    """Writes a run of random weights.
 
-    It has noted two evaluations, after 6 and after 12 steps.
+    Args:
+        directory: where to.
+        chosen: its config.
+        favoured: what every output layer adds to the logits of some ids.
+
+    Returns:
+        The run's directory, and what it says of its tasks.
     """
-    chosen, run = config(tasks), RunDirectory(str(directory))
+    run = RunDirectory(str(directory))
     run.claim(chosen)
     loaded = data.load(chosen, run, None, None)
     described = [task.to_json() for task in loaded.tasks]
     model = building.build(chosen, loaded.encoder, described, seed=1)
     # Far from one another, so that no two paths are as good.
     model.set_weights([3 * weight for weight in model.get_weights()])
+    for decoder in model.decoders if favoured else ():
+        bias = np.zeros(decoder.output_layer.vocabulary_size)
+        bias[list(favoured)] = list(favoured.values())
+        decoder.output_layer.bias.assign(bias)
     BestWeights(run.file("best"), model).save(1, 50.0)
+    return run, described
+
+
+def write_run(directory, tasks):
+    """Writes a run of random weights; returns its directory.
+
+    It has noted two evaluations, after 6 and after 12 steps.
+    """
+    run, described = write_weights(directory, config(tasks))
     run.write("batches.json", {"steps_per_epoch": 2})
     for step in (6, 12):
         scores = {

@@ -1,67 +1,14 @@
 """Translation runs from files to scores: one source, several targets."""
 
-import os
-
 import numpy as np
 import pytest
 
 import mtl_tf
-from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.training import data, runs
+from tests.system.toy_languages import LETTERS, TARGETS, make_config, write
 from tests.training.test_runs import assert_same_weights
-
-LETTERS = [f"w{n}" for n in range(12)]
-TARGETS = {
-    "aa": lambda words: words,
-    "bb": lambda words: words[::-1],
-    "cc": lambda words: [f"c{word}" for word in words],
-}
-
-
-def write(folder, seed, sizes, longest=5):
-    """Copying, reversing and mapping, as three languages of one source."""
-    rng = np.random.default_rng(seed)
-    entries = {
-        f"xx-{name}": {"name": f"xx-{name}", "kind": "translation", "files": {}}
-        for name in TARGETS
-    }
-    for split, size in sizes.items():
-        sources = [
-            list(rng.choice(LETTERS, rng.integers(1, longest + 1)))
-            for _ in range(size)
-        ]
-        for name, change in TARGETS.items():
-            paths = {}
-            for side, lines in (
-                ("source", sources),
-                ("target", [change(words) for words in sources]),
-            ):
-                paths[side] = os.path.join(folder, f"{name}.{split}.{side}")
-                with open(paths[side], "w") as file:
-                    file.writelines(" ".join(words) + "\n" for words in lines)
-            entries[f"xx-{name}"]["files"][split] = paths
-    return list(entries.values())
-
-
-def make_config(entries, units=24, **training):
-    config = base.default_config()
-    config.name = "toy_translation"
-    config.tasks = tuple(entries)
-    config.pipeline.batch_size = 32
-    config.pipeline.buckets = 1
-    config.pipeline.schedule = {"name": "blocks", "block": 3}
-    config.model.translation = {"embedding_dim": units, "units": units}
-    config.evaluation.decoding = {"beam": 2}
-    config.training.optimizer.name = "adam"
-    config.training.optimizer.learning_rate = 0.01
-    config.training.l2 = 0.0
-    config.training.clip_norm = 1.0
-    config.training.jit = False
-    for name, value in training.items():
-        config.training[name] = value
-    return config.to_dict()
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +23,8 @@ def run(tmp_path_factory, entries):
     directory = str(tmp_path_factory.mktemp("run") / "a")
     config = make_config(entries[:2], steps=8)
     config["evaluation"]["paper_scoring"] = True
+    decoding = {"beam": 2, "n_best": 2, "replace_unknown": True}
+    config["evaluation"]["decoding"] = decoding
     return directory, runs.train(config, directory)
 
 
@@ -90,8 +39,16 @@ def test_a_run_scores_and_answers_every_pair(run):
     loaded = mtl_tf.load(directory)
     assert loaded.evaluate("test")["tasks"] == results["tasks"]
     said = loaded.predict("xx-bb", ["w1 w2", "", "never seen"])
-    assert [set(one) for one in said] == [{"task", "translation", "score"}] * 3
-    assert all(one["score"] <= 0 for one in said)
+    for one in said:
+        assert set(one) == {
+            "task",
+            "translation",
+            "score",
+            "translations",
+            "scores",
+        }
+        assert one["translation"] == one["translations"][0]
+        assert 0 >= one["score"] == one["scores"][0] >= one["scores"][1]
 
 
 def test_joint_steps_train_every_pair(entries, tmp_path):
@@ -122,7 +79,7 @@ def test_joint_steps_train_every_pair(entries, tmp_path):
 def test_how_steps_are_cut_into_calls_changes_nothing(run, entries, tmp_path):
     directory, results = run
     other = make_config(entries[:2], steps=8, steps_per_call=2)
-    other["evaluation"]["paper_scoring"] = True
+    other["evaluation"] = mtl_tf.load(directory).config["evaluation"]
     again = runs.train(other, str(tmp_path / "b"))
     assert_same_weights(directory, tmp_path / "b")
     assert again["tasks"] == results["tasks"]
@@ -155,10 +112,17 @@ def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
     assert used == {"xx-aa": 64, "xx-bb": 16}
 
 
-def test_wrong_decoding(entries, tmp_path):
+@pytest.mark.parametrize(
+    "decoding, message",
+    [
+        ({"beams": 3}, "did you mean 'beam'"),
+        ({"beam": 2, "n_best": 3}, "n_best must be at most beam"),
+    ],
+)
+def test_wrong_decoding(entries, tmp_path, decoding, message):
     config = make_config(entries[:1], steps=1)
-    config["evaluation"]["decoding"] = {"beams": 3}
-    with pytest.raises(ConfigError, match="did you mean 'beam'"):
+    config["evaluation"]["decoding"] = decoding
+    with pytest.raises(ConfigError, match=message):
         runs.train(config, str(tmp_path / "run"))
 
 

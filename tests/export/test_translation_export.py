@@ -1,0 +1,183 @@
+"""Exports of runs that translate; none of them is trained."""
+
+import json
+import os
+import types
+
+import numpy as np
+import pytest
+from tensorflow.core.protobuf import saved_model_pb2
+
+import mtl_tf
+from export import check, saved_model
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.text.vocabulary import Vocabulary
+from mtl_tf.training.answers import ANSWERS
+from mtl_tf.training.translating import make_translator
+from tests.system import toy_languages, translating
+
+SIZES = {"train": 40, "validation": 4, "test": 4}
+LONG = "w5 w1 w2 nobody's " * 250
+TEXTS = ["w1 w2 w3", "", "a  stränger w3\t🎉", LONG, "w4 " * 12]
+# More than are translated at once.
+MANY = [" ".join(["w3", "x", "w7"][: n % 4]) for n in range(70)]
+PAIRS = ["xx-aa", "xx-cc"]
+# What an export is told, in place of what the run's config says.
+CHANGES = {
+    "words": {"beam": 3, "n_best": 2, "length_penalty": 0.6},
+    "subwords": {},
+}
+# Texts end, and some of their words are unknown.
+FAVOURED = {Vocabulary.EOS: 5.0, Vocabulary.OOV: 5.0}
+TOKENIZERS = {
+    "words": {"name": "whitespace", "lowercase": True},
+    "subwords": {"name": "sentencepiece", "lowercase": False},
+}
+
+
+@pytest.fixture(scope="module", params=list(CHANGES))
+def exported(request, tmp_path_factory):
+    """A run of two pairs, what was changed, and its version directory."""
+    folder = tmp_path_factory.mktemp(request.param)
+    config = toy_languages.make_config(
+        toy_languages.write(str(folder), 1, SIZES)[::2], units=8
+    )
+    config["text"] |= {
+        "tokenizer": TOKENIZERS[request.param],
+        "max_size": 40,
+        "min_count": 8 if request.param == "words" else 1,
+    }
+    config["evaluation"]["decoding"] = {"beam": 2, "replace_unknown": True}
+    directory, _ = translating.write_weights(folder / "run", config, FAVOURED)
+    run = mtl_tf.load(directory.path)
+    changes = CHANGES[request.param]
+    version = saved_model.export(run, str(folder / "export"), 0, changes)
+    return run, changes, version
+
+
+def predicted(run, changes, task, texts):
+    """What `Run.predict` says with other settings."""
+    translator = make_translator(run.model, run.encoder, run.config, **changes)
+    described = run.tasks[run.task_index(task)]
+    return ANSWERS["translation"](described, run.encoder, texts, translator)
+
+
+def assert_translated(answers, expected):
+    assert len(answers) == len(expected)
+    for answer, wanted in zip(answers, expected):
+        assert answer.keys() == wanted.keys()
+        for name, value in wanted.items():
+            if "score" in name:
+                np.testing.assert_allclose(
+                    answer[name], value, atol=1e-5, rtol=1e-6
+                )
+            else:
+                assert answer[name] == value
+
+
+def read(task, outputs):
+    rows = zip(*outputs.values())
+    return [
+        {"task": task, **check.of_row(dict(zip(outputs, row)))} for row in rows
+    ]
+
+
+def test_the_c_loader_answers_as_predict_does(exported):
+    run, changes, version = exported
+    tasks = ["xx-cc", "xx-aa", "xx-zz", "xx-aa", ""]
+    requests = [
+        {"signature": "xx-cc", "inputs": {"text": TEXTS}},
+        {"signature": "xx-aa", "inputs": {"text": MANY}},
+        {"signature": "xx-aa", "inputs": {"text": TEXTS[2:3]}},
+        {"signature": "xx-aa", "inputs": {"text": []}},
+        {"signature": "xx-aa", "inputs": {"text": ["", " "]}},
+        {"signature": "serving_default", "inputs": {"text": TEXTS}},
+    ]
+    requests[-1]["inputs"]["task"] = tasks
+    result = check.run_in_c_loader(version, requests)
+    assert result["imported"] == []
+    assert set(result["signatures"]) == {*PAIRS, "serving_default"}
+    outputs = [answer["outputs"] for answer in result["answers"]]
+    for request, found in zip(requests[:-1], outputs):
+        task, texts = request["signature"], request["inputs"]["text"]
+        n_best = changes.get("n_best", 1)
+        if texts:
+            assert np.shape(found["translations"]) == (len(texts), n_best)
+            assert np.shape(found["scores"]) == (len(texts), n_best)
+        expected = predicted(run, changes, task, texts) if texts else []
+        assert_translated(read(task, found), expected)
+    for row, (task, text) in enumerate(zip(tasks, TEXTS)):
+        own = {name: [part[row]] for name, part in outputs[-1].items()}
+        if task in PAIRS:
+            expected = predicted(run, changes, task, [text])
+            assert_translated(read(task, own), expected)
+        else:
+            assert own["translation"] == [""] and own["score"] == [0]
+            assert set(own["translations"][0]) == {""}
+            assert set(own["scores"][0]) == {0}
+    if not changes:
+        assert_translated(
+            read("xx-aa", outputs[2]), run.predict("xx-aa", TEXTS[2:3])
+        )
+
+
+def test_unknown_words_are_replaced_by_those_of_the_source(exported):
+    run, changes, _ = exported
+    said = predicted(run, changes, "xx-aa", TEXTS)
+    shown = predicted(
+        run, {**changes, "replace_unknown": False}, "xx-aa", TEXTS
+    )
+    assert any("<unk>" in one["translation"] for one in shown)
+    assert not any("<unk>" in one["translation"] for one in said)
+
+
+@pytest.mark.slow
+def test_check_passes(exported):
+    rows = check.check(exported[2])
+    names = {*PAIRS, "serving_default"}
+    assert {row["signature"] for row in rows if row["ok"]} == names
+
+
+def test_what_travels_along(exported):
+    run, changes, version = exported
+    with open(os.path.join(version, "saved_model.pb"), "rb") as file:
+        content = file.read()
+    assert b"PyFunc" not in content
+    assert os.path.dirname(run.directory.path).encode() not in content
+    graph = saved_model_pb2.SavedModel.FromString(content)
+    functions = graph.meta_graphs[0].graph_def.library.function
+    assert not any(f.attr["_XlaMustCompile"].b for f in functions)
+    with open(os.path.join(version, "assets.extra", "decoding.json")) as file:
+        found = json.load(file)
+    assert found == {
+        "beam": 2,
+        "length_penalty": 0.0,
+        "replace_unknown": True,
+        "n_best": 1,
+        **changes,
+    }
+
+
+@pytest.mark.parametrize(
+    "kind, changes, message",
+    [
+        ("classification", {"beam": 3}, "beam: only runs that translate"),
+        ("translation", {"beams": 3}, "did you mean 'beam'"),
+        ("translation", {"beam": 1}, r"n_best must be at most beam \(1\)"),
+        ("translation", {"length_penalty": -1.0}, "length_penalty"),
+    ],
+)
+def test_wrong_settings_are_named(kind, changes, message, tmp_path):
+    run = types.SimpleNamespace(
+        tasks=[{"name": "xx-aa", "kind": kind}],
+        config={"evaluation": {"decoding": {"n_best": 2}}},
+    )
+    with pytest.raises(ConfigError, match=message):
+        saved_model.export(run, str(tmp_path / "export"), 0, changes)
+    assert not os.listdir(tmp_path)
+
+
+def test_what_was_not_found_has_no_difference():
+    assert check.compare([-np.inf, -1.0], [-np.inf, -1.0]) == 0
+    assert check.compare(-np.inf, -1.0) == np.inf
+    assert check.compare(np.nan, 0.0) == np.inf

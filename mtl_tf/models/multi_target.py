@@ -189,7 +189,8 @@ class MultiTargetModel(keras.Model):
 
         Nothing in it is compiled with XLA, so that it fits any shapes and can
         be exported. Called outside of a graph, it makes one for every setting.
-        It is fastest with many sources of about the same length.
+        It is fastest with many sources of about the same length. A source
+        without tokens is translated to nothing, with the score 0.
 
         Args:
             tokens: int32 `[B, S]`, 0 is padding.
@@ -226,6 +227,7 @@ class MultiTargetModel(keras.Model):
             encoded = self.encoder(at_least_one_step(tokens, 1)[None])
         memory = decoder.memory(encoded)
         words = tf.reduce_sum(tf.cast(encoded["mask"][0], tf.float32), -1)
+        some = words > 0
         most = tf.cast(limit[0] * words + limit[1], tf.int32)
 
         def advance(last, state):
@@ -240,7 +242,15 @@ class MultiTargetModel(keras.Model):
             length_penalty=length_penalty,
             attention=attention,
         )
-        return search({"hidden": decoder.start(encoded)["hidden"][0]}, most)
+        first = {"hidden": decoder.start(encoded)["hidden"][0]}
+        found = search(first, tf.where(some, most, 1))
+        # A decoder without a source writes some frequent sentence.
+        some = some[:, None]
+        return found | {
+            "tokens": tf.where(some[..., None], found["tokens"], 0),
+            "length": tf.where(some, found["length"], 0),
+            "score": tf.where(some, found["score"], 0.0),
+        }
 
     def variables_of(self, key: int | None) -> list[keras.Variable]:
         """The trainable weights of a pair: the shared ones and its own."""

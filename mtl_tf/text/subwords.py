@@ -82,13 +82,15 @@ class SentencePieceTokenizer(Tokenizer):
 
         size = checks.positive_integer("size", size or DEFAULT_SIZE)
         written = io.BytesIO()
-        texts = self._plain(batches)
-        first = next(texts, None)
+        texts = _Guarded(self._plain(batches))
+        rest = iter(texts)
+        first = next(rest, None)
+        texts.check()
         if first is None:
             raise DataError("there is no text to learn subwords from")
         try:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=_chain(first, texts),
+                sentence_iterator=_chain(first, rest),
                 model_writer=written,
                 model_type=self.model,
                 vocab_size=size + 1,
@@ -103,10 +105,12 @@ class SentencePieceTokenizer(Tokenizer):
                 minloglevel=2,
             )
         except RuntimeError as error:
+            texts.check()
             raise ConfigError(
                 f"SentencePiece cannot learn {size} pieces from these texts "
                 f"(text.max_size): {error}"
             )
+        texts.check()
         return type(self)(self.lowercase, self.model, written.getvalue())
 
     def _plain(self, batches: Iterable[tf.Tensor]) -> Iterator[str]:
@@ -191,6 +195,28 @@ class SentencePieceTokenizer(Tokenizer):
                 "the sentencepiece tokenizer knows no pieces before it is "
                 "trained: here it takes another one (text.tokenizer)"
             )
+
+
+class _Guarded:
+    """Texts that end where reading them fails; `check` raises why.
+
+    SentencePiece would put an error of its own around it.
+    """
+
+    def __init__(self, texts: Iterator[str]):
+        self._texts = texts
+        self._error: BaseException | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        try:
+            yield from self._texts
+        except (Exception, KeyboardInterrupt) as error:
+            self._error = error
+
+    def check(self) -> None:
+        """Raises what ended the texts early, if anything did."""
+        if self._error is not None:
+            raise self._error
 
 
 def _spaced(texts: tf.Tensor) -> tf.Tensor:

@@ -3,7 +3,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.subwords import MODEL_FILE
+from mtl_tf.text.subwords import MODEL_FILE, SentencePieceTokenizer
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
 
@@ -78,6 +78,17 @@ def test_it_is_saved_loaded_and_served(tokenizer, tmp_path):
     texts = tf.constant(["das Haus", "", "neu"])
     expected = encoder(texts).to_tensor().numpy().tolist()
     assert served.serve(texts)["ids"].numpy().tolist() == expected
+
+
+@pytest.mark.parametrize("good", [0, 3])
+def test_an_error_of_the_texts_is_raised_as_it_is(good):
+    def batches():
+        for _ in range(good):
+            yield tf.constant(["a few words", "to learn from"])
+        raise DataError("x.en has 20 lines, but x.fr has 19")
+
+    with pytest.raises(DataError, match="^x.en has 20 lines, but x.fr has 19$"):
+        SentencePieceTokenizer().trained(batches(), 30)
 
 
 def test_errors(tokenizer, tmp_path):

@@ -266,3 +266,11 @@ def test_no_file_names_a_place_on_our_machines():
         if text in file.read_text(encoding="utf-8", errors="replace")
     ]
     assert found == []
+
+
+def test_no_two_bazel_targets_have_one_name():
+    programs = [name for names in PROGRAMS.values() for name in names]
+    # Rooms are mtl_tf/ROOM: one of them may be called like a program.
+    names = [*PROGRAMS, *programs, "mtl_tf", "package", "checkout"]
+    assert len(set(names)) == len(names)
+    assert 'name = "mtl_tf/" + room' in (ROOT / "BUILD").read_text()

@@ -197,7 +197,12 @@ def test_a_required_flag_is_explained():
 
 
 def test_ctrl_c_is_130_without_traceback(toy):
-    process = start(toy, "--do=wait")
+    # What a shell starts in the background ignores Ctrl-C, and so would this.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = start(toy, "--do=wait")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert process.stdout.readline() == b"ready\n"
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)

@@ -67,6 +67,8 @@ TEST_NEEDS = {
     "models": ["configs"],
     # The shared runner is tried on real programs.
     "programs": ["launch"],
+    # Figures are drawn of small runs, whose configs begin with the default.
+    "figures": ["configs"],
     # The papers' rows are checked against the configs that train them.
     "training": ["configs", "programs"],
 }

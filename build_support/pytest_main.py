@@ -10,7 +10,10 @@ from build_support import environment
 
 
 def main(arguments: list[str]) -> int:
-    """Runs pytest; the result is its exit status, 5 if there was no test."""
+    """Runs pytest; the result is its exit status, 5 if there was no test.
+
+    Of a file that has slow tests alone, these are run.
+    """
     temporary = os.environ.get("TEST_TMPDIR", "")
     if temporary:
         # A sandbox has no home folder to write to.
@@ -21,7 +24,10 @@ def main(arguments: list[str]) -> int:
     import pytest
 
     options = ["-p", "no:cacheprovider", "--rootdir=.", "-c", "pyproject.toml"]
-    return int(pytest.main([*options, *arguments]))
+    status = pytest.main([*options, *arguments])
+    if status == pytest.ExitCode.NO_TESTS_COLLECTED:
+        status = pytest.main([*options, "-m", "slow", *arguments])
+    return int(status)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 
+SLOW = "import pytest\n@pytest.mark.slow\n"
+
 
 def run_main(folder, content, python=sys.executable, path=""):
     """Runs pytest_main on one test file as Bazel does, in its own folder."""
@@ -45,6 +47,9 @@ def run_main(folder, content, python=sys.executable, path=""):
         ("import absent_module\n", 2),
         ("def helper(): pass\n", 5),
         ("", 5),
+        (SLOW + "def test_it(): pass\n", 0),
+        (SLOW + "def test_it(): assert False\n", 1),
+        ("def test_a(): pass\n" + SLOW + "def test_b(): assert False\n", 0),
     ],
 )
 def test_status_says_whether_tests_ran_and_passed(tmp_path, content, status):

@@ -11,6 +11,7 @@ that few texts give fewer pieces than asked for.
 
 import functools
 import io
+import itertools
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -90,7 +91,7 @@ class SentencePieceTokenizer(Tokenizer):
             raise DataError("there is no text to learn subwords from")
         try:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=_chain(first, rest),
+                sentence_iterator=itertools.chain([first], rest),
                 model_writer=written,
                 model_type=self.model,
                 vocab_size=size + 1,
@@ -239,8 +240,3 @@ def _check_proto(path: str, proto: bytes) -> None:
         sentencepiece.SentencePieceProcessor(model_proto=proto)
     except RuntimeError as error:
         raise DataError(f"{path} is no model of SentencePiece: {error}")
-
-
-def _chain(first: str, others: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from others

@@ -18,33 +18,36 @@ def is_private(variable: keras.Variable) -> bool:
     return getattr(variable, "is_private", False)
 
 
-def _in_embedding(variable: keras.Variable) -> bool:
-    path = path_of(variable)
-    # A model that translates has an embedding for each language.
-    languages = path.startswith(("encoder/", "decoder_"))
-    own = languages and path.split("/")[-2].endswith("_embedding")
-    return own or path.startswith("embedding/")
-
-
-def _of_one_task(variable: keras.Variable) -> bool:
-    """Whether the weight, or each slice of it, belongs to one task."""
-    return is_private(variable) or path_of(variable).startswith("decoder_")
-
-
+# Of a model that translates the encoder is the scheme, and the decoders are
+# the heads.
 _SCHEME = ("scheme/", "encoder/")
 _BELOW_HEADS = (*_SCHEME, "embedding/", "characters/", "casing/")
 
 
-# Names of parts -> whether a weight belongs to them. "shared" is what the
-# tasks share besides words: theta_m of Chen et al. (2018). Of a model that
-# translates the encoder is the scheme, and the decoders are the heads.
-PARTS: dict[str, Callable[[keras.Variable], bool]] = {
-    "shared": lambda v: not _of_one_task(v) and not _in_embedding(v),
-    "private": _of_one_task,
-    "embedding": _in_embedding,
-    "scheme": lambda v: path_of(v).startswith(_SCHEME),
-    "heads": lambda v: not path_of(v).startswith(_BELOW_HEADS),
+# Names of parts -> their trainable weights. "shared" is what the tasks share
+# besides words: theta_m of Chen et al. (2018).
+PARTS: dict[str, Callable[[keras.Model], list[keras.Variable]]] = {
+    "shared": lambda model: _without(
+        model, [*model.private_variables(), *model.embedding_variables()]
+    ),
+    "private": lambda model: model.private_variables(),
+    "embedding": lambda model: model.embedding_variables(),
+    "scheme": lambda model: [
+        v for v in model.trainable_variables if path_of(v).startswith(_SCHEME)
+    ],
+    "heads": lambda model: [
+        v
+        for v in model.trainable_variables
+        if not path_of(v).startswith(_BELOW_HEADS)
+    ],
 }
+
+
+def _without(
+    model: keras.Model, others: Sequence[keras.Variable]
+) -> list[keras.Variable]:
+    left_out = {id(v) for v in others}
+    return [v for v in model.trainable_variables if id(v) not in left_out]
 
 
 def frozen(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
@@ -62,7 +65,10 @@ def frozen(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
     variables = model.trainable_variables
     chosen: dict[int, keras.Variable] = {}
     for pattern in patterns:
-        found = [v for v in variables if _matches(v, pattern)]
+        if pattern in PARTS:
+            found = PARTS[pattern](model)
+        else:
+            found = [v for v in variables if _matches(path_of(v), pattern)]
         if not found:
             paths = "\n".join(f"  {path_of(v)}" for v in variables)
             raise ConfigError(
@@ -74,9 +80,6 @@ def frozen(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
     return list(chosen.values())
 
 
-def _matches(variable: keras.Variable, pattern: str) -> bool:
-    if pattern in PARTS:
-        return PARTS[pattern](variable)
-    path = path_of(variable)
+def _matches(path: str, pattern: str) -> bool:
     below = path.startswith(pattern.rstrip("/") + "/")
     return below or fnmatch.fnmatchcase(path, pattern)

@@ -16,7 +16,13 @@ from mtl_tf.evaluation import evaluator, facts, tables
 from mtl_tf.models.multi_task import count_parameters
 from mtl_tf.tasks import registry
 from mtl_tf.text.vectors import load_vectors
-from mtl_tf.training import data, freezing, initializing, stages
+from mtl_tf.training import (
+    data,
+    freezing,
+    initializing,
+    stage_plan,
+    stages,
+)
 from mtl_tf.training.building import build
 from mtl_tf.training.data import CleanParts
 from mtl_tf.training.run import load
@@ -204,7 +210,8 @@ def _train_jointly(
         _initialize(config, run, loaded, model)
     runner = stages.StageRunner(config, run, loaded, model, chosen)
     seconds = 0.0
-    for stage in stages.plan(config, [task.name for task in loaded.tasks]):
+    names = [task.name for task in loaded.tasks]
+    for stage in stage_plan.plan(config, names):
         state = runner.execute(stage)
         seconds += float(state.seconds.numpy())
     trained = load(run.path)

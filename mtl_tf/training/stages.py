@@ -1,7 +1,5 @@
-"""The stages of a run: joint training, then fine-tuning."""
+"""Runs the stages of a run: joint training, then fine-tuning."""
 
-import dataclasses
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -28,68 +26,10 @@ from mtl_tf.training.loss_weighting import make_loss_weighting
 from mtl_tf.training.run import score
 from mtl_tf.training.run_directory import RunDirectory
 from mtl_tf.training.stage_optimizer import stage_optimizer
+from mtl_tf.training.stage_plan import Stage
 from mtl_tf.training.summaries import Summaries
 from mtl_tf.training.trainer import Trainer, choose_shards
 from mtl_tf.training.translating import make_translator
-
-
-@dataclasses.dataclass(frozen=True)
-class Stage:
-    """A part of a run with an optimizer and checkpoints of its own.
-
-    Attributes:
-        name: for the entries of `metrics.jsonl`.
-        folder: below the run directory, "" for the directory itself.
-        tasks: the numbers of the tasks it trains and is selected on.
-        private_only: whether only the tasks' own parameters are trained.
-        epochs: passes over the data, if `steps` is 0.
-        steps: steps of the stage.
-        learning_rate: its highest learning rate.
-    """
-
-    name: str
-    folder: str
-    tasks: tuple[int, ...]
-    private_only: bool
-    epochs: int
-    steps: int
-    learning_rate: float
-
-
-def plan(config: Mapping[str, Any], names: Sequence[str]) -> list[Stage]:
-    """The stages of a run.
-
-    Fine-tuning with the scope `private` goes on with the tasks' own
-    parameters and leaves the shared ones: one model remains. With the scope
-    `all` every task gets a copy of the whole model, trained on it alone.
-    """
-    training, everyone = config["training"], tuple(range(len(names)))
-    rate = training["optimizer"]["learning_rate"]
-    stages = [
-        Stage(
-            "joint",
-            "",
-            everyone,
-            False,
-            training["epochs"],
-            training["steps"],
-            rate,
-        )
-    ]
-    tuning = training["fine_tune"]
-    if not tuning["epochs"]:
-        return stages
-    checks.one_of(
-        "training.fine_tune.scope", tuning["scope"], ("private", "all")
-    )
-    rest = (tuning["epochs"], 0, tuning["learning_rate"] or rate)
-    if tuning["scope"] == "private":
-        stages.append(Stage("fine_tuned", "fine_tuned", everyone, True, *rest))
-        return stages
-    for number, name in enumerate(names):
-        folder = os.path.join("fine_tuned", name)
-        stages.append(Stage(folder, folder, (number,), False, *rest))
-    return stages
 
 
 class StageRunner:
@@ -129,8 +69,8 @@ class StageRunner:
     def execute(self, stage: Stage) -> Checkpoints:
         """Trains a stage to its end, from wherever it was."""
         batches = self._batches(stage)
-        self._note(stage, batches)
         options = self._options(stage, batches.steps_per_epoch)
+        self._note(stage, batches, options.steps_per_epoch)
         with self.strategy.scope():
             checkpoints, trainer = self._build(stage, options)
         start = checkpoints.restore()
@@ -167,13 +107,13 @@ class StageRunner:
             pipeline["tokens_per_batch"],
         )
 
-    def _note(self, stage: Stage, batches: BatchPlan) -> None:
+    def _note(self, stage: Stage, batches: BatchPlan, epoch: int) -> None:
         """Logs the plan; refuses to go on with another one."""
         shapes = "of few shapes" if batches.static_shapes else "of all shapes"
         logging.info(
             "%s: %d steps an epoch, batches %s, %.1f %% of their tokens are "
             "padding.",
-            *(stage.name, batches.steps_per_epoch, shapes),
+            *(stage.name, epoch, shapes),
             100 * batches.padding_share(),
         )
         if not stage.folder:
@@ -219,12 +159,13 @@ class StageRunner:
 
         return next_key
 
-    def _options(self, stage: Stage, steps_per_epoch: int) -> LoopOptions:
+    def _options(self, stage: Stage, whole_pass: int) -> LoopOptions:
         training = self.config["training"]
+        epoch = stage.steps_per_epoch or whole_pass
         return LoopOptions(
-            total_steps=stage.steps or stage.epochs * steps_per_epoch,
-            evaluate_every=training["evaluate_every"] or steps_per_epoch,
-            steps_per_epoch=steps_per_epoch,
+            total_steps=stage.steps or stage.epochs * epoch,
+            evaluate_every=training["evaluate_every"] or epoch,
+            steps_per_epoch=epoch,
             patience=training["patience"],
             steps_per_call=training["steps_per_call"],
             checkpoint_seconds=training["checkpoint_seconds"],
@@ -360,7 +301,6 @@ class StageRunner:
         checkpoints.best_step.assign(0)
 
     def _evaluate(self, stage: Stage) -> dict[str, Any]:
-        numbers = stage.tasks
         scores = [
             score(
                 self.predictor,
@@ -370,7 +310,7 @@ class StageRunner:
                 self.config["evaluation"]["batch_size"],
                 self.data.references[number],
             )
-            for number in numbers
+            for number in stage.tasks
         ]
         return evaluator.brief(evaluator.evaluate(scores, "validation"))
 

@@ -14,7 +14,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.text.vocabulary import Vocabulary
 from mtl_tf.training.answers import ANSWERS
 from mtl_tf.training.translating import make_translator
-from tests.system import toy_languages, translating
+from tests.system import random_runs, toy_languages
 
 SIZES = {"train": 40, "validation": 4, "test": 4}
 LONG = "w5 w1 w2 nobody's " * 250
@@ -48,7 +48,7 @@ def exported(request, tmp_path_factory):
         "min_count": 8 if request.param == "words" else 1,
     }
     config["evaluation"]["decoding"] = {"beam": 2, "replace_unknown": True}
-    directory, _ = translating.write_weights(folder / "run", config, FAVOURED)
+    directory, _ = random_runs.write_weights(folder / "run", config, FAVOURED)
     run = mtl_tf.load(directory.path)
     changes = CHANGES[request.param]
     version = saved_model.export(run, str(folder / "export"), 0, changes)

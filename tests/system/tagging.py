@@ -1,12 +1,7 @@
 """Runs of small models that tag, with random weights: nothing is trained."""
 
-import os
-
 from mtl_tf.configs import base
-from mtl_tf.models.multi_task import build_model
-from mtl_tf.training import data
-from mtl_tf.training.checkpoints import BestWeights
-from mtl_tf.training.run_directory import RunDirectory
+from tests.system.random_runs import write_weights, written
 
 MAX_LENGTH = 8
 TRAIN = """\
@@ -31,8 +26,8 @@ def entries(folder, mood=False):
     """Config entries: spans, words, and maybe whole texts; on files."""
     files = {}
     for split, text in (("train", TRAIN), ("validation", TRAIN)):
-        files[split] = _written(folder, f"{split}.conll", text)
-    files["test"] = _written(folder, "test.conll", TEST)
+        files[split] = written(folder, f"{split}.conll", text)
+    files["test"] = written(folder, "test.conll", TEST)
     own = {"kind": "tagging", "files": files}
     found = [
         own | {"name": "chunks", "train_scheme": "iobes"},
@@ -40,18 +35,11 @@ def entries(folder, mood=False):
     ]
     if mood:
         lines = "good\tEU sleeps\nbad\tlamb rejects EU\n"
-        path = _written(folder, "mood.tsv", lines)
+        path = written(folder, "mood.tsv", lines)
         columns = {"label": 0, "text": 1}
         files = {"train": path, "validation": path, "test": path}
         found.append({"name": "mood", "files": files, "columns": columns})
     return found
-
-
-def _written(folder, name, text):
-    path = os.path.join(folder, name)
-    with open(path, "w") as file:
-        file.write(text)
-    return path
 
 
 def config(tasks):
@@ -72,14 +60,4 @@ def config(tasks):
 
 def write_run(directory, tasks):
     """Writes a run of random weights; returns its directory."""
-    chosen, run = config(tasks), RunDirectory(str(directory))
-    run.claim(chosen)
-    loaded = data.load(chosen, run, None, None)
-    described = [task.to_json() for task in loaded.tasks]
-    model = build_model(
-        chosen["model"], len(loaded.encoder.vocabulary), described, seed=1
-    )
-    # Far from one another, so that no two paths are as good.
-    model.set_weights([3 * weight for weight in model.get_weights()])
-    BestWeights(run.file("best"), model).save(1, 50.0)
-    return run.path
+    return write_weights(directory, config(tasks))[0].path

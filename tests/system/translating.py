@@ -1,13 +1,7 @@
 """Runs of small models that translate, with random weights."""
 
-import os
-
-import numpy as np
-
 from mtl_tf.configs import base
-from mtl_tf.training import building, data
-from mtl_tf.training.checkpoints import BestWeights
-from mtl_tf.training.run_directory import RunDirectory
+from tests.system.random_runs import write_weights, written
 
 SOURCE = """\
 no tree.
@@ -22,25 +16,18 @@ TARGETS = {
 
 def entries(folder):
     """Config entries of two pairs on files."""
-    source = _written(folder, "lines.xx", SOURCE)
+    source = written(folder, "lines.xx", SOURCE)
     made = []
     for language, text in TARGETS.items():
         paths = {
             "source": source,
-            "target": _written(folder, f"lines.{language}", text),
+            "target": written(folder, f"lines.{language}", text),
         }
         splits = ("train", "validation", "test")
         files = {split: dict(paths) for split in splits}
         name = f"xx-{language}"
         made.append({"name": name, "kind": "translation", "files": files})
     return made
-
-
-def _written(folder, name, text):
-    path = os.path.join(folder, name)
-    with open(path, "w") as file:
-        file.write(text)
-    return path
 
 
 def config(tasks):
@@ -52,32 +39,6 @@ def config(tasks):
     chosen["model"]["translation"] = {"embedding_dim": 6, "units": 5}
     chosen["evaluation"]["decoding"] = {"beam": 2}
     return chosen
-
-
-def write_weights(directory, chosen, favoured=None):
-    """Writes a run of random weights.
-
-    Args:
-        directory: where to.
-        chosen: its config.
-        favoured: what every output layer adds to the logits of some ids.
-
-    Returns:
-        The run's directory, and what it says of its tasks.
-    """
-    run = RunDirectory(str(directory))
-    run.claim(chosen)
-    loaded = data.load(chosen, run, None, None)
-    described = [task.to_json() for task in loaded.tasks]
-    model = building.build(chosen, loaded.encoder, described, seed=1)
-    # Far from one another, so that no two paths are as good.
-    model.set_weights([3 * weight for weight in model.get_weights()])
-    for decoder in model.decoders if favoured else ():
-        bias = np.zeros(decoder.output_layer.vocabulary_size)
-        bias[list(favoured)] = list(favoured.values())
-        decoder.output_layer.bias.assign(bias)
-    BestWeights(run.file("best"), model).save(1, 50.0)
-    return run, described
 
 
 def write_run(directory, tasks):

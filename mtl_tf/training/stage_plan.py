@@ -1,0 +1,70 @@
+"""Which stages a run has: joint training, then fine-tuning."""
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl_tf.core import checks
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """A part of a run with an optimizer and checkpoints of its own.
+
+    Attributes:
+        name: for the entries of `metrics.jsonl`.
+        folder: below the run directory, "" for the directory itself.
+        tasks: the numbers of the tasks it trains and is selected on.
+        private_only: whether only the tasks' own parameters are trained.
+        epochs: how long it lasts, if `steps` is 0.
+        steps: steps of the stage.
+        steps_per_epoch: 0 for a pass over the data.
+        learning_rate: its highest learning rate.
+    """
+
+    name: str
+    folder: str
+    tasks: tuple[int, ...]
+    private_only: bool
+    epochs: int
+    steps: int
+    steps_per_epoch: int
+    learning_rate: float
+
+
+def plan(config: Mapping[str, Any], names: Sequence[str]) -> list[Stage]:
+    """The stages of a run.
+
+    Fine-tuning with the scope `private` goes on with the tasks' own
+    parameters and leaves the shared ones: one model remains. With the scope
+    `all` every task gets a copy of the whole model, trained on it alone.
+    """
+    training, everyone = config["training"], tuple(range(len(names)))
+    rate = training["optimizer"]["learning_rate"]
+    stages = [
+        Stage(
+            "joint",
+            "",
+            everyone,
+            False,
+            training["epochs"],
+            training["steps"],
+            training["steps_per_epoch"],
+            rate,
+        )
+    ]
+    tuning = training["fine_tune"]
+    if not tuning["epochs"]:
+        return stages
+    checks.one_of(
+        "training.fine_tune.scope", tuning["scope"], ("private", "all")
+    )
+    rest = (tuning["epochs"], 0, 0, tuning["learning_rate"] or rate)
+    if tuning["scope"] == "private":
+        stages.append(Stage("fine_tuned", "fine_tuned", everyone, True, *rest))
+        return stages
+    for number, name in enumerate(names):
+        folder = os.path.join("fine_tuned", name)
+        stages.append(Stage(folder, folder, (number,), False, *rest))
+    return stages

@@ -1,0 +1,44 @@
+"""Runs of small models with random weights: nothing is trained."""
+
+import os
+
+import numpy as np
+
+from mtl_tf.training import building, data
+from mtl_tf.training.checkpoints import BestWeights
+from mtl_tf.training.run_directory import RunDirectory
+
+
+def written(folder, name, text):
+    """Writes a file; returns its path."""
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def write_weights(directory, chosen, favoured=None):
+    """Writes a run of random weights.
+
+    Args:
+        directory: where to.
+        chosen: its config.
+        favoured: of translation, what every output layer adds to the logits
+            of some ids.
+
+    Returns:
+        The run's directory, and what it says of its tasks.
+    """
+    run = RunDirectory(str(directory))
+    run.claim(chosen)
+    loaded = data.load(chosen, run, None, None)
+    described = [task.to_json() for task in loaded.tasks]
+    model = building.build(chosen, loaded.encoder, described, seed=1)
+    # Far from one another, so that no two paths are as good.
+    model.set_weights([3 * weight for weight in model.get_weights()])
+    for decoder in model.decoders if favoured else ():
+        bias = np.zeros(decoder.output_layer.vocabulary_size)
+        bias[list(favoured)] = list(favoured.values())
+        decoder.output_layer.bias.assign(bias)
+    BestWeights(run.file("best"), model).save(1, 50.0)
+    return run, described

@@ -115,6 +115,14 @@ def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
             raise ConfigError(f"--override={change} must be FIELD=VALUE")
     values = flags.FlagValues()
     values(config_argument.define(name, argv, values))
+    steps = values.config.training.steps
+    for change in changes:
+        if steps and change.startswith("training.epochs="):
+            raise ConfigError(
+                f"--override={change} would change nothing in {name}: its "
+                f"training.steps, {steps}, counts in place of epochs. Override "
+                "training.steps (0 for none)"
+            )
     return validation.validate(values.config.to_dict())
 
 

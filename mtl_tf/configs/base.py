@@ -72,6 +72,8 @@ def default_config() -> config_dict.ConfigDict:
         *   `evaluation.paper_scoring`: score translations also against
             references whose words are restricted to the training vocabulary.
         *   `training.steps`: where to stop, in place of `epochs`, if not 0.
+            `training.steps_per_epoch`: what counts as an epoch of the joint
+            training; 0 for a pass over the data.
             `training.evaluate_every`: steps between evaluations; 0 for once
             an epoch. `training.patience`: evaluations without a better score
             before training stops; 0 never stops it early.
@@ -352,6 +354,7 @@ def _training() -> dict:
     return {
         "epochs": 10,
         "steps": 0,
+        "steps_per_epoch": 0,
         "optimizer": {
             "name": "adagrad",
             "learning_rate": 0.1,

@@ -42,9 +42,6 @@ def get_config(row: str = "multi") -> config_dict.ConfigDict:
     # An epoch of what is left would be short, and of another length for each
     # pair: steps are counted as if nothing had been taken away.
     together = len(PAIRS) if row == "multi" else 1
-    epoch = together * -(-_TRAINING_PAIRS // config.pipeline.batch_size)
-    config.training.steps = config.training.steps or (
-        config.training.epochs * epoch
-    )
-    config.training.evaluate_every = config.training.evaluate_every or epoch
+    minibatches = -(-_TRAINING_PAIRS // config.pipeline.batch_size)
+    config.training.steps_per_epoch = together * minibatches
     return config

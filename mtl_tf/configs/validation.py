@@ -121,6 +121,7 @@ CHECKS: dict[str, Check] = {
     "model.word_dropout": checks.fraction,
     "training.epochs": checks.positive_integer,
     "training.steps": checks.not_negative_integer,
+    "training.steps_per_epoch": checks.not_negative_integer,
     "training.optimizer.name": _name,
     "training.optimizer.learning_rate": checks.positive,
     "training.optimizer.embedding_learning_rate": checks.not_negative,

@@ -263,10 +263,12 @@ def test_a_pair_has_as_many_steps_alone_as_among_others(name):
 
 def test_poor_pairs_of_multi30k_have_as_many_steps_as_rich_ones():
     full = load("multi_target_nmt_3_multi30k").get_config("single")
-    poor = load("multi_target_nmt_4_multi30k").get_config("single")
+    module = load("multi_target_nmt_4_multi30k")
+    poor, multi = module.get_config("single"), module.get_config("multi")
     batches = -(-29_000 // full.pipeline.batch_size)
-    steps = full.training.steps or full.training.epochs * batches
-    assert poor.training.steps == steps
+    assert (full.training.steps, poor.training.steps) == (0, 0)
+    assert poor.training.steps_per_epoch == batches
+    assert multi.training.steps_per_epoch == 3 * batches
     assert poor.pipeline.fractions.to_dict() == {"en-de": 0.15, "en-cs": 0.15}
 
 

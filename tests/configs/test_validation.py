@@ -133,7 +133,8 @@ def test_no_number_may_be_negative_or_not_finite(path, value):
 def test_unknown_field_offers_the_nearest():
     message = error("training.epoch", 3)
     assert message == (
-        "unknown config field training.epoch; did you mean 'epochs'?"
+        "unknown config field training.epoch; did you mean 'epochs' or "
+        "'steps_per_epoch'?"
     )
 
 

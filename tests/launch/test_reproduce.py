@@ -163,6 +163,17 @@ def test_a_dry_run_lists_and_does_nothing(trained, tmp_path, capsys):
     assert trained == [] and not folder.exists()
 
 
+def test_epochs_are_not_overridden_where_steps_count(trained, tmp_path):
+    with pytest.raises(ConfigError, match="training.steps, .* counts in place"):
+        call(
+            "--table=multi_target_nmt/3",
+            "--rows=multi",
+            f"--model_dir={tmp_path}",
+            "--override=training.epochs=2",
+        )
+    assert trained == []
+
+
 @pytest.mark.parametrize(
     ("argument", "message"),
     [

@@ -246,11 +246,17 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
 def test_fine_tuning(tmp_path, toy_run, toy_files, scope):
     config = corpus.config(
         toy_files,
-        epochs=1,
+        epochs=2,
+        steps_per_epoch=30,
         fine_tune={"epochs": 1, "scope": scope, "learning_rate": 0.005},
     )
     results = train(config, tmp_path / "a")
     assert results["mean"]["overall"] > 98
+    entries = metrics(tmp_path / "a")
+    ends = [e["step"] for e in entries if e["stage"] == "joint"]
+    assert ends == [30, 60]
+    # What counts as an epoch is the joint training's, not the tuning's.
+    assert entries[-1]["step"] == (60 if scope == "private" else 30)
     run = mtl_tf.load(str(tmp_path / "a"))
     folders = {run.weights_for(t) for t in ("plain", "mirror")}
     assert len(folders) == (1 if scope == "private" else 2)

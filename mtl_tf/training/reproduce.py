@@ -13,7 +13,12 @@ import keras
 from absl import logging
 
 from mtl_tf.core import checks, files
-from mtl_tf.core.errors import ConfigError, DataError, Interrupted
+from mtl_tf.core.errors import (
+    ConfigError,
+    DataError,
+    Interrupted,
+    RunError,
+)
 from mtl_tf.core.names import look_up
 from mtl_tf.tasks import registry
 from mtl_tf.training import published, runs, table_page, table_report
@@ -230,6 +235,7 @@ def reproduce(
         RunError: `model_dir` is in use or holds runs with other configs.
     """
     with files.locked(model_dir):
+        _claim_setting(table, planned, model_dir, settings)
         _claim(planned, model_dir)
         report = write(table, planned, model_dir, settings)
         clock = Clock(planned)
@@ -246,6 +252,43 @@ def reproduce(
             clock.add(run.row.name, time.monotonic() - began)
             report = write(table, planned, model_dir, settings)
     return report
+
+
+def _claim_setting(
+    table: PublishedTable,
+    planned: Sequence[PlannedRun],
+    model_dir: str,
+    settings: Settings,
+) -> None:
+    """Refuses other overrides than those of the rows that are there."""
+    directory = RunDirectory(model_dir)
+    setting = {
+        "overrides": sorted(settings.overrides),
+        "vectors": _vectors(planned),
+    }
+    there = [*planned, *_others(table, planned, model_dir)]
+    if all(run.state in (OPEN, FAILED) for run in there):
+        directory.write("setting.json", setting)
+    elif not directory.has("setting.json"):
+        return  # Made before there was such a file.
+    before = directory.read("setting.json")
+    if before != setting:
+        raise RunError(
+            f"{model_dir} holds rows with other overrides or vectors, and a "
+            f"table has one setting: {_spelt(before)} there, {_spelt(setting)} "
+            "asked for. Repeat it or name another --model_dir"
+        )
+
+
+def _vectors(planned: Sequence[PlannedRun]) -> str:
+    return planned[0].config["text"]["vectors"]
+
+
+def _spelt(setting: Mapping[str, Any]) -> str:
+    flags = [f"--override={change}" for change in setting["overrides"]]
+    if setting["vectors"]:
+        flags.append(f"--vectors={setting['vectors']}")
+    return " ".join(flags) or "none"
 
 
 def _claim(planned: Sequence[PlannedRun], model_dir: str) -> None:
@@ -276,7 +319,7 @@ def write(
         _outcomes([*planned, *_others(table, planned, model_dir)]),
         command=settings.command,
         overrides=settings.overrides,
-        vectors=planned[0].config["text"]["vectors"],
+        vectors=_vectors(planned),
         absent=settings.absent,
     )
     text = table_page.markdown(report)

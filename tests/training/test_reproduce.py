@@ -182,6 +182,27 @@ def test_finished_runs_of_other_rows_and_seeds_stay_in_the_table(
     assert finished == {"lstm": [1, 2], "meta": [1], "old": []}
 
 
+def test_a_table_has_one_setting(tmp_path, fake):
+    def run_with(rows, *overrides):
+        settings = reproduce.Settings(overrides=overrides)
+        planned = plan(tmp_path, 1, rows=rows)
+        return reproduce.reproduce(TABLE, planned, str(tmp_path), settings)
+
+    two, three = "training.epochs=2", "training.epochs=3"
+    # Nothing is there yet that another setting would contradict.
+    fake.error = (os.path.join("lstm", "seed_1"), ZeroDivisionError("oh"))
+    run_with(["lstm"], three)
+    fake.error = None
+    run_with(["lstm"], two, "seed=1")
+    with pytest.raises(RunError, match=f"{two} there, none asked for"):
+        run_with(["meta"])
+    with pytest.raises(RunError, match=f"{two} there, .*{three} asked for"):
+        run_with(["meta"], three)
+    report = run_with(["meta"], "seed=1", two)
+    assert fake.rows == ["lstm", "lstm", "meta"]
+    assert [r["ours"]["finished"] for r in report["rows"]] == [[1], [1], []]
+
+
 def test_a_failure_is_noted_and_tried_again(tmp_path, fake):
     fake.error = (os.path.join("lstm", "seed_1"), ZeroDivisionError("oh"))
     report = run_all(tmp_path, "data")
@@ -212,7 +233,7 @@ def test_another_config_in_the_same_folder_is_refused(
 ):
     run_all(tmp_path, "data", seeds=1)
     changed = config(TABLE.row("lstm"))
-    changed["text"]["vectors"] = "file"
+    changed["text"]["min_count"] = 7
     monkeypatch.setitem(globals(), "config", lambda row: changed)
     with pytest.raises(RunError, match="the config of the row lstm changed"):
         run_all(tmp_path, "data", seeds=1)

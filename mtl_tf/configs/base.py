@@ -67,8 +67,9 @@ def default_config() -> config_dict.ConfigDict:
         *   `model.translation`: the model of translation tasks, to which
             nothing else of `model` applies; its fields are those of
             `mtl_tf.models.multi_target.build_translation_model`.
-            `evaluation.decoding`: beam (10), length_penalty, replace_unknown,
-            n_best; checkpoints are chosen by greedy search.
+            `evaluation.decoding`: how test texts and those of
+            `launch.predict` are translated; checkpoints are chosen by greedy
+            search.
         *   `evaluation.paper_scoring`: score translations also against
             references whose words are restricted to the training vocabulary.
         *   `training.steps`: where to stop, in place of `epochs`, if not 0.
@@ -127,7 +128,7 @@ def default_config() -> config_dict.ConfigDict:
                 "batch_size": 64,
                 "group": (),
                 "paper_scoring": False,
-                "decoding": {},
+                "decoding": _decoding(),
             },
             "cross_validation": {"folds": 0, "fold": 0},
             "sweep": {"grid": "", "folds": 0, "seeds": 1},
@@ -317,11 +318,34 @@ def _model() -> dict:
         "head": {"hidden_units": 0, "sharing": "private"},
         "init": {},
         "scheme": meta_lstm(),
-        "translation": {},
+        "translation": _translation(),
         "tagging": {"decoder": "crf", "constraints": True},
         "characters": {"name": "none"},
         "casing_dim": 0,
         "word_dropout": 0.0,
+    }
+
+
+def _translation() -> dict:
+    return {
+        "embedding_dim": 256,
+        "units": 256,
+        "attention_units": 0,
+        "readout_units": 0,
+        "bias": True,
+        "dropout": {"embedding": 0.0, "encoding": 0.0, "readout": 0.0},
+        "label_smoothing": 0.0,
+        "output": {"name": "full", "samples": 0},
+        "init": {},
+    }
+
+
+def _decoding() -> dict:
+    return {
+        "beam": 10,
+        "length_penalty": 0.0,
+        "replace_unknown": False,
+        "n_best": 1,
     }
 
 

@@ -45,14 +45,11 @@ def get_config(what: str = MULTI) -> config_dict.ConfigDict:
     config.pipeline.schedule = config_dict.ConfigDict(
         {"name": "blocks", "block": 50}
     )
-    config.model.translation = config_dict.ConfigDict(
-        {
-            "embedding_dim": 256,
-            "units": 256,
-            "dropout": {"embedding": 0.2, "encoding": 0.2, "readout": 0.3},
-            "label_smoothing": 0.1,
-        }
-    )
+    translation = config.model.translation
+    translation.embedding_dim = translation.units = 256
+    translation.dropout.embedding = translation.dropout.encoding = 0.2
+    translation.dropout.readout = 0.3
+    translation.label_smoothing = 0.1
     config.training.optimizer.name = "adam"
     config.training.optimizer.learning_rate = 1e-3
     config.training.optimizer.schedule = "linear"

@@ -51,16 +51,14 @@ def get_config(row: str = "multi") -> config_dict.ConfigDict:
     config.pipeline.schedule = config_dict.ConfigDict(
         {"name": "blocks", "block": 1000}
     )
-    config.model.translation = config_dict.ConfigDict(
-        {
-            "embedding_dim": 1000,
-            "units": 1000,
-            "init": {"name": "uniform", "range": 0.01},
-        }
+    translation = config.model.translation
+    translation.embedding_dim = translation.units = 1000
+    translation.init = config_dict.ConfigDict(
+        {"name": "uniform", "range": 0.01}
     )
     _train(config, len(chosen) if row == "multi" else 1)
     config.evaluation.paper_scoring = True
-    config.evaluation.decoding = config_dict.ConfigDict({"beam": 10})
+    config.evaluation.decoding.beam = 10
     return config
 
 

@@ -19,8 +19,8 @@ _DEFAULTS = {
     "name": "multi_target",
     "embedding_dim": 256,
     "units": 256,
-    "attention_units": None,
-    "readout_units": None,
+    "attention_units": 0,
+    "readout_units": 0,
     "bias": True,
     "dropout": {},
     "label_smoothing": 0.0,
@@ -308,8 +308,8 @@ def build_translation_model(
 
     Args:
         model_config: all optional: "name" ("multi_target"), "embedding_dim"
-            and "units" (256 each), "attention_units" and "readout_units" (as
-            many as units), "bias" (True), "dropout" ({"embedding",
+            and "units" (256 each), "attention_units" and "readout_units" (0:
+            as many as units), "bias" (True), "dropout" ({"embedding",
             "encoding", "readout"}), "label_smoothing", "output" ({"name":
             "full" or "sampled", "samples"}) and "init" (see
             `layers.base.check_init`).

@@ -72,7 +72,7 @@ class RunDirectory:
         refused = {
             name: pair
             for name, pair in changed.items()
-            if name not in _LENGTHS or not _longer(*pair)
+            if name not in _LENGTHS or not _longer(name, *pair)
         }
         if refused and self._has_trained():
             raise RunError(
@@ -166,7 +166,9 @@ def _listed(changes: Mapping[str, tuple[Any, Any]]) -> str:
     )
 
 
-def _longer(before: Any, after: Any) -> bool:
+def _longer(name: str, before: Any, after: Any) -> bool:
+    if name == "training.steps" and not before:
+        return False  # The epochs counted: any number may be fewer steps.
     numbers = (int, float)
     return (
         isinstance(before, numbers)

@@ -124,7 +124,7 @@ def test_wrong_config(arguments, message):
         (
             "--config.training.epoch=3",
             "unknown config field 'training.epoch': config.training has no "
-            "'epoch'; did you mean 'epochs'?",
+            "'epoch'; did you mean 'epochs' or",
         ),
         ("--config.trainig.epochs=3", "config has no 'trainig'; did you mean"),
         ("--config.seed.x=3", "config.seed has no fields"),

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -177,6 +178,7 @@ def test_finished_runs_of_other_rows_and_seeds_stay_in_the_table(
     (tmp_path / "other" / "seed_1").mkdir(parents=True)
     (tmp_path / "other" / "seed_1" / "results.json").write_text("{}")
     (tmp_path / "lstm" / "seed_3").mkdir()
+    shutil.copytree(tmp_path / "lstm/seed_2", tmp_path / "lstm/seed_2_old")
     report = run_all(tmp_path, "data", seeds=1, rows=["meta"])
     finished = {r["name"]: r["ours"]["finished"] for r in report["rows"]}
     assert finished == {"lstm": [1, 2], "meta": [1], "old": []}

@@ -6,7 +6,8 @@ import pytest
 from mtl_tf.core.errors import RunError
 from mtl_tf.training.run_directory import RunDirectory, flatten
 
-CONFIG = {"seed": 1, "tasks": ["a"], "training": {"epochs": 2, "l2": 0.1}}
+TRAINING = {"epochs": 2, "steps": 0, "l2": 0.1}
+CONFIG = {"seed": 1, "tasks": ["a"], "training": TRAINING}
 
 
 def changed(**training):
@@ -33,6 +34,7 @@ def test_flatten_names_nested_fields():
         "seed": 1,
         "tasks": ["a"],
         "training.epochs": 2,
+        "training.steps": 0,
         "training.l2": 0.1,
     }
 
@@ -47,7 +49,15 @@ def test_a_longer_training_is_told_and_kept(trained):
     assert trained.read("config.json")["training"]["epochs"] == 3
 
 
-@pytest.mark.parametrize("change", [{"epochs": 1}, {"l2": 0.2}, {"new": 1}])
+def test_more_steps_are_a_longer_training(run):
+    run.claim(changed(steps=5))
+    run.write("results.json", {})
+    assert run.claim(changed(steps=6)) is True
+
+
+@pytest.mark.parametrize(
+    "change", [{"epochs": 1}, {"steps": 5}, {"l2": 0.2}, {"new": 1}]
+)
 def test_anything_else_is_refused_with_the_difference(trained, change):
     (name, value), *_ = change.items()
     with pytest.raises(RunError, match=rf"training.{name}: .* {value} asked"):

@@ -1,12 +1,16 @@
 """Translation runs from files to scores: one source, several targets."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import mtl_tf
+from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.models import multi_target
 from mtl_tf.models.multi_target import build_translation_model
-from mtl_tf.training import data, runs
+from mtl_tf.training import data, runs, translating
 from tests.system.toy_languages import LETTERS, TARGETS, make_config, write
 from tests.training.test_runs import assert_same_weights
 
@@ -110,6 +114,16 @@ def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
     results = runs.train(config, str(tmp_path / "run"))
     assert set(results["tasks"]) == {"xx-aa", "xx-bb"}
     assert used == {"xx-aa": 64, "xx-bb": 16}
+
+
+def test_the_base_config_names_every_option():
+    config = base.default_config()
+    options = {**multi_target._DEFAULTS, "dropout": multi_target._DROPOUT}
+    del options["name"]
+    options["output"] = multi_target._OUTPUT
+    assert config.model.translation.to_dict() == options
+    decoding = dataclasses.asdict(translating.Decoding())
+    assert config.evaluation.decoding.to_dict() == decoding
 
 
 @pytest.mark.parametrize(

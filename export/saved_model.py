@@ -3,18 +3,16 @@
 import dataclasses
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from absl import flags, logging
 
 from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.programs import runner
+from mtl_tf.programs import common_flags, runner
 
 _RESERVED = ("serving_default", "serve", "train")
-# Flags that take the place of the run's `evaluation.decoding`.
-_DECODING = ("beam", "n_best", "length_penalty")
 _WARMUP_TEXTS = (
     "a good one , i would buy it again",
     "not what i hoped for .",
@@ -28,12 +26,7 @@ def next_version(export_dir: str) -> int:
     return max((int(n) for n in names if n.isdigit()), default=0) + 1
 
 
-def export(
-    run: Any,
-    export_dir: str,
-    version: int = 0,
-    decoding: Mapping[str, Any] | None = None,
-) -> str:
+def export(run: Any, export_dir: str, version: int = 0) -> str:
     """Writes a run as one SavedModel version directory.
 
     It computes in float32, in whatever precision the run was trained: its
@@ -51,16 +44,13 @@ def export(
         run: what `mtl_tf.load` returns.
         export_dir: holds the versions, as a model server expects.
         version: the version's number; 0 for the next free one.
-        decoding: of runs that translate, fields of
-            `mtl_tf.training.translating.Decoding` in place of the config's.
 
     Returns:
         The version directory.
 
     Raises:
         RunError: the version exists already, or `export_dir` is not writable.
-        ConfigError: a task has the name of a reserved signature, or a value
-            of `decoding` is wrong or the run does not translate.
+        ConfigError: a task has the name of a reserved signature.
     """
     checks.not_negative_integer("version", version)
     for task in run.tasks:
@@ -69,36 +59,21 @@ def export(
                 f"a task cannot be exported under the name {task['name']!r}: "
                 f"{', '.join(_RESERVED)} are reserved"
             )
-    decoding = _checked(run, decoding or {})
     version = version or next_version(export_dir)
     path = os.path.join(export_dir, str(version))
     with files.new_directory(path) as directory:
-        _write(run, directory, decoding)
+        _write(run, directory)
     return path
 
 
-def _checked(run: Any, decoding: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same; an error within a graph would be hard to read."""
-    from mtl_tf.training.translating import Decoding
-
-    if any(task["kind"] == "translation" for task in run.tasks):
-        Decoding.of_config(run.config, **decoding)
-    elif decoding:
-        raise ConfigError(
-            f"{', '.join(sorted(decoding))}: only runs that translate have "
-            "such a setting"
-        )
-    return decoding
-
-
-def _write(run: Any, directory: str, decoding: Mapping[str, Any]) -> None:
+def _write(run: Any, directory: str) -> None:
     import keras
     import tensorflow as tf
 
     from . import kinds, warmup
 
     models = _models(run)
-    translators = _translators(run, models, decoding)
+    translators = _translators(run, models)
     functions = kinds.functions(run.encoder, translators or models, run.tasks)
     archive = keras.export.ExportArchive()
     for model in {id(m): m for m in models}.values():
@@ -165,16 +140,14 @@ def _models(run: Any) -> list:
     return models
 
 
-def _translators(
-    run: Any, models: Sequence[Any], changes: Mapping[str, Any]
-) -> list:
+def _translators(run: Any, models: Sequence[Any]) -> list:
     """What translates each task; nothing of runs that do not translate."""
-    from mtl_tf.training.translating import make_translator
+    from mtl_tf.training.translating import Translator
 
-    made = (
-        make_translator(m, run.encoder, run.config, **changes) for m in models
-    )
-    return [translator for translator in made if translator]
+    if not run.predictor.translator:
+        return []
+    decoding = run.predictor.translator.decoding
+    return [Translator(model, run.encoder, decoding) for model in models]
 
 
 def _warmup_calls(functions: dict, names: list[str]) -> list[dict[str, Any]]:
@@ -223,26 +196,7 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_integer(
         "version", 0, "number of the version; 0: the next", flag_values=values
     )
-    for name, what in (
-        ("beam", "hypotheses of a text"),
-        ("n_best", "translations that are returned of a text"),
-    ):
-        flags.DEFINE_integer(
-            name,
-            None,
-            f"of runs that translate: {what}; by default the run's "
-            f"evaluation.decoding.{name}",
-            lower_bound=1,
-            flag_values=values,
-        )
-    flags.DEFINE_float(
-        "length_penalty",
-        None,
-        "of runs that translate: exponent of the penalty on short "
-        "translations; by default the run's evaluation.decoding.length_penalty",
-        lower_bound=0.0,
-        flag_values=values,
-    )
+    common_flags.define_decoding(values)
 
 
 def main(values: flags.FlagValues) -> None:
@@ -253,10 +207,8 @@ def main(values: flags.FlagValues) -> None:
     tf.config.set_visible_devices([], "GPU")
     import mtl_tf
 
-    run = mtl_tf.load(values.model_dir)
-    given = {name: values[name].value for name in _DECODING}
-    decoding = {name: v for name, v in given.items() if v is not None}
-    path = export(run, values.export_dir, values.version, decoding)
+    run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
+    path = export(run, values.export_dir, values.version)
     logging.info("Check it with: python -m export.check --model=%s", path)
     print(path)
 

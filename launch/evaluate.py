@@ -50,6 +50,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "JSON file for the results; - prints JSON in place of the table",
         flag_values=values,
     )
+    common_flags.define_decoding(values)
 
 
 def main(values: flags.FlagValues) -> None:
@@ -57,7 +58,7 @@ def main(values: flags.FlagValues) -> None:
     import mtl_tf
     from mtl_tf.evaluation import tables
 
-    run = mtl_tf.load(values.model_dir)
+    run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
     known = {task["name"]: task["name"] for task in run.tasks}
     tasks = [look_up(name.strip(), known, "task") for name in values.tasks]
     if values.files:

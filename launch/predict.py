@@ -54,9 +54,10 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_enum(
         "output_format",
         "jsonl",
-        ("jsonl", "conll"),
+        tuple(_WRITERS),
         "jsonl: an object a line; conll, for tagging tasks: token and tag a "
-        "line, and a blank line after each sentence",
+        "line, and a blank line after each sentence; text, for translation "
+        "tasks: the best translation a line",
         flag_values=values,
     )
     flags.DEFINE_integer(
@@ -69,13 +70,14 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_bool(
         "interactive", False, "ask for texts at a prompt", flag_values=values
     )
+    common_flags.define_decoding(values)
 
 
 def main(values: flags.FlagValues) -> None:
     """Reads texts and writes their labels."""
     import mtl_tf
 
-    run = mtl_tf.load(values.model_dir)
+    run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
     task = _default_task(run, values.task)
     write = _WRITERS[values.output_format]
     if values.interactive:
@@ -218,14 +220,16 @@ def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
 
 
 def _check_kind(item: text_input.Item, task: Mapping, write: Writer) -> None:
-    """Raises `ConfigError` where only a tagging task would do."""
-    if task["kind"] == "tagging":
-        return
-    for wrong, what in (
-        (item.tokens is not None, "takes texts, not tokens"),
-        (write is as_columns, "has no tags that columns could show"),
+    """Raises `ConfigError` where only a task of another kind would do."""
+    tagging, translation = (
+        task["kind"] == kind for kind in ("tagging", "translation")
+    )
+    for is_one, needs_one, what in (
+        (tagging, item.tokens is not None, "takes texts, not tokens"),
+        (tagging, write is as_columns, "has no tags that columns could show"),
+        (translation, write is as_text, "has no translation for a line"),
     ):
-        if wrong:
+        if needs_one and not is_one:
             raise ConfigError(
                 f"{item.where}: the task {task['name']} is of kind "
                 f"{task['kind']}: it {what}"
@@ -265,7 +269,12 @@ def as_columns(answer: Mapping[str, Any]) -> str:
     return tagging_metrics.conll_sentence(answer["tokens"], answer["tags"])
 
 
-_WRITERS = {"jsonl": as_json, "conll": as_columns}
+def as_text(answer: Mapping[str, Any]) -> str:
+    """The best translation as a line."""
+    return f"{answer['translation']}\n"
+
+
+_WRITERS = {"jsonl": as_json, "conll": as_columns, "text": as_text}
 
 
 def _write(output: BinaryIO, answers: Iterable[str]) -> None:
@@ -276,11 +285,12 @@ def _write(output: BinaryIO, answers: Iterable[str]) -> None:
 PROGRAM = runner.Program(
     name="predict",
     summary="""
-    Labels texts with a trained run, or tags their tokens. Each answer is a
-    line of JSON: text, task, label and the score of every label; of a tagging
-    task text, task, tokens, tags, the tokens' offsets in characters and the
-    confidence of each tag; tokens that the run's text.max_length cuts off are
-    left out. It is written as soon as the text has been read, so
+    Labels texts with a trained run, tags their tokens or translates them. Each
+    answer is a line of JSON: text, task, label and the score of every label;
+    of a tagging task text, task, tokens, tags, the tokens' offsets in
+    characters and the confidence of each tag; tokens that the run's
+    text.max_length cuts off are left out; of a pair of languages text, task,
+    translation and score. It is written as soon as the text has been read, so
     the program can stand in a pipe. Tokens may also be given: they are then
     not split, and have no offsets.
     """,
@@ -305,6 +315,11 @@ PROGRAM = runner.Program(
             "Tags for sentences that are split already, in columns",
             "--model_dir=runs/chunks --format=conll --input=sentences.conll "
             "--output_format=conll --output=tagged.conll",
+        ),
+        (
+            "Translations with a beam of 4, a line for each line",
+            "--model_dir=runs/multi30k --task=en-de --input=texts.en "
+            "--output=texts.de --output_format=text --beam=4",
         ),
         ("At a prompt", "--model_dir=runs/quickstart --interactive"),
     ),

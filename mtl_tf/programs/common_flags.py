@@ -1,6 +1,7 @@
 """Flags that several programs have, defined in one place."""
 
 import os
+from typing import Any
 
 from absl import flags
 
@@ -39,3 +40,43 @@ def define_strategy(values: flags.FlagValues) -> None:
         "where to train: auto takes every GPU of this machine, else the CPU",
         flag_values=values,
     )
+
+
+def define_decoding(values: flags.FlagValues) -> None:
+    """Defines how translations are looked for; `decoding` reads it."""
+
+    def about(name: str, what: str) -> str:
+        default = f"the run's evaluation.decoding.{name}"
+        return f"of runs that translate: {what}; by default {default}"
+
+    for name, what in (
+        ("beam", "hypotheses of a text, 1 for greedy search"),
+        ("n_best", "translations that are given of a text"),
+    ):
+        flags.DEFINE_integer(
+            name, None, about(name, what), lower_bound=1, flag_values=values
+        )
+    flags.DEFINE_float(
+        "length_penalty",
+        None,
+        about("length_penalty", "exponent of the penalty on short ones"),
+        lower_bound=0.0,
+        flag_values=values,
+    )
+    flags.DEFINE_bool(
+        "replace_unknown",
+        None,
+        about(
+            "replace_unknown",
+            "write the source word that was attended to most in place of an "
+            "unknown one",
+        ),
+        flag_values=values,
+    )
+
+
+def decoding(values: flags.FlagValues) -> dict[str, Any]:
+    """Those flags of `define_decoding` that were given."""
+    names = ("beam", "n_best", "length_penalty", "replace_unknown")
+    given = {name: values[name].value for name in names}
+    return {name: value for name, value in given.items() if value is not None}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core import checks
-from mtl_tf.core.errors import RunError
+from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import evaluator, predictions
 from mtl_tf.models.multi_task import MultiTaskModel
@@ -21,7 +21,7 @@ from mtl_tf.training.building import build
 from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.inference import DIAGNOSTICS, Predictor
 from mtl_tf.training.run_directory import RunDirectory
-from mtl_tf.training.translating import make_translator
+from mtl_tf.training.translating import Translator, make_translator
 
 
 class Run:
@@ -34,6 +34,7 @@ class Run:
         encoder: texts to ids.
         boundaries: padded lengths of the buckets.
         model: the model; `weights_for` fills it.
+        translator: of a run that translates.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Run:
         encoder: TextEncoder,
         boundaries: Sequence[int],
         model: MultiTaskModel,
+        translator: Translator | None = None,
     ):
         self.directory = directory
         self.config = config
@@ -51,9 +53,7 @@ class Run:
         self.encoder = encoder
         self.boundaries = list(boundaries)
         self.model = model
-        self.predictor = Predictor(
-            model, boundaries, make_translator(model, encoder, config)
-        )
+        self.predictor = Predictor(model, boundaries, translator)
         self.loaded: str | None = None
 
     def task_index(self, name: str) -> int:
@@ -254,14 +254,18 @@ def score(
     )
 
 
-def load(run_directory: str) -> Run:
+def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
     """Loads a run that `launch.train` made.
 
     Args:
         run_directory: its `--model_dir`.
+        decoding: of a run that translates, fields of `Decoding` in place of
+            those of its config.
 
     Raises:
         RunError: it is not the directory of a run with trained weights.
+        ConfigError: a value of `decoding` is wrong, or the run does not
+            translate.
     """
     directory = RunDirectory(run_directory)
     if not directory.has("config.json"):
@@ -279,7 +283,13 @@ def load(run_directory: str) -> Run:
     tasks = directory.read("labels.json")["tasks"]
     encoder = data.load_encoder(directory.file("vocabulary"), config, tasks)
     model = build(config, encoder, tasks)
+    translator = make_translator(model, encoder, config, **(decoding or {}))
+    if decoding and not translator:
+        raise ConfigError(
+            f"{', '.join(sorted(decoding))}: only runs that translate have "
+            f"such a setting, and {run_directory} does not"
+        )
     boundaries = directory.read("data.json")["boundaries"]
-    run = Run(directory, config, tasks, encoder, boundaries, model)
+    run = Run(directory, config, tasks, encoder, boundaries, model, translator)
     run.weights_for(tasks[0]["name"])
     return run

@@ -2,7 +2,6 @@
 
 import json
 import os
-import types
 
 import numpy as np
 import pytest
@@ -10,10 +9,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 import mtl_tf
 from export import check, saved_model
-from mtl_tf.core.errors import ConfigError
 from mtl_tf.text.vocabulary import Vocabulary
-from mtl_tf.training.answers import ANSWERS
-from mtl_tf.training.translating import make_translator
 from tests.system import random_runs, toy_languages
 
 SIZES = {"train": 40, "validation": 4, "test": 4}
@@ -49,17 +45,9 @@ def exported(request, tmp_path_factory):
     }
     config["evaluation"]["decoding"] = {"beam": 2, "replace_unknown": True}
     directory, _ = random_runs.write_weights(folder / "run", config, FAVOURED)
-    run = mtl_tf.load(directory.path)
     changes = CHANGES[request.param]
-    version = saved_model.export(run, str(folder / "export"), 0, changes)
-    return run, changes, version
-
-
-def predicted(run, changes, task, texts):
-    """What `Run.predict` says with other settings."""
-    translator = make_translator(run.model, run.encoder, run.config, **changes)
-    described = run.tasks[run.task_index(task)]
-    return ANSWERS["translation"](described, run.encoder, texts, translator)
+    run = mtl_tf.load(directory.path, changes)
+    return run, changes, saved_model.export(run, str(folder / "export"))
 
 
 def assert_translated(answers, expected):
@@ -104,12 +92,12 @@ def test_the_c_loader_answers_as_predict_does(exported):
         if texts:
             assert np.shape(found["translations"]) == (len(texts), n_best)
             assert np.shape(found["scores"]) == (len(texts), n_best)
-        expected = predicted(run, changes, task, texts) if texts else []
+        expected = run.predict(task, texts) if texts else []
         assert_translated(read(task, found), expected)
     for row, (task, text) in enumerate(zip(tasks, TEXTS)):
         own = {name: [part[row]] for name, part in outputs[-1].items()}
         if task in PAIRS:
-            expected = predicted(run, changes, task, [text])
+            expected = run.predict(task, [text])
             assert_translated(read(task, own), expected)
         else:
             assert own["translation"] == [""] and own["score"] == [0]
@@ -123,10 +111,10 @@ def test_the_c_loader_answers_as_predict_does(exported):
 
 def test_unknown_words_are_replaced_by_those_of_the_source(exported):
     run, changes, _ = exported
-    said = predicted(run, changes, "xx-aa", TEXTS)
-    shown = predicted(
-        run, {**changes, "replace_unknown": False}, "xx-aa", TEXTS
-    )
+    said = run.predict("xx-aa", TEXTS)
+    changes = {**changes, "replace_unknown": False}
+    other = mtl_tf.load(run.directory.path, changes)
+    shown = other.predict("xx-aa", TEXTS)
     assert any("<unk>" in one["translation"] for one in shown)
     assert not any("<unk>" in one["translation"] for one in said)
 
@@ -156,25 +144,6 @@ def test_what_travels_along(exported):
         "n_best": 1,
         **changes,
     }
-
-
-@pytest.mark.parametrize(
-    "kind, changes, message",
-    [
-        ("classification", {"beam": 3}, "beam: only runs that translate"),
-        ("translation", {"beams": 3}, "did you mean 'beam'"),
-        ("translation", {"beam": 1}, r"n_best must be at most beam \(1\)"),
-        ("translation", {"length_penalty": -1.0}, "length_penalty"),
-    ],
-)
-def test_wrong_settings_are_named(kind, changes, message, tmp_path):
-    run = types.SimpleNamespace(
-        tasks=[{"name": "xx-aa", "kind": kind}],
-        config={"evaluation": {"decoding": {"n_best": 2}}},
-    )
-    with pytest.raises(ConfigError, match=message):
-        saved_model.export(run, str(tmp_path / "export"), 0, changes)
-    assert not os.listdir(tmp_path)
 
 
 def test_what_was_not_found_has_no_difference():

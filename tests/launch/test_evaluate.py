@@ -21,7 +21,7 @@ def run(monkeypatch):
     monkeypatch.delenv("MTL_TF_DATA_DIR", raising=False)
     monkeypatch.delenv("MTL_TF_MANUAL_DIR", raising=False)
     run = Run()
-    monkeypatch.setattr(mtl_tf, "load", lambda path: run, raising=False)
+    monkeypatch.setattr(mtl_tf, "load", lambda *_: run, raising=False)
     return run
 
 

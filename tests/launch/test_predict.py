@@ -11,14 +11,14 @@ from launch import predict
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner
 from tests.launch.helpers import execute, start
-from tests.launch.stand_in import TAGGING, TASKS, Run
+from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
 
 # Runs the real program on the stand-in, without loading TensorFlow.
 PROGRAM = (
     "import dataclasses, mtl_tf\n"
     "from launch import predict\nfrom mtl_tf.programs import runner\n"
     "from tests.launch.stand_in import Run\n"
-    "mtl_tf.load = lambda model_dir: Run()\n"
+    "mtl_tf.load = lambda *_: Run()\n"
     "runner.run(dataclasses.replace(predict.PROGRAM, tensorflow=False))\n"
 )
 
@@ -26,7 +26,7 @@ PROGRAM = (
 @pytest.fixture
 def run(monkeypatch):
     run = Run()
-    monkeypatch.setattr(mtl_tf, "load", lambda path: run, raising=False)
+    monkeypatch.setattr(mtl_tf, "load", lambda *_: run, raising=False)
     return run
 
 
@@ -283,3 +283,42 @@ def test_tags_at_a_prompt(tagger, capsys):
     predict.interact(tagger, "", source, output, predict.as_columns)
     assert output.getvalue() == b"Ann B-X\n\n"
     assert "has no tags that columns could show" in capsys.readouterr().err
+
+
+@pytest.fixture
+def translator(monkeypatch):
+    """A run that translates; notes how it was loaded."""
+    run = Run([TRANSLATION, *TASKS])
+
+    def load(path, decoding):
+        run.decoding = decoding
+        return run
+
+    monkeypatch.setattr(mtl_tf, "load", load)
+    return run
+
+
+def test_a_line_for_each_line(translator, files):
+    argv = ["predict", "--model_dir=x", "--task=en-de", "--output_format=text"]
+    files.source.write_text("a dog .\n\nein Stück\n")
+    argv += [f"--input={files.source}", f"--output={files.output}"]
+    predict.main(runner.parse(predict.PROGRAM, argv))
+    assert files.output.read_text() == "A DOG .\n\nEIN STÜCK\n"
+    assert translator.decoding == {}
+
+
+def test_flags_of_the_search_reach_the_run(translator, files):
+    flags = ("--beam=4", "--n_best=2", "--length_penalty=0", "--task=en-de")
+    files.call(b"a", *flags, "--noreplace_unknown")
+    assert translator.decoding == {
+        "beam": 4,
+        "n_best": 2,
+        "length_penalty": 0.0,
+        "replace_unknown": False,
+    }
+
+
+def test_only_translations_are_lines(translator, files):
+    with pytest.raises(ConfigError, match="in:1: the task books .* no transl"):
+        files.call(b"a", "--task=books", "--output_format=text")
+    assert not files.output.exists()

@@ -55,6 +55,36 @@ def test_a_run_scores_and_answers_every_pair(run):
         assert 0 >= one["score"] == one["scores"][0] >= one["scores"][1]
 
 
+def test_another_search_than_the_configs(run):
+    directory, _ = run
+    greedy = {"beam": 1, "n_best": 1, "replace_unknown": False}
+    loaded = mtl_tf.load(directory, greedy)
+    assert dataclasses.asdict(loaded.predictor.translator.decoding) == {
+        **greedy,
+        "length_penalty": 0.0,
+    }
+    (said,) = loaded.predict("xx-bb", ["w1 w2"])
+    assert set(said) == {"task", "translation", "score"}
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"beams": 3}, "did you mean 'beam'"),
+        ({"beam": 1}, r"n_best must be at most beam \(1\)"),
+        ({"length_penalty": -1.0}, "length_penalty"),
+    ],
+)
+def test_a_wrong_search_is_named(run, changes, message):
+    with pytest.raises(ConfigError, match=message):
+        mtl_tf.load(run[0], changes)
+
+
+def test_only_translations_are_searched(toy_run):
+    with pytest.raises(ConfigError, match="beam: only runs that translate"):
+        mtl_tf.load(toy_run, {"beam": 3})
+
+
 def test_joint_steps_train_every_pair(entries, tmp_path):
     config = make_config(entries[:2], steps=1)
     config["pipeline"]["schedule"] = {"name": "joint"}

@@ -182,6 +182,7 @@ def test_finished_runs_of_other_rows_and_seeds_stay_in_the_table(
     report = run_all(tmp_path, "data", seeds=1, rows=["meta"])
     finished = {r["name"]: r["ours"]["finished"] for r in report["rows"]}
     assert finished == {"lstm": [1, 2], "meta": [1], "old": []}
+    assert [r["ours"]["planned"] for r in report["rows"]] == [2, 1, 0]
 
 
 def test_a_table_has_one_setting(tmp_path, fake):

@@ -211,6 +211,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     checks.folds("cross_validation", **config["cross_validation"])
     _embedding(config["model"])
     _positions(config["model"]["scheme"], config["text"]["max_length"])
+    _written_words(config["text"], config["model"])
     return dict(config)
 
 
@@ -229,6 +230,29 @@ def _embedding(model: Mapping[str, Any]) -> None:
         )
 
 
+def _written_words(text: Mapping[str, Any], model: Mapping[str, Any]) -> None:
+    """What is read of words needs a layer, and the layer what it reads."""
+    for read, name, layer, wanted in (
+        (
+            text["characters"]["max_word_length"] > 0,
+            "text.characters.max_word_length above 0",
+            model["characters"]["name"] != "none",
+            "model.characters, such as {'name': 'cnn'}",
+        ),
+        (
+            text["casing"],
+            "text.casing=True",
+            model["casing_dim"] > 0,
+            "model.casing_dim above 0",
+        ),
+    ):
+        if read != layer:
+            there, missing = (name, wanted) if read else (wanted, name)
+            raise ConfigError(
+                f"the config has {there}, which does nothing without {missing}"
+            )
+
+
 def _positions(scheme: Mapping[str, Any], max_length: int) -> None:
     """A text may have no more words than there are learned positions."""
     if scheme["name"] not in base.TRANSFORMERS:
@@ -236,11 +260,10 @@ def _positions(scheme: Mapping[str, Any], max_length: int) -> None:
     if scheme.get("positions", "learned") != "learned":
         return
     places = scheme.get("max_positions", base.MAX_POSITIONS)
-    if max_length > checks.positive_integer(
-        "model.scheme.max_positions", places
-    ):
+    checks.positive_integer("model.scheme.max_positions", places)
+    if not 0 < max_length <= places:
         raise ConfigError(
-            "text.max_length must not be above model.scheme.max_positions "
+            "text.max_length must be from 1 to model.scheme.max_positions "
             f"({places}), where learned positions end, got {max_length}"
         )
 

@@ -116,7 +116,7 @@ def prefix_scores(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
 def _scores_of_steps(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
     batch = {"task": tf.constant([task])}
     encoded = model.scheme(
-        model.embedding(ids),
+        model.embedding(ids, batch["task"]),
         model.embedding.mask(ids),
         batch["task"],
         sequence=True,

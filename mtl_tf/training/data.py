@@ -66,6 +66,8 @@ def load(
     where = (data_dir, manual_dir, config.get("cross_validation"))
     tasks = registry.resolve(config["tasks"], *where)
     translates = _translates(tasks)
+    if translates:
+        _check_unused(config)
     # Configs of before there was translation have no such field.
     tasks = cut(tasks, config["pipeline"].get("fractions"))
     encoder = _encoder(config, run.file("vocabulary"), tasks, where)
@@ -115,6 +117,22 @@ def _translates(tasks: Sequence[Task]) -> bool:
             f"trained together with {others}"
         )
     return TRANSLATION in kinds
+
+
+def _check_unused(config: Mapping[str, Any]) -> None:
+    """Refuses options that a translation model would pass over."""
+    text, training = config["text"], config["training"]
+    for name, used in (
+        ("text.vectors", bool(text["vectors"])),
+        ("text.characters", text["characters"]["max_word_length"] > 0),
+        ("text.casing", text["casing"]),
+        (
+            "training.mixed_precision",
+            training["mixed_precision"] != "float32",
+        ),
+    ):
+        if used:
+            raise ConfigError(f"translation tasks have no use for {name}")
 
 
 def _encoder(

@@ -17,6 +17,7 @@ from mtl_tf.core.errors import (
     ConfigError,
     DataError,
     Interrupted,
+    MtlError,
     RunError,
 )
 from mtl_tf.core.names import look_up
@@ -374,7 +375,11 @@ def _attempt(run: PlannedRun, settings: Settings) -> None:
         raise
     except Exception as error:
         # A defect of one row must not cost the night's other rows.
-        logging.exception("The row %s failed.", run.row.name)
+        logging.error(
+            "The row %s failed: %s",
+            *(run.row.name, error),
+            exc_info=not isinstance(error, MtlError),
+        )
         text = f"{type(error).__name__}: {error}"
         files.write_json(failure, {"error": text})
         return

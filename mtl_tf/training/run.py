@@ -8,7 +8,7 @@ from typing import Any
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
-from mtl_tf.evaluation import evaluator, predictions
+from mtl_tf.evaluation import evaluator, predictions, translation_metrics
 from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines import encoding
 from mtl_tf.tasks import registry
@@ -187,10 +187,31 @@ class Run:
         paper = self.config["evaluation"].get("paper_scoring", False)
         if task.kind != TRANSLATION or not paper:
             return said
-        target = self.encoder.target(task.name)
-        both = (said.predictions, said.labels)
-        shown = tuple(restricted(target, texts, UNKNOWN) for texts in both)
+        shown = paper_texts(
+            self.encoder.target(task.name), said.predictions, said.labels
+        )
         return dataclasses.replace(said, restricted=shown)
+
+
+def paper_texts(
+    target: TextEncoder, hypotheses: Sequence[str], references: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """What Dong et al. (2015) score: texts of words of the vocabulary only.
+
+    Args:
+        target: the target's texts.
+        hypotheses, references: n of each.
+
+    Returns:
+        Both, with UNK for each word that the vocabulary lacks.
+    """
+    # "<unk>" is several words to scorers and to some of our tokenizers.
+    unknown = translation_metrics.UNKNOWN
+    plain = [text.replace(UNKNOWN, unknown) for text in hypotheses]
+    return (
+        restricted(target, plain, unknown),
+        restricted(target, references, unknown),
+    )
 
 
 def _inputs(task: Task, split: str) -> list:

@@ -80,11 +80,16 @@ class RunDirectory:
                 f"{_listed(refused)}\nname another --model_dir, or repeat its "
                 "config (only a longer training may be asked for)"
             )
+        longer = bool(changed) and not refused
         if refused:
             self._forget()
+        if longer:
+            # First: were it killed in between, a run with the longer config
+            # would seem to be finished.
+            self._reopen()
         if changed or not self.has("config.json"):
             self.write("config.json", config)
-        return bool(changed) and not refused
+        return longer
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         old, new = flatten(self.read("config.json")), flatten(config)
@@ -98,6 +103,13 @@ class RunDirectory:
         checkpoint = os.path.join("checkpoints", "checkpoint")
         made = (checkpoint, "tasks", "results.json")
         return any(map(self.has, made))
+
+    def _reopen(self) -> None:
+        """Takes back what said that the run was finished."""
+        for name in ("results.json", "results.md"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.file(name))
+        shutil.rmtree(self.file("fine_tuned"), ignore_errors=True)
 
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""

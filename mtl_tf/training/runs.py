@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -86,8 +85,7 @@ def _train(
 ) -> dict[str, Any]:
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
-        if run.claim(config):
-            _reopen(run)
+        run.claim(config)
         if run.has("results.json"):
             logging.info(
                 "This run is finished. For more, ask for more epochs or name "
@@ -102,14 +100,6 @@ def _train(
         )
         run.write("results.json", results)
     return results
-
-
-def _reopen(run: RunDirectory) -> None:
-    """Takes back what said that the run was finished."""
-    for name in ("results.json", "results.md"):
-        if run.has(name):
-            os.unlink(run.file(name))
-    shutil.rmtree(run.file("fine_tuned"), ignore_errors=True)
 
 
 def _train_separately(

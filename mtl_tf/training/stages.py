@@ -95,13 +95,17 @@ class StageRunner:
 
     def _batches(self, stage: Stage) -> BatchPlan:
         pipeline = self.config["pipeline"]
+        schedule = pipeline["schedule"]
+        if len(stage.tasks) == 1 and schedule["name"] == "phases":
+            # Its phases name tasks that are not here.
+            schedule = {"name": "round_robin"}
         # Rows of a smaller last batch cannot be split evenly.
         several = self.strategy.num_replicas_in_sync > 1
         return BatchPlan(
             [self.data.train[n] for n in stage.tasks],
             pipeline["batch_size"],
             self.data.boundaries,
-            pipeline["schedule"],
+            schedule,
             self.config["seed"],
             (pipeline["static_shapes"] and self.model.static_shapes) or several,
             pipeline["tokens_per_batch"],

@@ -10,7 +10,7 @@ import keras
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import Diverged, Interrupted, RunError
+from mtl_tf.core.errors import Diverged, Interrupted, MtlError, RunError
 from mtl_tf.evaluation import tables
 from mtl_tf.training import runs, sweep_report
 from mtl_tf.training.data import CleanParts
@@ -159,7 +159,7 @@ class _Worker:
     def _failed(
         self, cell: Cell, error: Exception, seconds: float
     ) -> dict[str, Any]:
-        known = isinstance(error, RunError)
+        known = isinstance(error, MtlError)
         logging.error("Cell failed: %s: %s", cell, error, exc_info=not known)
         outcome = {
             "status": "failed",

@@ -200,13 +200,27 @@ def test_folds_and_the_tested_one_go_together():
     validation.validate(config_with("cross_validation.folds", 10))
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "missing"),
+    [
+        ("text.characters.max_word_length", 9, "model.characters"),
+        ("model.characters.name", "cnn", "text.characters.max_word_length"),
+        ("text.casing", True, "model.casing_dim"),
+        ("model.casing_dim", 3, "text.casing"),
+    ],
+)
+def test_what_is_read_of_words_has_a_layer(path, value, missing):
+    assert f"which does nothing without {missing}" in error(path, value)
+
+
 def test_texts_end_before_learned_positions_do():
     config = config_with("model.scheme", {"name": "l_i"})
     assert validation.validate(config) == config
-    config["text"]["max_length"] = 513
-    message = r"must not be above model.scheme.max_positions \(512\).*got 513"
-    with pytest.raises(ConfigError, match=message):
-        validation.validate(config)
+    message = r"must be from 1 to model.scheme.max_positions \(512\).*got"
+    for length in (0, 513):
+        config["text"]["max_length"] = length
+        with pytest.raises(ConfigError, match=f"{message} {length}"):
+            validation.validate(config)
     for option in ({"max_positions": 513}, {"positions": "sinusoidal"}):
         config["model"]["scheme"] = {"name": "l_i"} | option
         assert validation.validate(config) == config

@@ -71,6 +71,7 @@ def test_a_run_that_reads_more_than_words_is_refused(run, monkeypatch):
 def test_prefix_scores_of_both_kinds_of_model(bidirectional, task):
     scheme = {"name": "lstm", "units": 5, "bidirectional": bidirectional}
     config = {"embedding_dim": 4, "init": {"range": 2.0}, "scheme": scheme}
+    config["embedding_private_dim"] = 2
     model = build_model(config, 20, [*TASKS, TAGS], seed=4)
     ids = tf.constant([[[3, 7, 1, 12, 19, 5, 3]]])
     scores = traces.prefix_scores(model, ids, task)

@@ -49,6 +49,15 @@ def test_a_longer_training_is_told_and_kept(trained):
     assert trained.read("config.json")["training"]["epochs"] == 3
 
 
+def test_a_longer_training_is_never_taken_for_finished(trained, monkeypatch):
+    trained.write("results.json", {})
+    monkeypatch.setattr(trained, "write", lambda *_: 1 / 0)  # killed here
+    with pytest.raises(ZeroDivisionError):
+        trained.claim(changed(epochs=3))
+    assert not trained.has("results.json")
+    assert trained.read("config.json") == CONFIG
+
+
 def test_more_steps_are_a_longer_training(run):
     run.claim(changed(steps=5))
     run.write("results.json", {})

@@ -4,13 +4,18 @@ import dataclasses
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import mtl_tf
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.models import multi_target
 from mtl_tf.models.multi_target import build_translation_model
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
 from mtl_tf.training import data, runs, translating
+from mtl_tf.training.run import paper_texts
 from tests.system.toy_languages import LETTERS, TARGETS, make_config, write
 from tests.training.test_runs import assert_same_weights
 
@@ -53,6 +58,25 @@ def test_a_run_scores_and_answers_every_pair(run):
         }
         assert one["translation"] == one["translations"][0]
         assert 0 >= one["score"] == one["scores"][0] >= one["scores"][1]
+
+
+@pytest.mark.parametrize("name", ["whitespace", "reversible"])
+def test_an_unknown_word_of_the_paper_is_one_word(name):
+    tokenizer = make_tokenizer({"name": name, "lowercase": True})
+    counts = Vocabulary.count([tokenizer(tf.constant(["a dog runs"]))])
+    vocabulary = Vocabulary.from_counts(counts, specials=BOUNDS)
+    target = TextEncoder(tokenizer, vocabulary)
+    written = ["a <unk> runs <unk>", "", "a puma runs"]
+    said, wanted = paper_texts(target, written, ["A cat runs fast"] * 3)
+    assert said == ["a UNK runs UNK", "", "a UNK runs"]
+    assert wanted == ["a UNK runs UNK"] * 3
+
+
+def test_options_without_a_use_are_refused(entries, tmp_path):
+    config = make_config(entries[:1], steps=1)
+    config["text"]["vectors"] = "glove.txt"
+    with pytest.raises(ConfigError, match="no use for text.vectors"):
+        runs.train(config, str(tmp_path / "run"))
 
 
 def test_another_search_than_the_configs(run):

@@ -7,7 +7,12 @@ import tensorflow as tf
 
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.translation import TranslationText
-from mtl_tf.training.translating import AT_ONCE, Decoding, Translator
+from mtl_tf.training.translating import (
+    AT_ONCE,
+    CELLS_AT_ONCE,
+    Decoding,
+    Translator,
+)
 
 from .graph import Served, ServedLabels, Tensors, rows_of, updated
 
@@ -149,9 +154,14 @@ class ServedTranslation(Served):
         )
         order = tf.argsort(lengths, stable=True)
         found = self.nothing(features)
-        for start in tf.range(0, tf.size(order), AT_ONCE):
-            rows = order[start : start + AT_ONCE, None]
-            width = tf.maximum(tf.reduce_max(tf.gather_nd(lengths, rows)), 1)
+        start = tf.constant(0)
+        while start < tf.size(order):
+            some = order[start : start + AT_ONCE]
+            longest = tf.maximum(lengths[some[-1]], 1)
+            cells = tf.maximum(CELLS_AT_ONCE // longest, 1)
+            rows = some[:cells, None]
+            start += tf.size(rows)
+            width = tf.maximum(lengths[rows[-1, 0]], 1)
             own = rows_of(features, rows)
             own = {name: part[:, :width] for name, part in own.items()}
             texts, scores = search(key, own["tokens"], own.get("words"))

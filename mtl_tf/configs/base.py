@@ -346,6 +346,7 @@ def _decoding() -> dict:
         "length_penalty": 0.0,
         "replace_unknown": False,
         "n_best": 1,
+        "max_length": 0,
     }
 
 

@@ -165,6 +165,7 @@ CHECKS: dict[str, Check] = {
     "evaluation.decoding.length_penalty": checks.not_negative,
     "evaluation.decoding.replace_unknown": _boolean,
     "evaluation.decoding.n_best": checks.positive_integer,
+    "evaluation.decoding.max_length": checks.not_negative_integer,
     "cross_validation.folds": checks.not_negative_integer,
     "cross_validation.fold": checks.not_negative_integer,
     "sweep.grid": _text,

@@ -85,6 +85,7 @@ def _best(run: Run, key: int, ids: tf.Tensor) -> tuple[np.ndarray, np.ndarray]:
         key=key,
         beam=decoding.beam,
         length_penalty=decoding.length_penalty,
+        max_length=decoding.limit,
         attention=True,
     )
     length = int(found["length"][0, 0])

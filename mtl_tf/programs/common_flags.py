@@ -49,12 +49,18 @@ def define_decoding(values: flags.FlagValues) -> None:
         default = f"the run's evaluation.decoding.{name}"
         return f"of runs that translate: {what}; by default {default}"
 
-    for name, what in (
-        ("beam", "hypotheses of a text, 1 for greedy search"),
-        ("n_best", "translations that are given of a text"),
+    for name, least, what in (
+        ("beam", 1, "hypotheses of a text, 1 for greedy search"),
+        ("n_best", 1, "translations that are given of a text"),
+        (
+            "max_length",
+            0,
+            "the most tokens of a translation, 0 for ten more than twice "
+            "those of its text",
+        ),
     ):
         flags.DEFINE_integer(
-            name, None, about(name, what), lower_bound=1, flag_values=values
+            name, None, about(name, what), least, flag_values=values
         )
     flags.DEFINE_float(
         "length_penalty",
@@ -77,6 +83,9 @@ def define_decoding(values: flags.FlagValues) -> None:
 
 def decoding(values: flags.FlagValues) -> dict[str, Any]:
     """Those flags of `define_decoding` that were given."""
-    names = ("beam", "n_best", "length_penalty", "replace_unknown")
+    names = (
+        *("beam", "n_best", "max_length"),
+        *("length_penalty", "replace_unknown"),
+    )
     given = {name: values[name].value for name in names}
     return {name: value for name, value in given.items() if value is not None}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core import checks
 from mtl_tf.core.names import completed
 from mtl_tf.layers.beam_search import check_options
 from mtl_tf.models.multi_target import MultiTargetModel
@@ -16,6 +17,8 @@ from mtl_tf.text.translation import TranslationText
 
 #: Sources at once: with ten hypotheses each some 640 rows a step.
 AT_ONCE = 64
+#: Source tokens at once, padding too: attention takes memory for each of them.
+CELLS_AT_ONCE = AT_ONCE * 256
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Decoding:
         replace_unknown: write, in place of an unknown word, the source word
             that was attended to most.
         n_best: translations of a text.
+        max_length: the most tokens of a translation, with its end; 0 for ten
+            more than twice those of its source.
 
     Raises:
         ConfigError: a value is wrong.
@@ -37,9 +42,16 @@ class Decoding:
     length_penalty: float = 0.0
     replace_unknown: bool = False
     n_best: int = 1
+    max_length: int = 0
 
     def __post_init__(self):
         check_options(self.beam, self.n_best, self.length_penalty)
+        checks.not_negative_integer("max_length", self.max_length)
+
+    @property
+    def limit(self) -> int | tuple[int, int]:
+        """`max_length` as `MultiTargetModel.translate` takes it."""
+        return self.max_length or (2, 10)
 
     @classmethod
     def of_config(cls, config: Mapping[str, Any], **changes: Any) -> "Decoding":
@@ -125,9 +137,13 @@ class Translator:
         scores = np.zeros([len(sources), best], np.float32)
         # Sources of like length together: the search goes on until the last
         # of a batch is done.
-        order = np.argsort([len(ids) for ids in sources], kind="stable")
-        for start in range(0, len(order), AT_ONCE):
-            rows = order[start : start + AT_ONCE]
+        lengths = np.array([len(ids) for ids in sources], int)
+        order, start = np.argsort(lengths, kind="stable"), 0
+        while start < len(order):
+            longest = lengths[order[start : start + AT_ONCE][-1]]
+            cells = max(1, CELLS_AT_ONCE // max(1, longest))
+            rows = order[start : start + min(AT_ONCE, cells)]
+            start += len(rows)
             ragged = tf.ragged.constant(
                 [np.asarray(sources[n]).tolist() for n in rows],
                 tf.int32,
@@ -162,6 +178,7 @@ class Translator:
             beam=self.decoding.beam,
             length_penalty=self.decoding.length_penalty,
             n_best=self.decoding.n_best,
+            max_length=self.decoding.limit,
         )
         chosen = None
         if self.decoding.replace_unknown:

@@ -142,6 +142,7 @@ def test_what_travels_along(exported):
         "length_penalty": 0.0,
         "replace_unknown": True,
         "n_best": 1,
+        "max_length": 0,
         **changes,
     }
 

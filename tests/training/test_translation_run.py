@@ -86,9 +86,31 @@ def test_another_search_than_the_configs(run):
     assert dataclasses.asdict(loaded.predictor.translator.decoding) == {
         **greedy,
         "length_penalty": 0.0,
+        "max_length": 0,
     }
     (said,) = loaded.predict("xx-bb", ["w1 w2"])
     assert set(said) == {"task", "translation", "score"}
+
+
+def test_long_texts_are_translated_in_small_batches(run, monkeypatch):
+    texts = ["w1 w2 " * n for n in (9, 1, 0, 40, 3, 9)]
+    whole = mtl_tf.load(run[0], {"max_length": 5}).predict("xx-bb", texts)
+    assert max(len(one["translation"].split()) for one in whole) <= 5
+    sizes = []
+    translate = multi_target.MultiTargetModel.translate
+
+    def noted(self, tokens, **options):
+        sizes.append(tuple(tokens.shape))
+        return translate(self, tokens, **options)
+
+    monkeypatch.setattr(multi_target.MultiTargetModel, "translate", noted)
+    monkeypatch.setattr(translating, "CELLS_AT_ONCE", 40)
+    parts = mtl_tf.load(run[0], {"max_length": 5}).predict("xx-bb", texts)
+    assert all(rows * width <= 40 or rows == 1 for rows, width in sizes)
+    assert len(sizes) > 2 and sum(rows for rows, _ in sizes) == len(texts)
+    for one, part in zip(whole, parts):
+        assert one["translation"] == part["translation"]
+        np.testing.assert_allclose(one["scores"], part["scores"], atol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,10 @@ ADAGRAD_NOTE = (
     "Adagrad's sums start at 0.001 and gradients are clipped at norm 1: the "
     "paper says neither."
 )
+TEXTS_NOTE = (
+    "Texts are lower-cased and cut at 400 tokens (text.max_length): the paper "
+    "says neither."
+)
 SELECTION_NOTE = (
     "The checkpoint with the best mean validation score of the run's tasks is "
     "the one tested; the paper does not say which it tests."

@@ -5,6 +5,7 @@ from mtl_tf.training.published.rows import (
     MULTI,
     SELECTION_NOTE,
     SINGLE,
+    TEXTS_NOTE,
     PublishedRow,
     PublishedTable,
     PublishedTask,
@@ -58,6 +59,7 @@ SHARED_MEMORY_3 = PublishedTable(
         "validation mean has not risen for 3.",
         _SIZES_NOTE,
         ADAGRAD_NOTE,
+        TEXTS_NOTE,
         SELECTION_NOTE,
     ),
 )
@@ -89,6 +91,7 @@ SHARED_MEMORY_4 = PublishedTable(
         "validation mean has not risen for 5.",
         _SIZES_NOTE,
         ADAGRAD_NOTE,
+        TEXTS_NOTE,
         SELECTION_NOTE,
     ),
 )

@@ -232,7 +232,7 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
         clean = results["tasks"][name]["clean"]["examples"]
         assert clean == joint["tasks"][name]["clean"]["examples"]
         assert os.path.exists(tmp_path / "a" / "tasks" / name / "best")
-    assert results["mean"]["overall"] > 98
+    assert results["mean"]["overall"] > 95
     assert results["run"]["parameters"] > 0
     with pytest.raises(RunError, match="holds one run for each task"):
         mtl_tf.load(str(tmp_path / "a"))

@@ -1,0 +1,65 @@
+"""Every sharing scheme answers the same when it is served."""
+
+import pytest
+
+import mtl_tf
+from export import check, saved_model
+from mtl_tf.models import registry
+from tests.export.test_export import TEXTS, assert_scores
+from tests.system import corpus, random_runs
+
+SIZES = {"train": 40, "validation": 10, "test": 10}
+MEMORY = {"units": 6, "memory_slots": 5, "memory_width": 4}
+BLOCKS = {"layers": 2, "units": 12, "heads": 3, "feed_forward": 16}
+# Some texts are longer than there are positions.
+TRANSFORMER = {"max_positions": 4, **BLOCKS}
+# What stands beside the scheme in `model`.
+HEADS = {
+    "s_p": {"head": {"hidden_units": 8, "sharing": "private"}},
+    "l_i": {"head": {"hidden_units": 0, "sharing": "shared"}},
+    "mt_cnn": {"embedding_private_dim": 6},
+    "nbow": {"embedding_private_dim": 4},
+}
+SCHEMES = {
+    "lstm": {"units": 6, "bidirectional": True},
+    "meta_lstm": {"units": 6, "meta_units": 4, "meta_vector": 3},
+    "hyper_lstm": {"units": 6, "hyper_units": 4, "hyper_vector": 3},
+    "psp": {"units": 6},
+    "ssp": {"units": 6, "private_input": "both", "bidirectional": True},
+    "asp": {"units": 6},
+    "me_lstm": {"align": "mlp", **MEMORY},
+    "arc_i": MEMORY,
+    "arc_ii": MEMORY,
+    "mt_cnn": {"filters": 8, "widths": [2, 3]},
+    "mt_dnn": {"units": 8},
+    "nbow": {"bag": "mean"},
+    "s_p": {"positions": "sinusoidal", **TRANSFORMER},
+    "s_c": {"norm": "post", **TRANSFORMER},
+    "l_i": TRANSFORMER,
+    "l_e": TRANSFORMER,
+}
+# One of each family; the others in minutes.
+QUICK = ("asp", "arc_ii", "mt_cnn", "l_e")
+CASES = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+    for name in SCHEMES
+]
+
+
+def test_no_scheme_is_forgotten():
+    assert set(SCHEMES) == set(registry.SCHEMES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_served_model_answers_as_predict_does(name, tmp_path):
+    config = corpus.config(corpus.write(tmp_path, 1, SIZES))
+    config["text"]["max_length"] = 0
+    config["model"] |= {"scheme": {"name": name, **SCHEMES[name]}}
+    config["model"] |= HEADS.get(name, {})
+    directory, _ = random_runs.write_weights(tmp_path / "run", config)
+    run = mtl_tf.load(directory.path)
+    version = saved_model.export(run, str(tmp_path / "export"))
+    for task in ("plain", "mirror"):
+        assert_scores(check.ask(version, task, TEXTS), run.predict(task, TEXTS))
+    rows = check.check(version)
+    assert len(rows) == 3 and all(row["ok"] for row in rows)

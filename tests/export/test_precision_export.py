@@ -1,12 +1,14 @@
 """A Transformer trained in bfloat16 is served in float32."""
 
 import numpy as np
+import pytest
 
 import mtl_tf
 from export import check, saved_model
 from tests.export.test_export import TEXTS
 
 
+@pytest.mark.slow
 def test_an_export_computes_in_float32(transformer_run, tmp_path):
     run = mtl_tf.load(transformer_run)
     version = saved_model.export(run, str(tmp_path))

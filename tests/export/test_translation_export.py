@@ -31,7 +31,10 @@ TOKENIZERS = {
 }
 
 
-@pytest.fixture(scope="module", params=list(CHANGES))
+@pytest.fixture(
+    scope="module",
+    params=["words", pytest.param("subwords", marks=pytest.mark.slow)],
+)
 def exported(request, tmp_path_factory):
     """A run of two pairs, what was changed, and its version directory."""
     folder = tmp_path_factory.mktemp(request.param)

@@ -54,6 +54,7 @@ def test_program_and_cases_have_the_same_names():
 # Cases
 
 
+@pytest.mark.slow
 def test_meta_mtl_compares_four_forms_with_the_stated_targets():
     result = benchmark_cases.meta_mtl(SMALL, 2)
     check_form(result)

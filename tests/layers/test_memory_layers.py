@@ -115,7 +115,9 @@ def test_outputs_and_gradients_are_the_papers(model, align, reverse):
         assert np.any(wanted), name
 
 
-@pytest.mark.parametrize("model", ["private", "arc_ii"])
+@pytest.mark.parametrize(
+    "model", ["private", pytest.param("arc_ii", marks=pytest.mark.slow)]
+)
 def test_jit_shards_and_keeping_change_nothing(model):
     layer = make_layer(model)
     x, mask = make_data(2)
@@ -134,8 +136,8 @@ def test_jit_shards_and_keeping_change_nothing(model):
 @pytest.mark.parametrize(
     "model, jit, align",
     [
-        ("arc_i", False, "mlp"),
-        ("arc_ii", False, "cosine"),
+        pytest.param("arc_i", False, "mlp", marks=pytest.mark.slow),
+        pytest.param("arc_ii", False, "cosine", marks=pytest.mark.slow),
         ("arc_i", True, "cosine"),
     ],
 )

@@ -118,8 +118,15 @@ def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
         np.testing.assert_allclose(gradient, wanted, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+@pytest.mark.parametrize(
+    "kind, training",
+    [
+        ("lstm", False),
+        ("lstm", True),
+        pytest.param("meta_lstm", False, marks=pytest.mark.slow),
+        ("meta_lstm", True),
+    ],
+)
 def test_jit_shards_and_keeping_change_nothing(kind, training):
     layer = make_layer(kind)
     task = [2, 0]

@@ -204,7 +204,14 @@ def shared_only(name, draw_seed, steps=400):
     return np.mean(right[::2]), np.mean(right[1::2])
 
 
-@pytest.mark.parametrize("name", ["arc_i", "arc_ii", "me_lstm"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "arc_i",
+        pytest.param("arc_ii", marks=pytest.mark.slow),
+        pytest.param("me_lstm", marks=pytest.mark.slow),
+    ],
+)
 def test_a_task_profits_from_a_memory_that_another_task_trained(name):
     """Only memory remembers so long, and only sharing takes it to task 1."""
     seed = int(np.random.SeedSequence().generate_state(1)[0]) >> 1

@@ -309,15 +309,19 @@ def accuracy_on_words_of_another_task(scheme, seed, steps=600):
     return float(np.mean(model(test)["prediction"] == test["label"]))
 
 
+def slow(*case):
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
     "scheme, shares",
     [
         ({"name": "lstm", "sharing": "private"}, False),
-        ({"name": "hyper_lstm", "sharing": "private"}, False),
-        ({"name": "hyper_lstm", "sharing": "shared"}, True),
+        slow({"name": "hyper_lstm", "sharing": "private"}, False),
+        slow({"name": "hyper_lstm", "sharing": "shared"}, True),
         ({"name": "psp"}, True),
         ({"name": "ssp"}, True),
-        ({"name": "ssp", "private_input": "both"}, True),
+        slow({"name": "ssp", "private_input": "both"}, True),
         # Tasks whose words differ are told apart by what has to be shared: a
         # strong adversary (0.05) takes it away.
         ({"name": "asp", "adversarial_weight": 0.005}, True),

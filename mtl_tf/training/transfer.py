@@ -98,6 +98,11 @@ def _check(config: Mapping[str, Any]) -> None:
             "transfer trains on several tasks at once: train_separately must "
             "be False, got True"
         )
+    if config["pipeline"]["schedule"]["name"] == "phases":
+        raise ConfigError(
+            "transfer leaves each task out once: pipeline.schedule cannot be "
+            "phases, which name tasks"
+        )
 
 
 def _targets(
@@ -193,6 +198,11 @@ class _Turns:
             config["evaluation"]["group"] or everything
         )
         config["training"]["fine_tune"]["epochs"] = 0
+        config["pipeline"]["fractions"] = {
+            name: part
+            for name, part in config["pipeline"]["fractions"].items()
+            if name in names
+        }
         return config
 
     def _target_config(self, name: str) -> dict[str, Any]:

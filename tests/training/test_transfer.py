@@ -163,6 +163,10 @@ def test_wrong_targets_and_configs(small_files, tmp_path):
     config["train_separately"] = True
     with pytest.raises(ConfigError, match="train_separately must be False"):
         transfer.transfer(config, str(tmp_path / "c"))
+    config["train_separately"] = False
+    config["pipeline"]["schedule"] = {"name": "phases"}
+    with pytest.raises(ConfigError, match="cannot be phases"):
+        transfer.transfer(config, str(tmp_path / "d"))
 
 
 def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
@@ -174,9 +178,12 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
 
     monkeypatch.setattr(runs, "train", record)
     config = quick(toy_files, steps=100, evaluate_every=10)
+    config["pipeline"]["fractions"] = {"a": 0.5, "b": 0.1}
     turns = transfer._Turns(config, None, ["a", "b", "c"], (), "auto", None)
     turns.entries = dict.fromkeys("abc", "x")
     turns.run = transfer.RunDirectory(str(tmp_path))
     training = turns._target_config("a")["training"]
     assert (training["steps"], training["evaluate_every"]) == (50, 5)
-    assert turns._config(["b", "c"])["training"]["steps"] == 100
+    source = turns._config(["b", "c"])
+    assert source["training"]["steps"] == 100
+    assert source["pipeline"]["fractions"] == {"b": 0.1}

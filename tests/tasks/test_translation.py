@@ -5,13 +5,14 @@ import pytest
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.checking import check_task
 from mtl_tf.tasks.fractions import cut
-from mtl_tf.tasks.registry import group_of, resolve
+from mtl_tf.tasks.registry import group_of, present, resolve
 from mtl_tf.tasks.task import Task, text_of
 from tests.datasets import catalogue  # noqa: F401  (registers datasets)
-from tests.datasets.test_parallel import multi30k
+from tests.datasets.test_parallel import europarl, multi30k
 
 ENGLISH = "".join(f"sentence {i}\n" for i in range(40))
 GERMAN = "".join(f"Satz {i}\n" for i in range(40))
+_LINES = [f"line {i}\n" for i in range(60)], [f"x {i}\n" for i in range(60)]
 
 
 def entry(tmp_path, train=(ENGLISH, GERMAN), test=("a\n", "b\n"), **fields):
@@ -127,6 +128,21 @@ def test_our_corpora_are_tasks(tmp_path):
     }
     (back,) = resolve([turned], *where)
     assert rows(back, "train")[0] == ("train de 0", "train en 0")
+
+
+def test_pairs_without_files_are_missing_and_half_a_pair_is_wrong(tmp_path):
+    manual = europarl(tmp_path / "europarl", *_LINES)
+    europarl(manual, *_LINES, "es")
+    where = (str(tmp_path / "build"), str(tmp_path))
+    there, missing = present(["multi_target_nmt"], *where)
+    assert there == ["multi_target_nmt/en-es", "multi_target_nmt/en-fr"]
+    assert list(missing) == ["multi_target_nmt/en-nl", "multi_target_nmt/en-pt"]
+    for pair in ("nl", "pt"):
+        why = missing[f"multi_target_nmt/en-{pair}"]
+        assert f"europarl-v7.{pair}-en.{pair}" in why and "--manual_dir" in why
+    (tmp_path / "europarl" / "europarl-v7.nl-en.en").write_text("a\n")
+    with pytest.raises(DataError, match="nl-en.nl: No such file.*leave this"):
+        present(["multi_target_nmt"], *where)
 
 
 def test_fractions_of_training_data(tmp_path):

@@ -64,6 +64,13 @@ def test_misaligned_and_empty_lines(tmp_path):
     assert check_task(task).splits["test"].rows == 1
 
 
+@pytest.mark.parametrize("text", ["", "\n"])
+def test_ones_own_files_with_nothing_in_them(tmp_path, text):
+    (task,) = resolve([entry(tmp_path, test=(text, text))])
+    with pytest.raises(DataError, match="source.gz: the file is empty$"):
+        task.size("test")
+
+
 @pytest.mark.parametrize(
     "fields, message",
     [

@@ -225,6 +225,11 @@ def test_wrong_json(tmp_path, value, message):
         ({"scheme": "bio"}, "own: unknown scheme 'bio'"),
         ({"train_scheme": "iob1"}, "unknown train_scheme 'iob1'"),
         ({"header": True}, "unknown field 'header'"),
+        ({"metrics": ["spanf1"]}, "own: unknown metric of tagging 'spanf1'; d"),
+        (
+            {"metrics": ["span_f1"], "columns": {"tags": 1}},
+            "metrics has 'span_f1', but the tags are of words",
+        ),
         ({"columns": {"tokens": "word"}}, "tokens must be a column's number"),
         ({"columns": {"text": 0}}, "unknown columns.text"),
         ({"columns": {"tokens": 1, "tags": 1}}, "are both 1"),

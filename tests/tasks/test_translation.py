@@ -79,6 +79,8 @@ def test_ones_own_files_with_nothing_in_them(tmp_path, text):
         ({"files": {}}, "files must name files"),
         ({"bleu_tokenizer": "14a"}, "unknown bleu_tokenizer '14a'; did you"),
         ({"labels": ["a", "b"]}, "unknown field 'labels'"),
+        ({"metrics": ["blue"]}, "metric of translation 'blue'; did .*'bleu'"),
+        ({"metrics": ["accuracy"]}, "unknown metric of translation"),
         ({"kind": "translate"}, "did you mean 'translation'"),
         (
             {"files": {"train": {"source": "/no/en", "target": "/no/de"}}},
@@ -89,6 +91,31 @@ def test_ones_own_files_with_nothing_in_them(tmp_path, text):
 def test_wrong_fields(tmp_path, fields, message):
     with pytest.raises((ConfigError, DataError), match=message):
         resolve([entry(tmp_path) | fields])
+
+
+def test_a_bleu_that_cannot_be_computed_is_said_at_once(tmp_path, monkeypatch):
+    from sacrebleu.metrics import BLEU
+
+    class Refuses:
+        def __init__(self, **settings):
+            asked.append(settings)
+            raise error
+
+    asked, error = [], RuntimeError("\n Please install sacrebleu[ja]")
+    Refuses.TOKENIZERS = BLEU.TOKENIZERS
+    monkeypatch.setattr("sacrebleu.metrics.BLEU", Refuses)
+    made = entry(tmp_path) | {"name": "en-ja"}
+    with pytest.raises(ConfigError, match="'ja' .*: Please install .*'char'"):
+        resolve([made])
+    error = OSError("no network")
+    with pytest.raises(ConfigError, match="tokenizer 'flores200': no network"):
+        resolve([made | {"bleu_tokenizer": "flores200"}])
+    assert [(a["trg_lang"], a["tokenize"]) for a in asked] == [
+        ("ja", None),
+        ("ja", "flores200"),
+    ]
+    (task,) = resolve([made | {"metrics": ["chrf"]}])
+    assert task.metrics == ("chrf",)
 
 
 def test_any_dataset_with_two_texts(tmp_path):

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.column_files import DOCUMENT
+from mtl_tf.datasets.sources import wide_encoding, wrong_encoding
 
 FORMATS = ("text", "jsonl", "conll")
 
@@ -74,7 +75,8 @@ class TextReader:
         arrived, so that whoever writes there gets an answer at once.
 
         Raises:
-            DataError: a line of JSON is not what it should be.
+            DataError: a line of JSON is not what it should be, or the text
+                is in UTF-16.
         """
         full_batches = _is_file(self._stream)
         waiting: list[Item] = []
@@ -113,6 +115,8 @@ class TextReader:
         self.lines += 1
         where = f"{self._name}:{self.lines}"
         if self.lines == 1:
+            if encoding := wide_encoding(line):
+                raise DataError(wrong_encoding(self._name, encoding))
             line = line.removeprefix(codecs.BOM_UTF8)
         text = self._decode(line.removesuffix(b"\r"))
         if self._form == "text":

@@ -172,19 +172,30 @@ class _Own:
             raise MissingData(
                 f"{self._name} is built from files that are not shipped: give "
                 "the folder that holds them by --manual_dir or "
-                "MTL_TF_MANUAL_DIR. "
-                + " ".join(self._class.MANUAL_DOWNLOAD_INSTRUCTIONS.split())
+                "MTL_TF_MANUAL_DIR. " + self._instructions
             )
         with _waiting_lock(self._data_dir, self._name.replace("/", ".")):
             # The process that held the lock may have built it.
             return self._reusable(current) or self._make()
 
+    @property
+    def _instructions(self) -> str:
+        return " ".join(
+            (self._class.MANUAL_DOWNLOAD_INSTRUCTIONS or "").split()
+        )
+
     def _fingerprint(self) -> Fingerprint | None:
         if self._class.MANUAL_DOWNLOAD_INSTRUCTIONS and not self._manual_dir:
             return None
-        return fingerprint(
-            self._class.source_files(self._config or "", self._manual_dir)
-        )
+        paths = self._class.source_files(self._config or "", self._manual_dir)
+        if paths and not any(map(os.path.exists, paths.values())):
+            raise MissingData(
+                f"{self._name}: none of its files is there "
+                f"({', '.join(paths.values())}): the folder given by "
+                "--manual_dir (or MTL_TF_MANUAL_DIR) must hold them. "
+                + self._instructions
+            )
+        return fingerprint(paths)
 
     def _reusable(
         self, current: Fingerprint | None

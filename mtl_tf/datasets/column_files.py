@@ -50,7 +50,7 @@ def read_sentences(
         path: the file, for messages.
         lines: its lines.
         separator: what stands between columns; "" for any number of spaces
-            and tabs, which may also stand at the ends of a line.
+            and tabs. Those at the ends of a line or a cell are no part of it.
         comment: lines that start with it are skipped; "": there are none.
         columns: how many there must be; 0 for as many as the first token has.
 
@@ -82,7 +82,7 @@ def read_sentences(
 
 def _cells(line: str, separator: str) -> list[str]:
     if separator:
-        return line.split(separator)
+        return [cell.strip(" \t") for cell in line.split(separator)]
     return _BLANKS.split(line.strip(" \t"))
 
 

@@ -11,13 +11,13 @@ import os
 from collections.abc import Mapping, Sequence
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.sources import read_source, unpack
+from mtl_tf.datasets.sources import read_file, unpack
 
 LabelledText = tuple[str, int]
 
 
 class LineFile:
-    r"""One official file: its lines, and the warnings that reading it gave.
+    r"""One file: its lines, and the warnings that reading it gave.
 
     Args:
         path: the file, packed by gzip if its name ends in `.gz`. Its last line
@@ -29,13 +29,13 @@ class LineFile:
         warnings: counted warnings, each a sentence that begins with `name`.
 
     Raises:
-        DataError: the file is missing, unreadable or empty.
+        DataError: the file is missing, unreadable or empty, or in UTF-16.
     """
 
     def __init__(self, path: str):
         self.path = path
         self.name = os.path.basename(path)
-        self.content = read_source(path)
+        self.content = read_file(path)
         self.warnings: list[str] = []
         self._lines = self._decode()
 
@@ -106,7 +106,10 @@ class LineFile:
         self.warnings.append(f"{self.name}: {message}")
 
     def _decode(self) -> list[str]:
-        raw = unpack(self.path, self.content).split(b"\n")
+        content = unpack(self.path, self.content)
+        if not content.strip():
+            raise DataError(f"{self.path}: the file is empty")
+        raw = content.split(b"\n")
         if not raw[-1]:
             raw.pop()
         lines, undecodable, replaced = [], [], 0

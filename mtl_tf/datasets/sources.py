@@ -6,6 +6,7 @@ source files, and `building.prepare` compares it with the files of today.
 Nothing here needs TensorFlow.
 """
 
+import codecs
 import gzip
 import hashlib
 import os
@@ -15,6 +16,15 @@ from collections.abc import Mapping
 from mtl_tf.core.errors import DataError
 
 Fingerprint = dict[str, dict[str, int | str]]
+
+# The longer ones begin like the shorter ones.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+_START = 1024
 
 
 def corpus_directory(manual_dir: str, corpus: str) -> str:
@@ -42,6 +52,19 @@ def corpus_directory(manual_dir: str, corpus: str) -> str:
     return directory
 
 
+def read_file(path: str) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        DataError: it is missing or unreadable.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {os.strerror(error.errno)}")
+
+
 def read_source(path: str) -> bytes:
     """The bytes of an official file.
 
@@ -49,13 +72,12 @@ def read_source(path: str) -> bytes:
         DataError: it is missing, unreadable or empty.
     """
     try:
-        with open(path, "rb") as file:
-            content = file.read()
-    except OSError as error:
+        content = read_file(path)
+    except DataError as error:
         raise DataError(
-            f"cannot read {path}: {error.strerror}; the folder given by "
-            "--manual_dir (or MTL_TF_MANUAL_DIR) must hold the corpus's "
-            "official files under their official names"
+            f"{error}; the folder given by --manual_dir (or "
+            "MTL_TF_MANUAL_DIR) must hold the corpus's official files under "
+            "their official names"
         )
     if not content.strip():
         raise DataError(f"{path}: the file is empty: take the official file")
@@ -63,17 +85,54 @@ def read_source(path: str) -> bytes:
 
 
 def unpack(path: str, content: bytes) -> bytes:
-    """The content of a file, unpacked if its name ends in `.gz`.
+    """The text of a file, unpacked if its name ends in `.gz`, not decoded.
 
     Raises:
-        DataError: it is not what gzip wrote, or not all of it.
+        DataError: it is not what gzip wrote, or not all of it; or it is no
+            text in UTF-8 or an encoding of single bytes, such as Latin-1.
     """
-    if not path.endswith(".gz"):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be unpacked: {error}")
+    if path.endswith(".gz"):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{path} cannot be unpacked: {error}")
+    if encoding := wide_encoding(content[:_START]):
+        raise DataError(wrong_encoding(path, encoding))
+    place = content.find(b"\0")
+    if place >= 0:
+        line = content.count(b"\n", 0, place) + 1
+        raise DataError(
+            f"{path}:{line}: a NUL byte, which no text has: remove it (tr -d "
+            "'\\000'); or if the file is in UTF-16, convert it (iconv -f "
+            "UTF-16 -t UTF-8)"
+        )
+    return content
+
+
+def wide_encoding(start: bytes) -> str:
+    """UTF-16 or UTF-32 if a text is that, else "".
+
+    Args:
+        start: the first bytes of the text.
+
+    Returns:
+        What `iconv -f` calls the encoding, as told by a byte-order mark or by
+        NUL bytes, one of two in Latin letters.
+    """
+    for mark, name in _MARKS.items():
+        if start.startswith(mark):
+            return name
+    if 5 * start.count(0) < 2 * len(start) or not start:
+        return ""
+    return "UTF-16LE" if start.index(0) % 2 else "UTF-16BE"
+
+
+def wrong_encoding(where: str, encoding: str) -> str:
+    """What to say of a text that `wide_encoding` knows."""
+    return (
+        f"{where}: the text is in {encoding}, and not in UTF-8: convert it "
+        f"(iconv -f {encoding} -t UTF-8)"
+    )
 
 
 def identify(content: bytes) -> dict[str, int | str]:

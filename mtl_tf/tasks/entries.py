@@ -13,7 +13,14 @@ from mtl_tf.tasks.file_source import FileSource
 from mtl_tf.tasks.groups import pool_of
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
 from mtl_tf.tasks.tables import FORMATS, Column, Layout
-from mtl_tf.tasks.task import KINDS, TAGGING, TRANSLATION, Source, Task
+from mtl_tf.tasks.task import (
+    KINDS,
+    TAGGING,
+    TRANSLATION,
+    Source,
+    Task,
+    check_metrics,
+)
 from mtl_tf.tasks.tfds_source import TfdsSource
 
 _COMMON = ("name", "kind", "metrics", "loss_weight")
@@ -96,6 +103,7 @@ def _task(
         source, splits = _tfds_source(entry, data_dir, manual_dir)
     labels, scheme = source.labels, source.scheme
     metrics = fields.strings(entry, "metrics", 1)
+    check_metrics(metrics or (), kind, scheme)
     source, splits = with_validation(name, source, splits, kind)
     return Task(
         name=name,

@@ -6,14 +6,13 @@ UTF-8 is read as Latin-1. Blank lines at the end of a file are ignored.
 """
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.csv_records import csv_records
-from mtl_tf.datasets.sources import unpack
+from mtl_tf.datasets.sources import read_file, unpack
 
 FORMATS = ("tsv", "csv", "jsonl")
 Column = int | str
@@ -74,17 +73,9 @@ def read_lines(path: str) -> tuple[list[str], list[int]]:
         path: the file, packed by gzip if its name ends in `.gz`.
 
     Raises:
-        DataError: it is missing, unreadable or badly packed.
+        DataError: it is missing, unreadable, badly packed or in UTF-16.
     """
-    return _decode(unpack(path, _content(path)))
-
-
-def _content(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise DataError(f"cannot read {path}: {os.strerror(error.errno)}")
+    return _decode(unpack(path, read_file(path)))
 
 
 def _decode(content: bytes) -> tuple[list[str], list[int]]:

@@ -262,6 +262,7 @@ def _from_json(
         place = f"{path}:{line}"
         tokens = _json_strings(place, value, layout.tokens, (str,))
         tags = _json_strings(place, value, layout.tags, (str, int))
+        tags = [tag.strip(" \t") for tag in tags]
         _same_length(place, tokens, tags)
         yield Tagged(tokens, tags, [line] * len(tokens))
 

@@ -1,7 +1,8 @@
 """Tagged sentences as numbers."""
 
 import functools
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -9,6 +10,13 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
+from mtl_tf.tasks.span_tags import (
+    BILOU,
+    from_bilou,
+    is_bilou,
+    is_mostly_spans,
+    odd_tags,
+)
 from mtl_tf.tasks.tagged_readers import Reader, Tagged
 from mtl_tf.tasks.task import Source
 from mtl_tf.text import span_schemes
@@ -26,8 +34,11 @@ class TaggedSource(Source):
 
     Args:
         reader: gives the sentences.
-        scheme: how spans are tagged: one of `span_schemes.SCHEMES`; "none"
-            where tags are of words (parts of speech); "auto" looks at them.
+        scheme: how spans are tagged: one of `span_schemes.SCHEMES`, or
+            "bilou", which is IOBES in other letters and is read as that;
+            "none" where tags are of words (parts of speech); "auto" looks at
+            them, and takes nothing for tags of words of which most are tags
+            of spans.
         train_scheme: what the tags are converted to; "" for IOB2 where the
             scheme is IOB1, else for the scheme itself.
         labels: the tags in their order. None takes those that the reader
@@ -59,7 +70,7 @@ class TaggedSource(Source):
     @functools.cached_property
     def scheme(self) -> str:
         """How the labels write spans; "" for tags of words."""
-        stated = self._stated
+        stated = "iobes" if self._stated == BILOU else self._stated
         if stated == AUTO:
             if not span_schemes.are_span_tags(self._found):
                 stated = WORDS
@@ -86,25 +97,67 @@ class TaggedSource(Source):
 
     @functools.cached_property
     def _found(self) -> tuple[str, ...]:
-        """The tags as they are in the data."""
-        names = self._given or self._reader.class_names
-        if names is None:
-            found = {
+        """The tags as they are in the data; those of BILOU as IOBES."""
+        listed = self._given or self._reader.class_names
+        if listed is not None:
+            (names,) = self._as_iobes([listed])
+            counts = dict.fromkeys(names, 1)
+        else:
+            counts = Counter(
                 tag
                 for split in self._label_splits
-                for sentence in self._reader.sentences(split)
+                for sentence in self._sentences(split)
                 for tag in sentence.tags
-            }
+            )
             outside = span_schemes.OUTSIDE
-            names = sorted(found, key=lambda tag: (tag != outside, tag))
-        if self._stated in span_schemes.SCHEMES:
-            for name in names:
-                if not span_schemes.is_span_tag(name):
-                    raise ConfigError(
-                        f"scheme is {self._stated!r}, but the tag {name!r} is "
-                        "no tag of a span; for tags of words set it to 'none'"
-                    )
+            names = sorted(counts, key=lambda tag: (tag != outside, tag))
+        odd = odd_tags(names)
+        if odd:
+            where, tag = ("", odd[0]) if listed else self._first(odd)
+            self._complain(where, tag, counts)
         return tuple(names)
+
+    def _first(self, odd: Sequence[str]) -> tuple[str, str]:
+        """Where the first of some tags stands, and which one it is."""
+        return next(
+            (f"{self._reader.place(split, number, place)}: ", tag)
+            for split in self._label_splits
+            for number, sentence in enumerate(self._sentences(split))
+            for place, tag in enumerate(sentence.tags)
+            if tag in odd
+        )
+
+    def _complain(
+        self, where: str, odd: str, counts: Mapping[str, int]
+    ) -> None:
+        """Raises an error if a tag that is none of spans has to be one."""
+        if self._stated in (*span_schemes.SCHEMES, BILOU):
+            raise ConfigError(
+                f"{where}scheme is {self._stated!r}, but the tag {odd!r} is no "
+                "tag of a span; for tags of words set it to 'none', for the "
+                "letters B, I, L, O and U to 'bilou'"
+            )
+        if self._stated == AUTO and is_mostly_spans(counts):
+            raise DataError(
+                f"{where}the tag {odd!r} is no tag of a span (O, or B-, I-, "
+                "E-, S- and a type), but most of the others are: correct it, "
+                "or set scheme to 'none' if they are tags of words"
+            )
+
+    def _sentences(self, split: str) -> list[Tagged]:
+        """The sentences of a split, with tags of BILOU as those of IOBES."""
+        sentences = self._reader.sentences(split)
+        tags = self._as_iobes([sentence.tags for sentence in sentences])
+        return [
+            sentence._replace(tags=row)
+            for sentence, row in zip(sentences, tags)
+        ]
+
+    def _as_iobes(self, rows: Sequence[Sequence[str]]) -> list[list[str]]:
+        read = self._stated == BILOU
+        if self._stated == AUTO:
+            read = is_bilou(Counter(tag for row in rows for tag in row))
+        return [[from_bilou(t) if read else t for t in row] for row in rows]
 
     @property
     def split_names(self) -> tuple[str, ...]:
@@ -122,7 +175,7 @@ class TaggedSource(Source):
         return tf.data.Dataset.from_tensor_slices(self._splits[split])
 
     def _numbers(self, split: str) -> dict[str, tf.RaggedTensor]:
-        sentences = self._reader.sentences(split)
+        sentences = self._sentences(split)
         tags = [sentence.tags for sentence in sentences]
         for number, sentence in enumerate(sentences):
             self._check_tags(split, number, sentence)
@@ -165,7 +218,7 @@ class TaggedSource(Source):
     def _converted(
         self, split: str, tags: Sequence[Sequence[str]]
     ) -> list[list[str]]:
-        before = self._stated
+        before = "iobes" if self._stated == BILOU else self._stated
         if before == AUTO:
             before = span_schemes.detect(tags)
         broken = [

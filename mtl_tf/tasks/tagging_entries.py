@@ -7,6 +7,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.column_files import CONLLU_COLUMNS
 from mtl_tf.tasks import fields
+from mtl_tf.tasks.span_tags import BILOU
 from mtl_tf.tasks.tagged_readers import (
     FORMATS,
     DatasetReader,
@@ -66,7 +67,9 @@ def source_of(
     """
     settings = {
         "scheme": checks.one_of(
-            "scheme", entry.get("scheme") or AUTO, (AUTO, WORDS, *SCHEMES)
+            "scheme",
+            entry.get("scheme") or AUTO,
+            (AUTO, WORDS, *SCHEMES, BILOU),
         ),
         "train_scheme": entry.get("train_scheme") or "",
         "labels": fields.strings(entry, "labels", 2),

@@ -2,7 +2,7 @@
 
 import abc
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -19,6 +19,12 @@ METRICS = ("accuracy", "macro_f1")
 _SPAN_METRICS = ("span_f1", "token_accuracy")
 _TOKEN_METRICS = ("token_accuracy",)
 _TRANSLATION_METRICS = ("bleu", "bleu_lc", "chrf")
+# What `mtl_tf.evaluation` computes of each kind.
+KNOWN_METRICS = {
+    "classification": METRICS,
+    TAGGING: (*_SPAN_METRICS, "span_f1_strict"),
+    TRANSLATION: _TRANSLATION_METRICS,
+}
 SPLITS = ("train", "validation", "test")
 
 # What cross-validation divides in folds: all but the official test split; all,
@@ -38,6 +44,26 @@ def default_metrics(kind: str, scheme: str = "") -> tuple[str, ...]:
     if kind == TAGGING:
         return _SPAN_METRICS if scheme else _TOKEN_METRICS
     return _TRANSLATION_METRICS if kind == TRANSLATION else METRICS
+
+
+def check_metrics(names: Iterable[str], kind: str, scheme: str = "") -> None:
+    """Complains of metrics that a task cannot have, before it is trained.
+
+    Args:
+        names: of metrics.
+        kind, scheme: of the task; see `default_metrics`.
+
+    Raises:
+        ConfigError: an unknown name, or one of another kind of tasks (the
+            nearest are offered), or F1 of spans where tags are of words.
+    """
+    for name in names:
+        checks.one_of(f"metric of {kind}", name, KNOWN_METRICS[kind])
+        if kind == TAGGING and name not in _TOKEN_METRICS and not scheme:
+            raise ConfigError(
+                f"metrics has {name!r}, but the tags are of words, not of "
+                f"spans: they have {', '.join(_TOKEN_METRICS)}"
+            )
 
 
 def text_of(examples: Mapping[str, Any]) -> tf.Tensor:

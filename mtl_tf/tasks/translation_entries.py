@@ -50,12 +50,7 @@ def source_of(
         DataError: the data are missing or wrong.
     """
     languages = languages_of(entry["name"])
-    tokenizer = fields.text(entry, "bleu_tokenizer")
-    if tokenizer:
-        # Said now, not after hours of training.
-        from sacrebleu.metrics import BLEU
-
-        checks.one_of("bleu_tokenizer", tokenizer, sorted(BLEU.TOKENIZERS))
+    _check_tokenizer(entry, languages[1])
     if "files" in entry:
         source = ParallelFileSource(_paths(entry))
         return source, {split: split for split in source.split_names}
@@ -72,6 +67,28 @@ def source_of(
     source = ParallelDatasetSource(name, data_dir, manual_dir, **columns)
     splits = fields.given_splits(entry)
     return source, fields.known_splits(splits, source)
+
+
+def _check_tokenizer(entry: Mapping[str, Any], language: str) -> None:
+    """Says now, not after hours of training, that BLEU cannot be computed."""
+    tokenizer = fields.text(entry, "bleu_tokenizer")
+    metrics = fields.strings(entry, "metrics", 1)
+    from sacrebleu.metrics import BLEU
+
+    if tokenizer:
+        checks.one_of("bleu_tokenizer", tokenizer, sorted(BLEU.TOKENIZERS))
+    if metrics and not any(name.startswith("bleu") for name in metrics):
+        return
+    try:
+        # Some need packages, and some files that they download.
+        BLEU(tokenize=tokenizer or None, trg_lang=language, force=True)
+    except (ImportError, RuntimeError, OSError) as error:
+        raise ConfigError(
+            f"sacrebleu cannot split texts in {language!r} for BLEU with "
+            f"bleu_tokenizer {tokenizer!r}: {' '.join(str(error).split())} Or "
+            "take another bleu_tokenizer, such as 'char', or the metric 'chrf' "
+            "alone"
+        )
 
 
 def _paths(entry: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

@@ -12,7 +12,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.pipelines import buckets, encoding, pairs
 from mtl_tf.pipelines.columns import with_all_answers
@@ -279,7 +279,7 @@ class CleanParts:
     Args:
         group: config entries of the tasks whose training and validation
             texts count as seen; a task of a known group stands for all of
-            the group.
+            the group whose corpora are there: nobody trains on the others.
         data_dir: see `mtl_tf.tasks.registry.resolve`.
         manual_dir: the same.
         cross_validation: the same.
@@ -295,26 +295,42 @@ class CleanParts:
         self.group = list(group)
         self.where = (data_dir, manual_dir, cross_validation)
 
-    @property
-    def tasks(self) -> list[Task]:
-        """The tasks of the group."""
-        tasks = {}
-        for entry in self.group:
-            whole = registry.group_of(entry, *self.where)
-            tasks.update({task.name: task for task in whole.tasks})
-        return list(tasks.values())
-
     @functools.cached_property
     def seen(self) -> SeenTexts:
-        """The training and validation texts of the whole group."""
+        """The training and validation texts of the whole group.
+
+        Raises:
+            MtlError: as of `Task.dataset`; `MissingData` only of a task that
+                an entry names.
+        """
         logging.info("Reading the texts that no clean test example repeats.")
-        return SeenTexts(
-            *(
-                texts(task, split)
-                for task in self.tasks
-                for split in ("train", "validation")
-            )
-        )
+        found: list[list[bytes]] = []
+        for name, (task, is_named) in self._members().items():
+            try:
+                found += [texts(task, part) for part in ("train", "validation")]
+            except MissingData as error:
+                if is_named:
+                    raise
+                logging.warning(
+                    "%s is not there: the clean part of the tests is judged "
+                    "without its texts. %s",
+                    name,
+                    error,
+                )
+        return SeenTexts(*found)
+
+    def _members(self) -> dict[str, tuple[Task, bool]]:
+        """The tasks of the groups, and whether an entry names them itself."""
+        named = registry.single_entries(self.group)
+        members = {}
+        for entry in self.group:
+            whole = registry.group_of(entry, *self.where)
+            own = not isinstance(entry, str)
+            for task in whole.tasks:
+                # Two groups may have a task of one name, such as en-fr.
+                key = f"{whole.name}/{task.name}"
+                members[key] = task, own or key in named
+        return members
 
     def about(self, task: Task, split: str) -> dict[str, Any]:
         """What `evaluator.TaskPredictions` has to know of a split.

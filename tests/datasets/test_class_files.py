@@ -7,7 +7,7 @@ import tempfile
 import pytest
 import tensorflow_datasets as tfds
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError, DataError, MissingData
 from mtl_tf.datasets import building
 from mtl_tf.datasets.mr.mr_dataset_builder import Builder as Mr
 from mtl_tf.datasets.subj.subj_dataset_builder import Builder as Subj
@@ -125,6 +125,9 @@ def test_wrong_files(tmp_path, content, message):
 
 
 def test_a_missing_file(tmp_path):
+    with pytest.raises(MissingData, match="none of its files .*polarity.neg,"):
+        build(tmp_path, "mr")
+    (tmp_path / "manual" / "rt-polarity.pos").write_text("a\n")
     with pytest.raises(DataError, match="rt-polarity.neg: No such file"):
         build(tmp_path, "mr")
 

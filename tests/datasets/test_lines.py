@@ -1,3 +1,5 @@
+import gzip
+
 import pytest
 
 from mtl_tf.core.errors import DataError
@@ -101,3 +103,18 @@ def test_known_number_of_lines(tmp_path):
     assert file.warnings == [
         "x.task.train: 2 lines; the released file has 1,600"
     ]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n"])
+def test_nothing_in_a_file_packed_or_not(tmp_path, content):
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(DataError, match=r"a.txt.gz: the file is empty$"):
+        LineFile(str(path))
+    with pytest.raises(DataError, match=r"x.task.train: the file is empty$"):
+        make(tmp_path, content)
+
+
+def test_utf_16_is_not_taken_for_latin_1(tmp_path):
+    with pytest.raises(DataError, match="x.task.train: the text is in UTF-16,"):
+        make(tmp_path, "1\ta\n".encode("utf-16"))

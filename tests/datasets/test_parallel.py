@@ -6,7 +6,7 @@ import tempfile
 import pytest
 import tensorflow_datasets as tfds
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError, DataError, MissingData
 from mtl_tf.datasets import building
 from mtl_tf.datasets.europarl import europarl_dataset_builder
 from mtl_tf.datasets.multi30k import multi30k_dataset_builder
@@ -28,10 +28,11 @@ def multi30k(directory, packed=False, languages=("en", "de"), **contents):
     return os.fspath(directory)
 
 
-def europarl(directory, english, french):
+def europarl(directory, english, others, language="fr"):
     os.makedirs(directory, exist_ok=True)
-    write(directory, "europarl-v7.fr-en.en", "".join(english))
-    write(directory, "europarl-v7.fr-en.fr", "".join(french), packed=True)
+    name = f"europarl-v7.{language}-en"
+    write(directory, f"{name}.en", "".join(english))
+    write(directory, f"{name}.{language}", "".join(others), packed=True)
     return os.fspath(directory)
 
 
@@ -130,8 +131,12 @@ def test_files_without_pairs_and_without_files(tmp_path):
         multi30k(tmp_path / "n")
         building.prepare("multi30k/en-fr", "", str(tmp_path / "n"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="has not train.lc.norm.tok.en"):
+    with pytest.raises(MissingData, match="has not train.lc.norm.tok.en"):
         building.prepare("multi30k/en-de", "", str(tmp_path / "empty"))
+    os.unlink(tmp_path / "n" / "train.lc.norm.tok.en")
+    with pytest.raises(DataError, match="has not train.lc.norm") as caught:
+        building.prepare("multi30k/en-de", "", str(tmp_path / "n"))
+    assert caught.type is DataError  # incomplete is not missing
     with pytest.raises(ConfigError, match="did you mean 'en-fr'"):
         building.prepare("multi30k/en-f", "", manual)
 

@@ -1,3 +1,4 @@
+import gzip
 import os
 
 import pytest
@@ -68,3 +69,26 @@ def test_differences_are_named():
     new = {"a": {"bytes": 1}, "b": {"bytes": 2}, "d": {"bytes": 1}}
     assert sources.check_fingerprint(old, new) == ["b", "c", "d"]
     assert sources.check_fingerprint(old, old) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a\nb\n".encode("utf-16"), "is in UTF-16, .* -f UTF-16 -t UTF-8"),
+        ("\ufeffa".encode("utf-16-be"), "is in UTF-16, and not in UTF-8"),
+        ("\ufeffa".encode("utf-32-le"), "is in UTF-32, "),
+        ("a\nbüro\n".encode("utf-16-le"), "is in UTF-16LE, "),
+        ("a\nbüro\n".encode("utf-16-be"), "is in UTF-16BE, "),
+        (b"one\ntwo and\0 three\n", ":2: a NUL byte"),
+    ],
+)
+def test_text_in_another_encoding(content, message):
+    with pytest.raises(DataError, match=f"^a.txt.*{message}"):
+        sources.unpack("a.txt", content)
+    with pytest.raises(DataError, match=f"^a.txt.gz.*{message}"):
+        sources.unpack("a.txt.gz", gzip.compress(content))
+
+
+def test_text_in_single_bytes_is_taken():
+    for content in ("\ufeffä\n".encode(), b"caf\xe9 \xfe\xff\n", b""):
+        assert sources.unpack("a", content) == content

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.evaluation import metrics
+from mtl_tf.evaluation import metrics, tagging_metrics, translation_metrics
+from mtl_tf.tasks.task import KNOWN_METRICS, TAGGING, TRANSLATION
 
 
 def test_accuracy_by_hand():
@@ -93,3 +94,14 @@ def test_lengths_must_agree():
 def test_unknown_metric_offers_the_nearest():
     with pytest.raises(ConfigError, match="did you mean 'accuracy'"):
         metrics.get("acuracy")
+
+
+def test_an_entry_may_name_what_is_computed():
+    computed = {
+        "classification": metrics.METRICS,
+        TAGGING: tagging_metrics.METRICS,
+        TRANSLATION: translation_metrics.METRICS,
+    }
+    assert {k: set(v) for k, v in computed.items()} == {
+        k: set(v) for k, v in KNOWN_METRICS.items()
+    }

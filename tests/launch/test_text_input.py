@@ -46,6 +46,13 @@ def test_lines_know_where_they_stand():
     assert reader.lines == 3
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
+def test_utf_16_is_no_text_to_predict_from(encoding):
+    content = "ein Text\n".encode(encoding)
+    with pytest.raises(DataError, match="^in: the text is in UTF-16"):
+        read(content)
+
+
 def test_undecodable_bytes_are_replaced_and_counted():
     genuine = "\ufffd".encode()
     items, reader = read(b"caf\xe9\n" + genuine + b"\xff\xfe\n")

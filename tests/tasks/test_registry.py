@@ -256,6 +256,8 @@ def test_formats_by_ending_and_by_field(tmp_path):
         ({"labels": ["ham", "ham "]}, "labels names one twice"),
         ({"labels": ["ham", 1.5]}, "labels must hold strings, got 1.5"),
         ({"metrics": []}, "metrics must be a list of at least 1"),
+        ({"metrics": ["acuracy"]}, "of classification 'acuracy'; did you mean"),
+        ({"metrics": ["span_f1"]}, "unknown metric of classification"),
         ({"loss_weight": -1}, "mails: loss_weight must be positive, got -1"),
         ({"loss_weight": float("nan")}, "loss_weight must be positive"),
     ],

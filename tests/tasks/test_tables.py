@@ -137,6 +137,13 @@ def test_empty_files(write, layout, content):
         read_table(path, layout)
 
 
+@pytest.mark.parametrize("layout", [TSV, CSV, JSONL])
+def test_utf_16_is_an_error(write, layout):
+    path = write("1\ta\n".encode("utf-16"))
+    with pytest.raises(DataError, match=f"{path}: the text is in UTF-16, "):
+        read_table(path, layout)
+
+
 def test_missing_files_and_folders(tmp_path):
     for path, reason in (
         (tmp_path / "none.tsv", "No such file"),

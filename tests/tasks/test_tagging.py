@@ -80,6 +80,64 @@ def test_training_in_another_scheme(tmp_path, scheme):
     assert iob2.scheme == "iob2" and iob2.source.warnings == []
 
 
+@pytest.mark.parametrize(
+    ("train", "line", "tag"),
+    [
+        ("I O\nsaw O\nAnn B-PER\nLee I-PER\n\nBonn B_LOC\n", 6, "B_LOC"),
+        ("I O\nsaw _\nAnn B-X\n", 2, "_"),
+        ("I 0\nsaw 0\nwas 0\nAnn B-X\nLee I-X\n", 1, "0"),
+        ("a B-X\n" + "b O\n" * 9 + "c b-x\nd i-x\ne B_X\n", 11, "b-x"),
+    ],
+)
+def test_a_slip_does_not_make_words_of_spans(tmp_path, train, line, tag):
+    with pytest.raises(DataError, match=rf"train.conll:{line}: .*'{tag}'"):
+        task(tmp_path, train=train, test=train)
+    with pytest.raises(ConfigError, match=rf"train.conll:{line}: .*'{tag}'"):
+        task(tmp_path, train=train, test=train, scheme="iob2")
+    words = task(tmp_path, train=f"{train}\n{train}", scheme="none")
+    assert tag in words.labels and not words.scheme
+
+
+@pytest.mark.parametrize(
+    "tags", ["O COMMA O", "B I E", "NN B-x VB JJ IN", "L-x NN VB"]
+)
+def test_what_are_tags_of_words(tmp_path, tags):
+    content = "".join(f"a {tag}\n" for tag in tags.split())
+    words = task(tmp_path, train=f"{content}\n{content}", test=content)
+    assert words.scheme == ("iobes" if tags == "B I E" else "")
+    assert [tags for _, tags in rows(words, "test")] == [tags]
+
+
+def test_spaces_around_cells(tmp_path):
+    train = "New York\tB-LOC \n,\tO \nBonn \t B-LOC\n\nAnn\tO\n"
+    own = task(tmp_path, train=train, test=train, separator="\t")
+    assert own.labels == ("O", "B-LOC", "I-LOC")
+    assert rows(own, "test")[0] == ("New York , Bonn", "B-LOC O B-LOC")
+    lines = json.dumps({"tokens": ["Bonn", "x"], "tags": ["B-LOC ", " O"]})
+    own = task(tmp_path, "jsonl", train=f"{lines}\n{lines}", test=lines)
+    assert rows(own, "test") == [("Bonn x", "B-LOC O")]
+    with pytest.raises(DataError, match="conll:2: column -1 is empty"):
+        task(tmp_path, train="a\tO\nb\t \n", separator="\t")
+
+
+@pytest.mark.parametrize("scheme", ["auto", "bilou"])
+def test_bilou_is_read_as_iobes(tmp_path, scheme):
+    train = "I O\nNew B-LOC\nYork L-LOC\nBonn U-LOC\n\nNo O\n"
+    own = task(tmp_path, train=train, test=train, scheme=scheme)
+    assert own.labels == ("O", "B-LOC", "I-LOC", "E-LOC", "S-LOC")
+    assert own.scheme == "iobes" and own.source.warnings == []
+    assert rows(own, "test")[0][1] == "O B-LOC E-LOC S-LOC"
+    iob2 = task(tmp_path, train=train, scheme=scheme, train_scheme="iob2")
+    assert iob2.labels == ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
+    # Labels may be given in its letters, too.
+    given = ["O", "B-LOC", "I-LOC", "L-LOC", "U-LOC"]
+    own = task(tmp_path, train=train, test=train, labels=given, scheme=scheme)
+    assert own.labels == ("O", "B-LOC", "I-LOC", "E-LOC", "S-LOC")
+    slip = train.replace("No O", "Lee Bx")
+    with pytest.raises((DataError, ConfigError), match="conll:6: .*'Bx'"):
+        task(tmp_path, train=slip, scheme=scheme)
+
+
 def test_labels_keep_their_order_and_are_completed(tmp_path):
     order = ["I-PER", "B-PER", "B-LOC", "I-LOC", "O"]
     assert task(tmp_path, labels=order).labels == tuple(order)
@@ -167,6 +225,11 @@ def test_wrong_json(tmp_path, value, message):
         ({"scheme": "bio"}, "own: unknown scheme 'bio'"),
         ({"train_scheme": "iob1"}, "unknown train_scheme 'iob1'"),
         ({"header": True}, "unknown field 'header'"),
+        ({"metrics": ["spanf1"]}, "own: unknown metric of tagging 'spanf1'; d"),
+        (
+            {"metrics": ["span_f1"], "columns": {"tags": 1}},
+            "metrics has 'span_f1', but the tags are of words",
+        ),
         ({"columns": {"tokens": "word"}}, "tokens must be a column's number"),
         ({"columns": {"text": 0}}, "unknown columns.text"),
         ({"columns": {"tokens": 1, "tags": 1}}, "are both 1"),
@@ -176,7 +239,7 @@ def test_wrong_json(tmp_path, value, message):
         ({"separator": 1}, "separator must be a string, got 1"),
         (
             {"columns": {"tags": 1}, "scheme": "iob2"},
-            "scheme is 'iob2', but the tag 'NNP' is no tag of a span",
+            "conll:3: scheme is 'iob2', but the tag 'PRP' is no tag of a",
         ),
         (
             {"columns": {"tags": 1}, "train_scheme": "iobes"},

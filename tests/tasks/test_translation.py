@@ -5,13 +5,14 @@ import pytest
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.checking import check_task
 from mtl_tf.tasks.fractions import cut
-from mtl_tf.tasks.registry import group_of, resolve
+from mtl_tf.tasks.registry import group_of, present, resolve
 from mtl_tf.tasks.task import Task, text_of
 from tests.datasets import catalogue  # noqa: F401  (registers datasets)
-from tests.datasets.test_parallel import multi30k
+from tests.datasets.test_parallel import europarl, multi30k
 
 ENGLISH = "".join(f"sentence {i}\n" for i in range(40))
 GERMAN = "".join(f"Satz {i}\n" for i in range(40))
+_LINES = [f"line {i}\n" for i in range(60)], [f"x {i}\n" for i in range(60)]
 
 
 def entry(tmp_path, train=(ENGLISH, GERMAN), test=("a\n", "b\n"), **fields):
@@ -63,6 +64,13 @@ def test_misaligned_and_empty_lines(tmp_path):
     assert check_task(task).splits["test"].rows == 1
 
 
+@pytest.mark.parametrize("text", ["", "\n"])
+def test_ones_own_files_with_nothing_in_them(tmp_path, text):
+    (task,) = resolve([entry(tmp_path, test=(text, text))])
+    with pytest.raises(DataError, match="source.gz: the file is empty$"):
+        task.size("test")
+
+
 @pytest.mark.parametrize(
     "fields, message",
     [
@@ -71,6 +79,8 @@ def test_misaligned_and_empty_lines(tmp_path):
         ({"files": {}}, "files must name files"),
         ({"bleu_tokenizer": "14a"}, "unknown bleu_tokenizer '14a'; did you"),
         ({"labels": ["a", "b"]}, "unknown field 'labels'"),
+        ({"metrics": ["blue"]}, "metric of translation 'blue'; did .*'bleu'"),
+        ({"metrics": ["accuracy"]}, "unknown metric of translation"),
         ({"kind": "translate"}, "did you mean 'translation'"),
         (
             {"files": {"train": {"source": "/no/en", "target": "/no/de"}}},
@@ -81,6 +91,31 @@ def test_misaligned_and_empty_lines(tmp_path):
 def test_wrong_fields(tmp_path, fields, message):
     with pytest.raises((ConfigError, DataError), match=message):
         resolve([entry(tmp_path) | fields])
+
+
+def test_a_bleu_that_cannot_be_computed_is_said_at_once(tmp_path, monkeypatch):
+    from sacrebleu.metrics import BLEU
+
+    class Refuses:
+        def __init__(self, **settings):
+            asked.append(settings)
+            raise error
+
+    asked, error = [], RuntimeError("\n Please install sacrebleu[ja]")
+    Refuses.TOKENIZERS = BLEU.TOKENIZERS
+    monkeypatch.setattr("sacrebleu.metrics.BLEU", Refuses)
+    made = entry(tmp_path) | {"name": "en-ja"}
+    with pytest.raises(ConfigError, match="'ja' .*: Please install .*'char'"):
+        resolve([made])
+    error = OSError("no network")
+    with pytest.raises(ConfigError, match="tokenizer 'flores200': no network"):
+        resolve([made | {"bleu_tokenizer": "flores200"}])
+    assert [(a["trg_lang"], a["tokenize"]) for a in asked] == [
+        ("ja", None),
+        ("ja", "flores200"),
+    ]
+    (task,) = resolve([made | {"metrics": ["chrf"]}])
+    assert task.metrics == ("chrf",)
 
 
 def test_any_dataset_with_two_texts(tmp_path):
@@ -127,6 +162,21 @@ def test_our_corpora_are_tasks(tmp_path):
     }
     (back,) = resolve([turned], *where)
     assert rows(back, "train")[0] == ("train de 0", "train en 0")
+
+
+def test_pairs_without_files_are_missing_and_half_a_pair_is_wrong(tmp_path):
+    manual = europarl(tmp_path / "europarl", *_LINES)
+    europarl(manual, *_LINES, "es")
+    where = (str(tmp_path / "build"), str(tmp_path))
+    there, missing = present(["multi_target_nmt"], *where)
+    assert there == ["multi_target_nmt/en-es", "multi_target_nmt/en-fr"]
+    assert list(missing) == ["multi_target_nmt/en-nl", "multi_target_nmt/en-pt"]
+    for pair in ("nl", "pt"):
+        why = missing[f"multi_target_nmt/en-{pair}"]
+        assert f"europarl-v7.{pair}-en.{pair}" in why and "--manual_dir" in why
+    (tmp_path / "europarl" / "europarl-v7.nl-en.en").write_text("a\n")
+    with pytest.raises(DataError, match="nl-en.nl: No such file.*leave this"):
+        present(["multi_target_nmt"], *where)
 
 
 def test_fractions_of_training_data(tmp_path):

@@ -6,12 +6,13 @@ import tensorflow as tf
 
 from mtl_tf.configs import base
 from mtl_tf.configs.validation import validate
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.text.decoding import TextDecoder
 from mtl_tf.text.translation import TranslationText
 from mtl_tf.training import data
 from mtl_tf.training.run_directory import RunDirectory
+from tests.datasets.test_parallel import europarl
 
 NOUNS = ("house", "tree", "dog", "cat", "car", "hat", "sea", "sun")
 
@@ -117,3 +118,22 @@ def test_tasks_that_do_not_go_together(tmp_path, others, message):
     run = RunDirectory(str(tmp_path / "run"))
     with pytest.raises(ConfigError, match=message):
         data.load(config, run, str(tmp_path / "builds"), None)
+
+
+def test_clean_parts_of_a_group_with_absent_pairs(tmp_path, caplog):
+    lines = [f"line {i}\n" for i in range(60)]
+    spanish = [f"la {line}" for line in lines]
+    manual = europarl(tmp_path / "europarl", lines, spanish, "es")
+    europarl(manual, [f"le {line}" for line in lines], lines, "fr")
+    where = (str(tmp_path / "build"), str(tmp_path))
+    entries = ["multi_target_nmt/en-es", "multi_target_nmt/en-fr"]
+    for chosen in (entries, entries[:1]):
+        # Texts of both pairs count, whichever of them is trained.
+        seen = data.CleanParts(chosen, *where).seen
+        said = ["line 1", "line 2", "le line 1", "le line 2", "other"]
+        assert seen.count(said) == 4
+    assert "multi_target_nmt/en-nl is not there" in caplog.text
+    # What a config itself names has to be there.
+    parts = data.CleanParts(["multi_target_nmt"], *where)
+    with pytest.raises(MissingData, match="nl-en"):
+        parts.seen.count([])

@@ -6,7 +6,7 @@ import re
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.core.errors import DataError
+from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets.multi30k import CONFIGS
 from mtl_tf.datasets.parallel import ParallelCorpusBuilder, packed_or_not
 from mtl_tf.datasets.sources import corpus_directory
@@ -65,7 +65,13 @@ def _find(directory: str) -> str:
         inner = os.path.join(directory, folder)
         if pathlib.Path(packed_or_not(os.path.join(inner, name))).is_file():
             return inner
-    raise DataError(
+    # With some of the files there, the corpus is not missing but incomplete.
+    found = any(
+        _FILE.fullmatch(entry.name)
+        for folder in _FOLDERS
+        for entry in pathlib.Path(directory, folder).glob("*.tok.*")
+    )
+    raise (DataError if found else MissingData)(
         f"multi30k: {directory} has not {name} (it may be packed, as .gz): "
         "the folder given by --manual_dir (or MTL_TF_MANUAL_DIR) must hold "
         "the tokenised files of task 1"

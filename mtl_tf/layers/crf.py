@@ -17,7 +17,17 @@ from mtl_tf.layers.base import (
     own_labels,
 )
 from mtl_tf.layers.crf_constraints import Constraints
+from mtl_tf.layers.crf_likelihood import (
+    Given,
+    log_likelihood,
+    make_chain,
+    prepare,
+)
+from mtl_tf.layers.crf_loss import CRFLoss, pack_potentials
 from mtl_tf.layers.crf_recursions import IMPOSSIBLE, Chain
+
+# Whoever imports the layer can load models that were compiled with its loss.
+__all__ = ["CRF", "CRFLoss", "Decoded"]
 
 
 class Decoded(NamedTuple):
@@ -44,6 +54,10 @@ class CRF(StackedLayer):
 
     Everything is computed in float32 and in logarithms, whatever the policy.
 
+    It needs Keras's TensorFlow backend: the recursions are loops compiled by
+    XLA, with gradients written by hand (`tf.custom_gradient`), for which
+    `keras.ops` has no equal.
+
     Args:
         units: number C of labels.
         tasks: 0: one set of transitions; else one for each of so many tasks,
@@ -64,17 +78,30 @@ class CRF(StackedLayer):
     Output shape: see the methods; called, it returns a dictionary of "logits"
         as they were given, "scores", the marginals `[..., T, C]`,
         "prediction" int32 `[..., T]`, "confidence" `[..., T]`, the
-        prediction's marginals, and "loss" `[...]` if there are tags.
+        prediction's marginals, and "loss" `[...]` if there are tags. Without
+        tasks and groups also "potentials" `[B, C + 4 + T, C]`, which are what
+        `CRFLoss` reads.
     Masking: padding changes nothing; its predictions and scores are 0. Tokens
         that a mask leaves out within a sentence are stepped over: those around
-        them are neighbours. A sentence without tokens has the loss 0.
+        them are neighbours. A sentence without tokens has the loss 0. Called
+        without a mask, it takes the one that Keras attached to the logits (of
+        `mask_zero=True`, `Masking` ...), and hands it on. In the methods, no
+        mask means that every position is a token.
+
+    Raises:
+        ConfigError: a wrong argument, or another backend of Keras.
 
     Example:
         ```python
-        logits = keras.layers.Dense(9)(hidden)
-        model = keras.Model(tokens, CRF(9, name="crf")(logits))
-        model.compile("adam", loss={"logits": model.get_layer("crf").loss})
-        model.fit(tokens, {"logits": tags})  # tags are -1 at padding
+        tokens = keras.Input([None], dtype="int32")
+        hidden = keras.layers.Embedding(9000, 100, mask_zero=True)(tokens)
+        lstm = keras.layers.LSTM(100, return_sequences=True)
+        hidden = keras.layers.Bidirectional(lstm)(hidden)
+        output = CRF(9)(keras.layers.Dense(9)(hidden))
+        model = keras.Model(tokens, output)
+        model.compile("adam", loss={"potentials": CRFLoss()})
+        model.fit(ids, {"potentials": tags})
+        model.predict(ids)["prediction"]
         ```
     """
 
@@ -87,6 +114,8 @@ class CRF(StackedLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        _check_backend()
+        self.supports_masking = True
         self.units = checks.positive_integer("units", units)
         self.tasks = checks.not_negative_integer("tasks", tasks)
         sets = max(self.tasks, 1)
@@ -115,6 +144,9 @@ class CRF(StackedLayer):
 
     def call(self, logits, mask=None, tags=None, task=None):
         """Decodes; see "Output shape"."""
+        if mask is None:
+            # Keras looks for itself only if logits are the only tensor.
+            mask = getattr(logits, "_keras_mask", None)
         scores = self.marginals(logits, mask, task)
         prediction = self.viterbi(logits, mask, task).tags
         own = tf.gather(scores, prediction[..., None], batch_dims=-1)
@@ -126,20 +158,15 @@ class CRF(StackedLayer):
         }
         if tags is not None:
             output["loss"] = -self.log_likelihood(logits, tags, mask, task)
+        if not self.tasks and len(logits.shape) == 3:
+            output["potentials"] = self._potentials(logits, mask)
+        if mask is not None:
+            # `compute_mask` cannot: it is not told whether there is a "loss",
+            # which has no time axis. Nor have "potentials": their mask is in
+            # them, since Keras would multiply losses of sentences by it.
+            for name in ("scores", "prediction", "confidence"):
+                output[name]._keras_mask = mask
         return output
-
-    def loss(self, y_true, y_pred):
-        """The negative log-likelihood, as `compile` wants a loss.
-
-        Args:
-            y_true: tags `[B, T]`, negative where there is no token.
-            y_pred: logits `[B, T, C]`.
-
-        Returns:
-            float32 `[B]`.
-        """
-        tags = tf.cast(y_true, tf.int32)
-        return -self.log_likelihood(y_pred, tags, tags >= 0)
 
     def log_likelihood(self, logits, tags, mask=None, task=None):
         """The logarithm of the probability of `tags`.
@@ -154,11 +181,8 @@ class CRF(StackedLayer):
         given = self._given(logits, mask, task)
         tags = tf.reshape(tf.cast(tags, tf.int32), tf.shape(given.mask))
         chain = self._chain(given)
-        path = self._path_score(given, chain, tags)
-        run = recursions.sums(given.logits, given.mask, chain, keep=True)
-        final = run.state["scores"] + self._after(given)[:, None]
-        total = run.state["total"][..., 0] + tf.reduce_logsumexp(final, -1)
-        return given.ungroup(path - total)
+        after = self._after(given)
+        return log_likelihood(given, chain, after, tags)
 
     def viterbi(self, logits, mask=None, task=None) -> Decoded:
         """The path of the highest score; the arguments are as above."""
@@ -198,7 +222,13 @@ class CRF(StackedLayer):
         kept = given.mask[..., None] & given.own[:, None, None]
         return given.ungroup(tf.where(kept, tf.nn.softmax(joint), 0.0))
 
-    def _given(self, logits, mask, task) -> "_Given":
+    def _potentials(self, logits, mask) -> tf.Tensor:
+        given = self._given(logits, mask, None)
+        end = self._after(given)[0, :-1]
+        own = given.ungroup(given.logits)[..., :-1]
+        return pack_potentials(own, self._chain(given), end)
+
+    def _given(self, logits, mask, task) -> Given:
         logits = tf.cast(logits, tf.float32)
         if logits.shape[-1] != self.units:
             raise ValueError(
@@ -217,19 +247,7 @@ class CRF(StackedLayer):
         if not self.tasks:
             task = tf.zeros(tf.shape(logits)[:1], tf.int32)
         own = own_labels(self.label_counts, task, self.units)
-        usable = mask[..., None] & own[:, None, None]
-        # What does not count cannot harm, were it infinite.
-        logits = tf.where(usable, logits, IMPOSSIBLE)
-        # The largest logit becomes 0: paths keep their differences, and large
-        # logits do not eat the precision of small ones.
-        shift = tf.reduce_max(logits, -1, keepdims=True)
-        logits = tf.where(usable, logits - shift, IMPOSSIBLE)
-        logits = tf.pad(
-            logits, [[0, 0]] * 3 + [[0, 1]], constant_values=IMPOSSIBLE
-        )
-        shift = tf.where(mask, shift[..., 0], 0.0)
-        axis = None if grouped else axis
-        return _Given(logits, mask, task, own, shift, axis)
+        return prepare(logits, mask, task, own, None if grouped else axis)
 
     def _scores(self, name: str, allowed: np.ndarray, task) -> tf.Tensor:
         """The groups' scores of one kind, `IMPOSSIBLE` where forbidden."""
@@ -245,42 +263,20 @@ class CRF(StackedLayer):
         allowed = tf.gather(tf.constant(allowed), task)
         return tf.where(allowed, tf.cast(scores, tf.float32), IMPOSSIBLE)
 
-    def _chain(self, given: "_Given", reverse: bool = False) -> Chain:
+    def _chain(self, given: Given, reverse: bool = False) -> Chain:
         task = given.task
         inner = self._scores("transitions", self._allowed.transitions, task)
         first = "end" if reverse else "start"
         outer = self._scores(first, getattr(self._allowed, first), task)
         if reverse:
             inner = tf.linalg.matrix_transpose(inner)
-        rows = tf.concat([inner, outer[:, None]], 1)
-        transitions = tf.pad(
-            rows, [[0, 0], [0, 0], [0, 1]], constant_values=IMPOSSIBLE
-        )
         reached = tf.gather(tf.constant(self._reached[reverse]), task)
-        return Chain(transitions, reached)
+        return make_chain(inner, outer, reached)
 
-    def _after(self, given: "_Given") -> tf.Tensor:
+    def _after(self, given: Given) -> tf.Tensor:
         """The end scores `[G, K]`; a sentence without tokens ends in START."""
         end = self._scores("end", self._allowed.end, given.task)
         return tf.pad(end, [[0, 0], [0, 1]])
-
-    def _path_score(self, given: "_Given", chain: Chain, tags) -> tf.Tensor:
-        """The score of given tags `[G, B, T]`, float32 `[G, B]`."""
-        mask, start = given.mask, self.units
-        tags = tf.where(mask, tags, 0)
-        chosen = tf.cast(tf.one_hot(tags, start + 1), tf.bool)
-        emitted = tf.reduce_sum(tf.where(chosen, given.logits, 0.0), -1)
-        before = tf.where(
-            recursions.at_first(mask), start, _previous(tags, mask)
-        )
-        group = tf.range(tf.shape(tags)[0])[:, None, None]
-        place = (group * (start + 1) + before) * (start + 1) + tags
-        moved = tf.gather(tf.reshape(chain.transitions, [-1]), place)
-        score = tf.reduce_sum(tf.where(mask, emitted + moved, 0.0), -1)
-        place = group * (start + 1) + tags
-        ended = tf.gather(tf.reshape(self._after(given), [-1]), place)
-        last = recursions.at_first(mask, reverse=True)
-        return score + tf.reduce_sum(tf.where(last, ended, 0.0), -1)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
@@ -295,40 +291,14 @@ class CRF(StackedLayer):
         }
 
 
-class _Given(NamedTuple):
-    """What the methods of `CRF` were given, in groups.
-
-    Attributes:
-        logits: float32 `[G, B, T, C + 1]`, the largest of a token's own 0;
-            the last label is `recursions`' START.
-        mask, task: bool `[G, B, T]` and int32 `[G]`.
-        own: bool `[G, C]`: the labels of the group's task.
-        shift: float32 `[G, B, T]`: what was taken from the logits.
-        axis: the axis that stands for groups, None if there were groups.
-    """
-
-    logits: tf.Tensor
-    mask: tf.Tensor
-    task: tf.Tensor
-    own: tf.Tensor
-    shift: tf.Tensor
-    axis: int | None
-
-    def ungroup(self, result: tf.Tensor) -> tf.Tensor:
-        """Takes the axis of groups away again, if there was none."""
-        return result if self.axis is None else tf.squeeze(result, self.axis)
-
-
-def _previous(tags: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """The tag of the token before each token; holes are stepped over."""
-    shape = tf.shape(tags)
-    number = tf.cumsum(tf.cast(mask, tf.int32), -1)
-    number = tf.reshape(number, [-1, shape[-1]])
-    # Where the count reaches n first, there is token n.
-    place = tf.searchsorted(number, tf.maximum(number - 1, 1))
-    place = tf.minimum(place, tf.maximum(shape[-1] - 1, 0))
-    tags = tf.reshape(tags, [-1, shape[-1]])
-    return tf.reshape(tf.gather(tags, place, batch_dims=1), shape)
+def _check_backend() -> None:
+    backend = keras.config.backend()
+    if backend != "tensorflow":
+        raise ConfigError(
+            "a CRF needs Keras's TensorFlow backend (its recursions are "
+            f"TensorFlow's loops), got {backend!r}; set "
+            "KERAS_BACKEND=tensorflow before Keras is imported"
+        )
 
 
 def _check_counts(counts: Sequence[int], sets: int, units: int) -> None:

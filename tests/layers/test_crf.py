@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import crf_recursions, recurrence
-from mtl_tf.layers.crf import CRF
+from mtl_tf.layers.crf import CRF, CRFLoss
 from mtl_tf.layers.crf_constraints import Constraints, allowed_transitions
 from tests.layers.crf_reference import Reference, long_log_partition
 from tests.layers.layer_testing import run_layer_test
@@ -382,7 +382,7 @@ def test_nothing_compiled_is_left_where_nothing_may_be():
 
 @pytest.mark.usefixtures("not_compiled")
 def test_fits_in_keras():
-    """The docstring's example: tags whose order is all there is to learn."""
+    """Tags whose order is all there is to learn; they are -1 at padding."""
     draw = np.random.default_rng(0)
     first = draw.integers(0, 2, (64, 1))
     tags = (first + np.arange(6)) % 2
@@ -391,10 +391,10 @@ def test_fits_in_keras():
     inputs = keras.Input([6], dtype="int32")
     logits = keras.layers.Embedding(2, 2)(inputs)
     model = keras.Model(inputs, CRF(2, name="crf")(logits))
-    loss = model.get_layer("crf").loss
-    model.compile(keras.optimizers.Adam(0.3), loss={"logits": loss})
+    loss = {"potentials": CRFLoss()}
+    model.compile(keras.optimizers.Adam(0.3), loss=loss)
     fit = model.fit(
-        tokens, {"logits": tags}, batch_size=64, epochs=30, verbose=0
+        tokens, {"potentials": tags}, batch_size=64, epochs=30, verbose=0
     )
     # It cannot know which of two tags is the first.
     np.testing.assert_allclose(fit.history["loss"][-1], np.log(2), atol=0.05)

@@ -1,0 +1,123 @@
+"""The likelihood of a path through a linear-chain CRF, given its scores."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from mtl_tf.layers import crf_recursions as recursions
+from mtl_tf.layers.crf_recursions import IMPOSSIBLE, Chain
+
+
+class Given(NamedTuple):
+    """Sentences, in groups, as `prepare` makes them.
+
+    Attributes:
+        logits: float32 `[G, B, T, C + 1]`, the largest of a token's own 0;
+            the last label is `recursions`' START.
+        mask, task: bool `[G, B, T]` and int32 `[G]`.
+        own: bool `[G, C]`: the labels of the group's task.
+        shift: float32 `[G, B, T]`: what was taken from the logits.
+        axis: the axis that stands for groups, None if there were groups.
+    """
+
+    logits: tf.Tensor
+    mask: tf.Tensor
+    task: tf.Tensor
+    own: tf.Tensor
+    shift: tf.Tensor
+    axis: int | None
+
+    def ungroup(self, result: tf.Tensor) -> tf.Tensor:
+        """Takes the axis of groups away again, if there was none."""
+        return result if self.axis is None else tf.squeeze(result, self.axis)
+
+
+def prepare(
+    logits: tf.Tensor,
+    mask: tf.Tensor,
+    task: tf.Tensor,
+    own: tf.Tensor,
+    axis: int | None = None,
+) -> Given:
+    """Prepares logits for the recursions.
+
+    Args:
+        logits: float32 `[G, B, T, C]`; where there is no token, or no label of
+            the task, they may be anything.
+        mask, task, own, axis: see `Given`.
+    """
+    usable = mask[..., None] & own[:, None, None]
+    # What does not count cannot harm, were it infinite.
+    logits = tf.where(usable, logits, IMPOSSIBLE)
+    # The largest logit becomes 0: paths keep their differences, and large
+    # logits do not eat the precision of small ones.
+    shift = tf.reduce_max(logits, -1, keepdims=True)
+    logits = tf.where(usable, logits - shift, IMPOSSIBLE)
+    logits = tf.pad(logits, [[0, 0]] * 3 + [[0, 1]], constant_values=IMPOSSIBLE)
+    shift = tf.where(mask, shift[..., 0], 0.0)
+    return Given(logits, mask, task, own, shift, axis)
+
+
+def make_chain(
+    transitions: tf.Tensor, outer: tf.Tensor, reached: tf.Tensor
+) -> Chain:
+    """Adds the state START to the scores of labels.
+
+    Args:
+        transitions: float32 `[G, C, C]`.
+        outer: float32 `[G, C]`: from START to every label.
+        reached: see `Chain`.
+    """
+    rows = tf.concat([transitions, outer[:, None]], 1)
+    rows = tf.pad(rows, [[0, 0], [0, 0], [0, 1]], constant_values=IMPOSSIBLE)
+    return Chain(rows, reached)
+
+
+def log_likelihood(
+    given: Given, chain: Chain, after: tf.Tensor, tags: tf.Tensor
+) -> tf.Tensor:
+    """The logarithm of the probability of `tags`.
+
+    Args:
+        given: the sentences.
+        chain: the transitions.
+        after: float32 `[G, C + 1]`: the end scores, 0 for START.
+        tags: int32 `[G, B, T]`.
+
+    Returns:
+        float32 `[G, B]`, or as the sentences were before they were grouped.
+    """
+    path = _path_score(given, chain, after, tags)
+    run = recursions.sums(given.logits, given.mask, chain, keep=True)
+    final = run.state["scores"] + after[:, None]
+    total = run.state["total"][..., 0] + tf.reduce_logsumexp(final, -1)
+    return given.ungroup(path - total)
+
+
+def _path_score(given: Given, chain: Chain, after, tags) -> tf.Tensor:
+    """The score of given tags `[G, B, T]`, float32 `[G, B]`."""
+    mask, start = given.mask, given.logits.shape[-1] - 1
+    tags = tf.where(mask, tags, 0)
+    chosen = tf.cast(tf.one_hot(tags, start + 1), tf.bool)
+    emitted = tf.reduce_sum(tf.where(chosen, given.logits, 0.0), -1)
+    before = tf.where(recursions.at_first(mask), start, _previous(tags, mask))
+    group = tf.range(tf.shape(tags)[0])[:, None, None]
+    place = (group * (start + 1) + before) * (start + 1) + tags
+    moved = tf.gather(tf.reshape(chain.transitions, [-1]), place)
+    score = tf.reduce_sum(tf.where(mask, emitted + moved, 0.0), -1)
+    place = group * (start + 1) + tags
+    ended = tf.gather(tf.reshape(after, [-1]), place)
+    last = recursions.at_first(mask, reverse=True)
+    return score + tf.reduce_sum(tf.where(last, ended, 0.0), -1)
+
+
+def _previous(tags: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+    """The tag of the token before each token; holes are stepped over."""
+    shape = tf.shape(tags)
+    number = tf.cumsum(tf.cast(mask, tf.int32), -1)
+    number = tf.reshape(number, [-1, shape[-1]])
+    # Where the count reaches n first, there is token n.
+    place = tf.searchsorted(number, tf.maximum(number - 1, 1))
+    place = tf.minimum(place, tf.maximum(shape[-1] - 1, 0))
+    tags = tf.reshape(tags, [-1, shape[-1]])
+    return tf.reshape(tf.gather(tags, place, batch_dims=1), shape)

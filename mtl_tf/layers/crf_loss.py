@@ -1,0 +1,116 @@
+"""The loss of a conditional random field, for `compile`."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.layers.base import at_least_one_step
+from mtl_tf.layers.crf_likelihood import (
+    log_likelihood,
+    make_chain,
+    prepare,
+)
+from mtl_tf.layers.crf_recursions import IMPOSSIBLE, Chain
+
+# Rows of potentials beside those of transitions and tokens: the start scores,
+# the end scores, and `Chain.reached`.
+_ROWS = 4
+
+
+def pack_potentials(
+    logits: tf.Tensor, chain: Chain, end: tf.Tensor
+) -> tf.Tensor:
+    """All that the loss needs, in one tensor with the batch as first axis.
+
+    A Keras loss sees an output and nothing else. With the transitions in it,
+    the loss has no layer to hold, and so none to find again in a loaded model.
+
+    Args:
+        logits: float32 `[B, T, C]`, `IMPOSSIBLE` where there is no token.
+        chain: of one group.
+        end: float32 `[C]`: the end scores.
+
+    Returns:
+        float32 `[B, C + 4 + T, C]`.
+    """
+    labels = logits.shape[-1]
+    scores = chain.transitions[0, :, :labels]
+    reached = tf.repeat(chain.reached[0][:, None], labels, 1)
+    head = tf.concat([scores, end[None], reached], 0)
+    rows = tf.concat([tf.shape(logits)[:1], tf.shape(head)], 0)
+    return tf.concat([tf.broadcast_to(head, rows), logits], 1)
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class CRFLoss(keras.losses.Loss):
+    """The negative log-likelihood of tags, from the "potentials" of a `CRF`.
+
+    It is the whole sentence's: the mean over sentences, not over tokens. What
+    the CRF's mask left out counts for nothing, and neither do tokens whose tag
+    is negative: they are stepped over.
+
+    Args:
+        name, reduction: as all losses of Keras have them; it reduces `[B]`.
+
+    Input shape: tags `[B, T]` as `y_true`, the potentials as `y_pred`, and
+        maybe a weight `[B]` or `[B, 1]` for each sentence.
+
+    Raises:
+        ValueError: other shapes.
+
+    Example: see `CRF`.
+    """
+
+    def __init__(
+        self, name: str = "crf_loss", reduction: str = "sum_over_batch_size"
+    ):
+        # Whatever floatx is: a half precision would round large labels, too.
+        super().__init__(name, reduction, dtype="float32")
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        """Checks the weights' shape, and computes the reduced loss."""
+        shape = tuple(getattr(sample_weight, "shape", ()))
+        if len(shape) > 1 and shape[1:] != (1,):
+            # Keras would multiply sentences by the tokens of other sentences.
+            raise ValueError(
+                f"{self.name}: a sentence has one weight, [batch], got shape "
+                f"{shape}; leave tokens out by negative tags"
+            )
+        return super().__call__(y_true, y_pred, sample_weight)
+
+    def call(self, y_true, y_pred):
+        """The loss of each sentence, float32 `[B]`."""
+        tags = tf.cast(y_true, tf.int32)
+        self._check(tags.shape, y_pred.shape)
+        labels = y_pred.shape[-1]
+        # All sentences have the same; a replica may have no sentence.
+        head = at_least_one_step(y_pred[:1, : labels + _ROWS], 0)
+        head = tf.ensure_shape(head, [1, labels + _ROWS, labels])
+        scores, start, end, reached = tf.split(head, [labels, 1, 1, 2], 1)
+        logits = y_pred[:, labels + _ROWS :]
+        # Written so that NaN is a token: it shall not be hidden.
+        absent = tf.reduce_all(logits <= IMPOSSIBLE / 2, -1)
+        sentences = prepare(
+            logits[None],
+            ((tags >= 0) & ~absent)[None],
+            tf.zeros([1], tf.int32),
+            tf.ones([1, labels], tf.bool),
+            axis=0,
+        )
+        chain = make_chain(scores, start[:, 0], reached[..., 0])
+        after = tf.pad(end[:, 0], [[0, 0], [0, 1]])
+        return -log_likelihood(sentences, chain, after, tags[None])
+
+    def _check(self, tags: tf.TensorShape, potentials: tf.TensorShape) -> None:
+        if potentials.rank != 3 or tags.rank != 2:
+            raise ValueError(
+                f"{self.name}: needs tags [batch, time] and a CRF's potentials "
+                "[batch, labels + 4 + time, labels], got shapes "
+                f"{tuple(tags)} and {tuple(potentials)}"
+            )
+        time = potentials[1] and potentials[1] - potentials[2] - _ROWS
+        if None not in (time, tags[1]) and time != tags[1]:
+            raise ValueError(
+                f"{self.name}: tags of {tags[1]} tokens, but potentials "
+                f"{tuple(potentials)} of {time}; are these the CRF's "
+                "'potentials'?"
+            )

@@ -1,0 +1,260 @@
+"""The CRF as a layer of Keras models that are compiled, fitted and saved."""
+
+import functools
+import pathlib
+import subprocess
+import sys
+import warnings
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import recurrence
+from mtl_tf.layers.crf import CRF, CRFLoss
+from mtl_tf.layers.crf_constraints import allowed_transitions
+from tests.layers.crf_reference import Reference
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+LABELS, WORDS, ROWS = 3, 7, 4
+BIO = allowed_transitions(["O", "B-X", "I-X"], "bio")
+# As many tokens as sentences, whose axes can be mistaken for each other; and
+# not as many.
+LENGTHS = [ROWS, ROWS + 2]
+
+
+def randomize(layer):
+    draw = np.random.default_rng(3)
+    for weight in layer.weights:
+        weight.assign(draw.normal(size=weight.shape))
+
+
+def reference(layer, constraints=None):
+    parts = [np.array(w, dtype=np.float64) for w in layer.weights]
+    return Reference(*parts, LABELS, constraints)
+
+
+def losses_of(known, logits, tags, mask):
+    """The sentences' losses, by enumeration."""
+    return -np.array(
+        [
+            known.log_likelihood(x[real].astype(np.float64), y[real])
+            for x, y, real in zip(logits, tags, mask)
+        ]
+    )
+
+
+def make_data(length):
+    """Word ids, 0 behind the sentences; tags, which are a label there."""
+    draw = np.random.default_rng(length)
+    ids = draw.integers(1, WORDS, [ROWS, length])
+    ids[np.arange(length) >= np.array([[length], [1], [3], [2]])] = 0
+    return ids, draw.integers(0, LABELS, ids.shape)
+
+
+def make_model():
+    """What the layer's docstring shows, with random transitions."""
+    layers = keras.layers
+    tokens = keras.Input([None], dtype="int32")
+    hidden = layers.Embedding(WORDS, 4, mask_zero=True)(tokens)
+    lstm = layers.LSTM(3, return_sequences=True)
+    hidden = layers.Bidirectional(lstm)(hidden)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        output = CRF(LABELS, name="crf")(layers.Dense(LABELS)(hidden))
+    model = keras.Model(tokens, output)
+    randomize(model.get_layer("crf"))
+    model.compile(
+        keras.optimizers.Adam(0.02),
+        loss={"potentials": CRFLoss()},
+        jit_compile=False,
+    )
+    return model
+
+
+@functools.cache
+def shared_model():
+    return make_model()
+
+
+@pytest.fixture(autouse=True)
+def not_compiled():
+    """For speed: compiling takes longer than a few small steps."""
+    with recurrence.options(jit=False, shards=1):
+        yield
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_loss_is_that_of_all_paths_under_a_mask(length):
+    draw = np.random.default_rng(length)
+    layer = CRF(LABELS, constraints=BIO, name="crf")
+    layer.build()
+    randomize(layer)
+    logits = 5 * draw.normal(size=(ROWS, length, LABELS)).astype(np.float32)
+    mask = draw.uniform(size=(ROWS, length)) < 0.7
+    mask[0], mask[1] = True, False
+    logits[~mask] = np.nan
+    known, tags = reference(layer, BIO), np.zeros([ROWS, length], np.int32)
+    for row in range(ROWS):
+        tags[row, mask[row]] = known.likely_tags(logits[row][mask[row]], draw)
+    with tf.GradientTape(persistent=True) as tape:
+        x = tf.constant(logits)
+        tape.watch(x)
+        potentials = layer(x, mask=mask)["potentials"]
+        found = CRFLoss(reduction=None)(tags, potentials)
+        direct = -layer.log_likelihood(x, tags, mask)
+    expected = losses_of(known, logits, tags, mask)
+    assert found.shape == (ROWS,) and found[1] == 0
+    np.testing.assert_allclose(found, expected, 1e-5, 1e-5)
+    sources = [x, *(w.value for w in layer.weights)]
+    for got, wanted in zip(
+        tape.gradient(found, sources), tape.gradient(direct, sources)
+    ):
+        np.testing.assert_allclose(got, wanted, atol=1e-6)
+    # Tags below 0 leave tokens out as the mask does.
+    x = tf.where(tf.math.is_nan(x), 0.0, x)
+    unmasked = layer(x)["potentials"]
+    again = CRFLoss(reduction=None)(np.where(mask, tags, -1), unmasked)
+    np.testing.assert_allclose(again, expected, 1e-5, 1e-5)
+    # Keras's weights and reductions are those of sentences.
+    weights = np.arange(ROWS, dtype=np.float32)
+    mean = CRFLoss()(tags, potentials, weights)
+    np.testing.assert_allclose(mean, np.mean(weights * expected), 1e-5)
+    nothing = CRFLoss(reduction=None)(tags[:0], potentials[:0])
+    assert nothing.shape == (0,)
+    assert np.isnan(CRFLoss()(np.zeros_like(tags), layer(logits)["potentials"]))
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_models_honour_the_mask_of_keras(length):
+    model, (ids, tags) = shared_model(), make_data(length)
+    known, mask = reference(model.get_layer("crf")), ids > 0
+    output = model.predict(ids, batch_size=ROWS, verbose=0)
+    expected = losses_of(known, output["logits"], tags, mask).mean()
+
+    def evaluate(ids, tags):
+        return model.evaluate(
+            ids, {"potentials": tags}, batch_size=ROWS, verbose=0
+        )
+
+    np.testing.assert_allclose(evaluate(ids, tags), expected, 1e-5)
+    for row, real in enumerate(mask):
+        logits = output["logits"][row, real].astype(np.float64)
+        path, _, margin = known.viterbi(logits)
+        assert margin > 1e-3
+        np.testing.assert_array_equal(output["prediction"][row, real], path)
+        np.testing.assert_allclose(
+            output["scores"][row, real], known.marginals(logits), atol=1e-5
+        )
+    for name in ("prediction", "confidence", "scores"):
+        assert not np.any(output[name][~mask])
+    # More padding changes nothing, whatever tags stand there.
+    wide = np.pad(ids, [[0, 0], [0, 3]])
+    wide_tags = np.pad(tags, [[0, 0], [0, 3]], constant_values=LABELS - 1)
+    np.testing.assert_allclose(evaluate(wide, wide_tags), expected, 1e-5)
+    again = model.predict(wide, batch_size=ROWS, verbose=0)
+    for name in ("prediction", "confidence", "scores"):
+        short = again[name][:, :length]
+        np.testing.assert_allclose(short, output[name], atol=1e-6)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_metrics_count_tokens_only(length):
+    full, (ids, tags) = shared_model(), make_data(length)
+    names = ("potentials", "prediction")
+    model = keras.Model(full.input, {name: full.output[name] for name in names})
+    model.compile(
+        loss={"potentials": CRFLoss()},
+        metrics={"prediction": keras.metrics.Accuracy()},
+        jit_compile=False,
+    )
+    found = model.evaluate(
+        ids, dict.fromkeys(names, tags), verbose=0, return_dict=True
+    )
+    right = model.predict(ids, verbose=0)["prediction"] == tags
+    np.testing.assert_allclose(
+        found["prediction_accuracy"], right[ids > 0].mean(), 1e-6
+    )
+
+
+def test_the_mask_is_found_beside_other_tensors():
+    ids, tags = make_data(ROWS)
+    tokens = keras.Input([None], dtype="int32")
+    given = keras.Input([None], dtype="int32")
+    hidden = keras.layers.Embedding(WORDS, LABELS, mask_zero=True)(tokens)
+    layer = CRF(LABELS, name="crf")
+    model = keras.Model([tokens, given], layer(hidden, tags=given))
+    randomize(layer)
+    output = model([ids, tags])
+    expected = losses_of(
+        reference(layer), output["logits"].numpy(), tags, ids > 0
+    )
+    np.testing.assert_allclose(output["loss"], expected, 1e-5)
+
+
+FRESH = """
+import sys
+
+import keras
+import numpy as np
+
+import mtl_tf.layers.crf
+from mtl_tf.layers import recurrence
+
+folder = sys.argv[1]
+data = np.load(f"{folder}/data.npz")
+ids, y = data["ids"], {"potentials": data["tags"]}
+with recurrence.options(jit=False, shards=1):
+    model = keras.models.load_model(f"{folder}/model.keras")
+    found = {"loss": model.evaluate(ids, y, verbose=0)}
+    found |= model.predict(ids, verbose=0)
+    fit = model.fit(ids, y, epochs=3, shuffle=False, verbose=0)
+np.savez(f"{folder}/found.npz", fit=fit.history["loss"], **found)
+"""
+
+
+def test_saved_models_go_on_in_a_fresh_process(tmp_path):
+    model, (ids, tags) = make_model(), make_data(ROWS)
+    y = {"potentials": tags}
+    model.fit(ids, y, epochs=2, verbose=0)
+    model.save(tmp_path / "model.keras")
+    np.savez(tmp_path / "data.npz", ids=ids, tags=tags)
+    expected = {"loss": model.evaluate(ids, y, verbose=0)}
+    expected |= model.predict(ids, verbose=0)
+    fit = model.fit(ids, y, epochs=3, shuffle=False, verbose=0)
+    expected["fit"] = fit.history["loss"]
+    subprocess.run(
+        [sys.executable, "-c", FRESH, str(tmp_path)], check=True, cwd=ROOT
+    )
+    found = np.load(tmp_path / "found.npz")
+    assert set(found) == set(expected)
+    assert expected["fit"][-1] < expected["fit"][0]
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, 1e-5, err_msg=name)
+
+
+def test_another_backend_is_refused(monkeypatch):
+    monkeypatch.setattr(keras.config, "backend", lambda: "jax")
+    with pytest.raises(ConfigError, match="TensorFlow backend .* got 'jax'"):
+        CRF(LABELS)
+
+
+@pytest.mark.parametrize(
+    "tags, potentials, weights, message",
+    [
+        ([2, 4, 1], [2, 11, 3], None, r"tags \[batch, time\]"),
+        ([2, 4], [2, 3], None, r"shapes \(2, 4\) and \(2, 3\)"),
+        ([2, 4], [2, 4, 3], None, "are these the CRF's 'potentials'"),
+        ([2, 5], [2, 11, 3], None, "tags of 5 tokens"),
+        ([4, 4], [4, 11, 3], [4, 4], r"one weight, \[batch\], got .* \(4, 4\)"),
+    ],
+)
+def test_wrong_shapes(tags, potentials, weights, message):
+    tags = np.zeros(tags, np.int32)
+    potentials = np.zeros(potentials, np.float32)
+    if weights:
+        weights = np.ones(weights, np.float32)
+    with pytest.raises(ValueError, match=message):
+        CRFLoss()(tags, potentials, weights)

@@ -221,15 +221,13 @@ def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
 
 def _check_kind(item: text_input.Item, task: Mapping, write: Writer) -> None:
     """Raises `ConfigError` where only a task of another kind would do."""
-    tagging, translation = (
-        task["kind"] == kind for kind in ("tagging", "translation")
-    )
-    for is_one, needs_one, what in (
-        (tagging, item.tokens is not None, "takes texts, not tokens"),
-        (tagging, write is as_columns, "has no tags that columns could show"),
-        (translation, write is as_text, "has no translation for a line"),
+    columns, text = write is as_columns, write is as_text
+    for wanted, kind, what in (
+        (item.tokens is not None, "tagging", "takes texts, not tokens"),
+        (columns, "tagging", "has no tags that columns could show"),
+        (text, "translation", "has no translation for a line"),
     ):
-        if needs_one and not is_one:
+        if wanted and task["kind"] != kind:
             raise ConfigError(
                 f"{item.where}: the task {task['name']} is of kind "
                 f"{task['kind']}: it {what}"

@@ -60,6 +60,7 @@ def define_flags(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> int:
     """Does the runs and prints the table."""
     from mtl_tf.training import reproduce, table_page
+    from mtl_tf.training.present_tasks import PresentTasks
 
     table = reproduce.find_table(values.table)
     overrides = tuple(values.override)
@@ -68,7 +69,7 @@ def main(values: flags.FlagValues) -> int:
     changes = [*overrides]
     if values.vectors:
         changes.append(f"text.vectors={os.path.abspath(values.vectors)}")
-    present = reproduce.PresentTasks(table, values.data_dir, values.manual_dir)
+    present = PresentTasks(table, values.data_dir, values.manual_dir)
     planned = reproduce.plan(
         table,
         lambda row: present(row_config(table.config, row, changes)),

@@ -57,11 +57,10 @@ class RunDirectory:
         """Writes a JSON file, all of it or nothing."""
         files.write_json(self.file(name), value)
 
-    def claim(self, config: Mapping[str, Any]) -> bool:
+    def claim(self, config: Mapping[str, Any]) -> None:
         """Makes this the directory of a run with `config`.
 
-        Returns:
-            Whether a longer training was asked for than the one before.
+        A finished run of which a longer training is asked for is open again.
 
         Raises:
             RunError: it holds a run with another config.
@@ -80,16 +79,14 @@ class RunDirectory:
                 f"{_listed(refused)}\nname another --model_dir, or repeat its "
                 "config (only a longer training may be asked for)"
             )
-        longer = bool(changed) and not refused
         if refused:
             self._forget()
-        if longer:
+        elif changed:
             # First: were it killed in between, a run with the longer config
             # would seem to be finished.
             self._reopen()
         if changed or not self.has("config.json"):
             self.write("config.json", config)
-        return longer
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         old, new = flatten(self.read("config.json")), flatten(config)

@@ -17,7 +17,7 @@ def changed(**training):
 @pytest.fixture
 def run(tmp_path):
     directory = RunDirectory(str(tmp_path / "run"))
-    assert directory.claim(CONFIG) is False
+    directory.claim(CONFIG)
     return directory
 
 
@@ -41,11 +41,15 @@ def test_flatten_names_nested_fields():
 
 def test_the_same_config_continues(trained):
     # Tuples are lists in JSON: that is no difference.
-    assert trained.claim({**CONFIG, "tasks": ("a",)}) is False
+    trained.write("results.json", {})
+    trained.claim({**CONFIG, "tasks": ("a",)})
+    assert trained.has("results.json")
 
 
 def test_a_longer_training_is_told_and_kept(trained):
-    assert trained.claim(changed(epochs=3)) is True
+    trained.write("results.json", {})
+    trained.claim(changed(epochs=3))
+    assert not trained.has("results.json")
     assert trained.read("config.json")["training"]["epochs"] == 3
 
 
@@ -61,7 +65,8 @@ def test_a_longer_training_is_never_taken_for_finished(trained, monkeypatch):
 def test_more_steps_are_a_longer_training(run):
     run.claim(changed(steps=5))
     run.write("results.json", {})
-    assert run.claim(changed(steps=6)) is True
+    run.claim(changed(steps=6))
+    assert not run.has("results.json")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +82,7 @@ def test_anything_else_is_refused_with_the_difference(trained, change):
 def test_a_run_that_never_trained_takes_another_config(run):
     run.write("labels.json", {})
     os.makedirs(run.file("vocabulary"))
-    assert run.claim(changed(l2=0.2)) is False
+    run.claim(changed(l2=0.2))
     assert run.read("config.json")["training"]["l2"] == 0.2
     assert not run.has("labels.json") and not run.has("vocabulary")
 

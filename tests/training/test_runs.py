@@ -240,6 +240,17 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
     assert [t["name"] for t in run.tasks] == ["plain"]
 
 
+def test_phases_that_name_other_tasks_are_not_those_of_a_single_model(
+    tmp_path, toy_files
+):
+    config = corpus.config(toy_files, steps=1, jit=False)
+    config["train_separately"] = True
+    phases = [{"tasks": [name], "steps": 1} for name in ("plain", "mirror")]
+    config["pipeline"]["schedule"] = {"name": "phases", "phases": phases}
+    results = train(config, tmp_path / "a")
+    assert set(results["tasks"]) == {"plain", "mirror"}
+
+
 @pytest.mark.parametrize(
     "scope", ["private", pytest.param("all", marks=pytest.mark.slow)]
 )

@@ -100,6 +100,7 @@ def test_long_texts_are_translated_in_small_batches(run, monkeypatch):
     translate = multi_target.MultiTargetModel.translate
 
     def noted(self, tokens, **options):
+        assert options["max_length"] == 5
         sizes.append(tuple(tokens.shape))
         return translate(self, tokens, **options)
 

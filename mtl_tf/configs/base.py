@@ -59,7 +59,10 @@ def default_config() -> config_dict.ConfigDict:
             `text.target_max_length` (0: no limit), or with one text more than
             `text.max_ratio` times as long as the other (0: no limit), are left
             out of their training.
-        *   `pipeline.tokens_per_batch`: if not 0, cells of a batch, in place
+        *   `pipeline.buckets`: how many padded lengths are chosen for the
+            training texts, multiples of `pipeline.bucket_multiple` (0: of 8,
+            and of 4 for pairs of texts).
+            `pipeline.tokens_per_batch`: if not 0, cells of a batch, in place
             of `pipeline.batch_size`: the longer the texts, the fewer of them.
             `pipeline.static_shapes`: pad to the bucket's length (for XLA), or
             only to the longest text of each batch. `pipeline.fractions`: by
@@ -303,6 +306,7 @@ def _pipeline() -> dict:
         "batch_size": 16,
         "tokens_per_batch": 0,
         "buckets": 5,
+        "bucket_multiple": 0,
         "static_shapes": True,
         "schedule": {"name": "uniform"},
         "fractions": {},

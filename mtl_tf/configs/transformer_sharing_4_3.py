@@ -50,7 +50,9 @@ def get_config(row: str = "l_i") -> config_dict.ConfigDict:
     config.tasks = ("fdu_mtl",)
     config.train_separately = row == "single"
     config.pipeline.batch_size = 50
-    config.pipeline.buckets = 16
+    # Batches are as long as their longest text: any length may be a bucket's.
+    config.pipeline.buckets = 32
+    config.pipeline.bucket_multiple = 1
     config.pipeline.schedule.name = "shuffled_rounds"
     config.model = config_dict.ConfigDict(_model(_SCHEMES[row]))
     config.training.epochs = 30

@@ -101,6 +101,7 @@ CHECKS: dict[str, Check] = {
     "pipeline.tokens_per_batch": checks.not_negative_integer,
     "pipeline.static_shapes": _boolean,
     "pipeline.buckets": checks.positive_integer,
+    "pipeline.bucket_multiple": checks.not_negative_integer,
     "pipeline.schedule.name": _name,
     "model.embedding_dim": checks.positive_integer,
     "model.embedding_private_dim": checks.not_negative_integer,

@@ -199,6 +199,8 @@ class Loop:
         (d_state, d_constants), written = self._loop(
             compute, carry, plan.written, not self._reverse
         )
+        if plan.late:
+            written |= self._product_inputs(plan, given, out, before)
         # In a product's input, "state" is the state before the step.
         values = out | {("state", name): x for name, x in before.items()}
         values |= written
@@ -210,6 +212,30 @@ class Loop:
             self._weight_gradients(plan, values, weights),
             d_constants,
         )
+
+    def _product_inputs(self, plan, given, out, before):
+        """What `plan.late` names, `[T, ...]` by key, of all steps at once."""
+        inputs, state, weights, constants = given
+        no_inputs = _map(_zeros_of_step, inputs)
+        no_state = _map(tf.zeros_like, state)
+        read = {
+            "inputs": {name: inputs[name] for name in plan.kept_inputs},
+            "state": before,
+            "outputs": {n: out["output", n] for n in plan.kept_outputs},
+        }
+
+        def of_a_step(values):
+            found = steps.product_inputs(
+                self._step,
+                weights,
+                constants,
+                no_inputs | values["inputs"],
+                no_state | values["state"],
+                values["outputs"],
+            )
+            return [found[n] for _, n in plan.late]
+
+        return dict(zip(plan.late, tf.vectorized_map(of_a_step, read)))
 
     def _weight_gradients(self, plan, values, weights):
         """One matrix product over all steps for every product of the step."""

@@ -16,18 +16,18 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
     W(z) is never formed: `W(z) [x; h] = P (z * (Q [x; h]))`, and the bias
     `B z` shares the product with P: `[z * q; z] [P; B]`.
     """
-    hidden = state["hidden"]
-    joint = tf.concat([state["meta_hidden"], hidden], -1)
-    a = inputs["meta"] + ops.matmul(joint, "meta_recurrent")
+    joint = tf.concat([state["meta_hidden"], state["hidden"]], -1)
+    a = inputs["joint"] + ops.matmul(joint, "recurrent")
+    meta_gates = 4 * state["meta_memory"].shape[-1]
+    a, q = tf.split(a, [meta_gates, a.shape[-1] - meta_gates], -1)
     meta_memory, meta_hidden = lstm_gates(ops, a, state["meta_memory"])
     z = ops.matmul(meta_hidden, "vector")
     ops.emit("meta_vector", z)
-    q = inputs["factors"] + ops.matmul(hidden, "factor_recurrent")
     # Four products and activations of one gate each: joining the gates would
     # cost the backward loop more copies than it saves calls.
     i, f, o, g = (
         ops.matmul(tf.concat([part * z, z], -1), f"generator_{k}")
-        for k, part in enumerate(tf.split(q, 4, axis=-1))
+        for k, part in enumerate(tf.split(ops.keep(q), 4, axis=-1))
     )
     i, f, o = ops.sigmoid(i), ops.sigmoid(f), ops.sigmoid(o)
     memory = ops.tanh(g) * i + state["memory"] * f
@@ -41,10 +41,15 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
 
 
 def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
-    return {
-        "meta": time_product(x, weights["meta_kernel"]) + weights["meta_bias"],
-        "factors": time_product(x, weights["factor_kernel"]),
-    }
+    return {"joint": time_product(x, weights["kernel"]) + weights["bias"]}
+
+
+def _beside(shared: keras.Variable, own: tf.Tensor) -> tf.Tensor:
+    """`[G, K, M + N]` of `[K, M]` for all groups and `[G, K, N]`."""
+    shape = tf.concat([tf.shape(own)[:1], shared.shape], 0)
+    spread = tf.broadcast_to(shared.value, shape)
+    spread = tf.ensure_shape(spread, own.shape[:1] + shared.shape)
+    return tf.concat([spread, own], -1)
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -119,7 +124,15 @@ class MetaLSTM(StackedLayer):
         self.built = True
 
     def _weights(self, task) -> dict[str, tf.Tensor]:
-        """What the recurrence reads, for the groups' tasks."""
+        """What the recurrence reads, for the groups' tasks.
+
+        The meta network's matrices lie beside the task's Q, `[G, ...]`, so
+        that one product with the inputs and one with the states serve both.
+        """
+        hidden_only = tf.pad(
+            choose(self.factor_recurrent, task),
+            [[0, 0], [self.meta_units, 0], [0, 0]],
+        )
         generator = tf.concat(
             [
                 choose(self.generator, task),
@@ -128,18 +141,18 @@ class MetaLSTM(StackedLayer):
             axis=2,
         )
         weights = {
-            "meta_kernel": self.meta_kernel.value,
-            "meta_recurrent": self.meta_recurrent.value,
+            "kernel": _beside(
+                self.meta_kernel, choose(self.factor_kernel, task)
+            ),
+            "recurrent": _beside(self.meta_recurrent, hidden_only),
             "vector": self.vector_kernel.value,
-            "factor_kernel": choose(self.factor_kernel, task),
-            "factor_recurrent": choose(self.factor_recurrent, task),
         }
         # Unstacked, not sliced: the gradient of a slice is a costly padding.
         gates = enumerate(tf.unstack(generator, axis=1))
         weights |= {f"generator_{k}": gate for k, gate in gates}
         weights = {name: self.cast(w) for name, w in weights.items()}
-        bias = tf.convert_to_tensor(self.meta_bias.value)
-        return weights | {"meta_bias": bias}
+        bias = tf.pad(self.meta_bias.value, [[0, 4 * self.meta_vector]])
+        return weights | {"bias": bias}
 
     def call(
         self,

@@ -266,11 +266,14 @@ class Plan(NamedTuple):
         outputs: specs of the operations' outputs, by number of call.
         emitted: specs of the emissions, by name.
         written: specs of what the backward loop writes, by key:
-            `("input", name)` gradients of inputs, `("x", n)` and `("dy", n)`
-            the input and the output's cotangent of product `n`. Keys that
-            stand for one and the same tensor are written once.
-        same: for the keys left out of `written`, where their values are: a
-            key of `written`, or `("state", name)`, `("output", number)`.
+            `("input", name)` gradients of inputs, `("dy", n)` the cotangent
+            of the output of product `n`. Keys that stand for one and the same
+            tensor are written once.
+        late: keys `("x", n)` of the inputs of products. They do not depend on
+            cotangents: computed for all steps at once, after the loop, they
+            save it the writing.
+        same: for the keys left out of both, where their values are: a key of
+            `written` or `late`, or `("state", name)`, `("output", number)`.
         weights: the name of the weight of every product.
         kept_outputs, kept_inputs, kept_state: what the backward loop reads.
     """
@@ -278,11 +281,26 @@ class Plan(NamedTuple):
     outputs: list[tf.TensorSpec]
     emitted: dict[str, tf.TensorSpec]
     written: dict[tuple, tf.TensorSpec]
+    late: list[tuple]
     same: dict[tuple, tuple]
     weights: list[str]
     kept_outputs: list[int]
     kept_inputs: list[str]
     kept_state: list[str]
+
+
+def product_inputs(
+    step, weights, constants, inputs, state, kept
+) -> list[tf.Tensor]:
+    """The input of every product of one step, last product first.
+
+    The arguments are those of `pull`.
+    """
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        replay = _Replay(weights, {}, constants, kept, tape)
+        step(replay, inputs, state)
+    records = [r for r in replay.records if r.weight is not None]
+    return [record.x for record in reversed(records)]
 
 
 def results(pulled: Pulled) -> dict[tuple, tf.Tensor]:
@@ -381,7 +399,8 @@ def plan(step, weights, constants, inputs, state, mask) -> Plan:
         return Plan(
             outputs=[_spec(y) for y in outputs],
             emitted={n: _spec(e) for n, e in emitted.emitted.items()},
-            written=written,
+            written={k: v for k, v in written.items() if k[0] != "x"},
+            late=[key for key in written if key[0] == "x"],
             same=same,
             weights=[name for name, _, _ in pulled.products],
             kept_outputs=sorted(n for kind, n in kept if kind == "output"),

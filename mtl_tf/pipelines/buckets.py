@@ -91,7 +91,10 @@ def choose_pair_boundaries(
 
 
 def make_boundaries(
-    buckets: int | Boundaries, lengths: np.ndarray, max_length: int = 0
+    buckets: int | Boundaries,
+    lengths: np.ndarray,
+    max_length: int = 0,
+    multiple: int = 0,
 ) -> list:
     """Boundaries from a config's `pipeline.buckets`.
 
@@ -101,6 +104,8 @@ def make_boundaries(
         lengths: integers [examples], the training texts' lengths in tokens;
             of pairs [examples, 2].
         max_length: where texts are cut (0: no cut).
+        multiple: boundaries that are chosen are multiples of it (0: 8, and 4
+            of pairs).
 
     Returns:
         Increasing boundaries.
@@ -111,8 +116,8 @@ def make_boundaries(
     pairs = np.ndim(lengths) == 2
     if isinstance(buckets, (int, float)):
         if pairs:
-            return choose_pair_boundaries(lengths, buckets)
-        return choose_boundaries(lengths, buckets, max_length)
+            return choose_pair_boundaries(lengths, buckets, multiple or 4)
+        return choose_boundaries(lengths, buckets, max_length, multiple or 8)
     boundaries = check_boundaries(buckets)
     if pairs:
         return _check_pairs(boundaries, lengths)

@@ -83,6 +83,8 @@ def load(
             [s.lengths for s in train + validation * (not translates)]
         ),
         config["text"]["max_length"],
+        # Runs of before there was the field chose as its default does.
+        config["pipeline"].get("bucket_multiple", 0),
     )
     run.check_or_write(
         "labels.json", {"tasks": [t.to_json() for t in tasks]}, "the labels"

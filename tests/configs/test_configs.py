@@ -212,6 +212,17 @@ def test_conll2000_can_train_on_all_training_sentences():
         assert validate(whole.to_dict()) == part.to_dict()
 
 
+def test_conll2000_transformer_tags_with_every_structure_that_can():
+    module = load("conll2000_transformer")
+    for row in module.ROWS:
+        config = module.get_config(row)
+        assert validate(config.to_dict())["model"]["scheme"]["name"] == row
+        assert config.tasks == ("conll2000/chunk", "conll2000/pos")
+        assert config.text.max_length == config.model.dropout.embedding == 0
+    with pytest.raises(ConfigError, match="conll2000_transformer argument"):
+        module.get_config("s_c")
+
+
 def test_multi_target_nmt_has_the_papers_settings():
     for table in ("multi_target_nmt_3", "multi_target_nmt_4"):
         for row in ("single", "multi", "en-nl"):

@@ -67,6 +67,18 @@ def test_the_c_loader_answers_as_predict_does(run, version):
                 assert set(values[0]) in ({""}, {0}, {0.0})
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["s_p", "l_i", "l_e"])
+def test_transformers_are_served_as_well(tmp_path, scheme):
+    directory = tmp_path / "run"
+    entries = tagging.entries(tmp_path)
+    run = mtl_tf.load(tagging.write_run(directory, entries, scheme))
+    version = saved_model.export(run, str(tmp_path / "export"))
+    for task in ("chunks", "words"):
+        assert_tagged(check.ask(version, task, TEXTS), run.predict(task, TEXTS))
+    assert all(row["ok"] for row in check.check(version))
+
+
 def read(task, outputs):
     rows = zip(*outputs.values())
     return [

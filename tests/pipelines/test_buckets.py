@@ -77,6 +77,19 @@ def test_make_boundaries_takes_a_number_or_a_list():
     assert buckets.make_boundaries((5, 21), lengths) == [5, 21]
 
 
+def test_boundaries_are_multiples_of_the_given_number():
+    lengths = np.array([3, 20])
+    assert buckets.make_boundaries(2, lengths, multiple=1) == [3, 20]
+    assert buckets.make_boundaries(2, lengths, multiple=5) == [5, 20]
+    # Of short texts even few buckets then need next to no padding.
+    short = np.random.default_rng(0).integers(10, 40, 1000)
+    shares = [
+        buckets.padding_share(short, buckets.make_boundaries(16, short, 0, n))
+        for n in (1, 8)
+    ]
+    assert shares[0] < 0.05 < 0.1 < shares[1]
+
+
 def test_given_boundaries_must_hold_every_text():
     with pytest.raises(ConfigError, match="ends at 10.*has 20 tokens"):
         buckets.make_boundaries([5, 10], np.array([3, 20]))

@@ -58,6 +58,26 @@ def config(tasks):
     return chosen
 
 
-def write_run(directory, tasks):
-    """Writes a run of random weights; returns its directory."""
-    return write_weights(directory, config(tasks))[0].path
+def transformer(tasks, scheme):
+    """The same with a small Transformer."""
+    chosen = config(tasks)
+    chosen["model"]["scheme"] = {
+        "name": scheme,
+        "layers": 2,
+        "units": 8,
+        "heads": 2,
+        "feed_forward": 8,
+    }
+    return chosen
+
+
+def write_run(directory, tasks, scheme=""):
+    """Writes a run of random weights; returns its directory.
+
+    Args:
+        directory: where.
+        tasks: see `entries`.
+        scheme: of a Transformer; "" for an LSTM.
+    """
+    chosen = transformer(tasks, scheme) if scheme else config(tasks)
+    return write_weights(directory, chosen)[0].path

@@ -104,7 +104,10 @@ def test_the_last_of_repeated_values_counts():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "--config is missing: give one of conll2000, fdu_mtl_lstm, "),
+        (
+            [],
+            "--config is missing: give one of conll2000, conll2000_transformer, ",
+        ),
         (["--config="], "--config is missing"),
         (["--confg=quickstart"], "unknown flag --confg; did you mean --config"),
         (["--config=quikstart"], "did you mean 'quickstart'?"),

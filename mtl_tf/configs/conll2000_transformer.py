@@ -8,8 +8,8 @@ heads, CRFs, read the words' own final states. The rows: `s_p` (no pooling),
 It is not a row of the thesis's table 4.3; that is `transformer_sharing_4_3`.
 The corpus is small for a Transformer: two layers of 200 units, word vectors of
 100 that start at random, and the characters and casing of the BiLSTM-CRF in
-`conll2000:characters`. No part of speech is an input. The settings were chosen
-on the tenth of the training sentences that is held out.
+`conll2000:characters`. No part of speech is an input. The settings are a first
+choice and were not tuned.
 
 Command: python -m launch.train --config=conll2000_transformer:l_i
     --model_dir=runs/conll2000_l_i --manual_dir=FOLDER (that holds conll2000/)

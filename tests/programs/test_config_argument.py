@@ -106,7 +106,7 @@ def test_the_last_of_repeated_values_counts():
     [
         (
             [],
-            "--config is missing: give one of conll2000, conll2000_transformer, ",
+            "--config is missing: give one of conll2000, conll2000_",
         ),
         (["--config="], "--config is missing"),
         (["--confg=quickstart"], "unknown flag --confg; did you mean --config"),

@@ -72,7 +72,7 @@ def config(entries, **training):
 def transformer(entries, scheme="l_e", layers=2, **training):
     """A small multi-task Transformer for them."""
     chosen = config(entries, **training)
-    chosen["pipeline"]["buckets"] = 3
+    chosen["pipeline"] |= {"buckets": 3, "bucket_multiple": 1}
     chosen["model"]["scheme"] = {
         "name": scheme,
         "layers": layers,

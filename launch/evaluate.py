@@ -34,7 +34,8 @@ def define_flags(values: flags.FlagValues) -> None:
         "files",
         [],
         "TASK=PATH scores a file of yours in place of a split, in the format "
-        "of the task's own files; may be repeated",
+        "of the task's own files; of translation PAIR=SOURCE,REFERENCE; may be "
+        "repeated",
         flag_values=values,
     )
     flags.DEFINE_string(
@@ -101,18 +102,12 @@ def evaluate_files(
         parts, and the path of each task's file as `file`.
 
     Raises:
-        ConfigError: a task is of a kind that has no such files.
+        ConfigError: a translation task has not two files.
         DataError: a file cannot be read or has a wrong line.
     """
     from mtl_tf.evaluation import evaluator, predictions
 
     tasks = {task["name"]: task for task in run.tasks}
-    for name in paths:
-        if tasks[name]["kind"] not in _SAID:
-            raise ConfigError(
-                f"--files: the task {name} is of kind {tasks[name]['kind']}; "
-                f"files are scored of {' and '.join(_SAID)} only"
-            )
     read = {
         name: labelled_files.read(path, tasks[name], run.config["tasks"])
         for name, path in paths.items()
@@ -161,6 +156,23 @@ def _tags(
     )
 
 
+def _translations(
+    run: Any,
+    task: Mapping[str, Any],
+    sources: list[str],
+    references: list[str],
+) -> Any:
+    answers = run.predict(task["name"], sources)
+    said = [answer["translation"] for answer in answers]
+    return _predictions(
+        task,
+        labels=references,
+        predictions=said,
+        bleu_tokenizer=task["bleu_tokenizer"],
+        restricted=run.paper_texts(task["name"], said, references),
+    )
+
+
 def _predictions(task: Mapping[str, Any], **said: Any) -> Any:
     from mtl_tf.evaluation import evaluator
 
@@ -173,7 +185,11 @@ def _predictions(task: Mapping[str, Any], **said: Any) -> Any:
     )
 
 
-_SAID = {"classification": _labels, "tagging": _tags}
+_SAID = {
+    "classification": _labels,
+    "tagging": _tags,
+    "translation": _translations,
+}
 
 
 PROGRAM = runner.Program(
@@ -204,6 +220,10 @@ PROGRAM = runner.Program(
             "predicted tags as a third column",
             "--model_dir=runs/chunks --files=chunk=my_sentences.conll "
             "--predictions_dir=predicted",
+        ),
+        (
+            "Translations of your own: a file of sources, one of references",
+            "--model_dir=runs/menu --files=en-de=mine.en,mine.de",
         ),
     ),
     required=("model_dir",),

@@ -39,26 +39,30 @@ def parse(arguments: Sequence[str], tasks: Sequence[dict]) -> dict[str, str]:
 def read(
     path: str, task: Mapping[str, Any], entries: Sequence[Any]
 ) -> tuple[list, list]:
-    """Reads one file in the format of its task.
+    """Reads one file, or the two of a translation task, in the task's format.
 
     A task on the user's own files has its format from the config. Any other
     reads lines of `label TAB text`, the label by name or by number; a tagging
     task columns, tokens in the first and tags in the last one, CoNLL-U or
-    JSON, by the file's ending (see `mtl_tf.tasks.tagging_entries`).
+    JSON, by the file's ending (see `mtl_tf.tasks.tagging_entries`). A
+    translation task reads two line-aligned files.
 
     Args:
-        path: the file.
+        path: the file; of a translation task SOURCE,REFERENCE.
         task: name, kind and labels of its task.
         entries: the config's `tasks`.
 
     Returns:
         Texts and class numbers; of a tagging task the tokens and the tag
-        numbers of each sentence.
+        numbers of each sentence; of a translation task sources and references.
 
     Raises:
         DataError: the file cannot be read or has a wrong line.
-        ConfigError: it cannot be read as the task's own files are.
+        ConfigError: it cannot be read as the task's own files are, or a
+            translation task has not two files.
     """
+    if task["kind"] == "translation":
+        return _read_pairs(path, task)
     own: Mapping[str, Any] = {}
     for entry in entries:
         if isinstance(entry, Mapping) and "files" in entry:
@@ -113,6 +117,25 @@ def _read_tagged(
     if form == "conllu" and not own and task["name"] in CONLLU_COLUMNS:
         entry["columns"] = {"tags": task["name"]}
     return data.sentences(_resolve(path, task, entry), "test")
+
+
+def _read_pairs(
+    path: str, task: Mapping[str, Any]
+) -> tuple[list[str], list[str]]:
+    from mtl_tf.datasets import lines, parallel_lines
+
+    paths = path.split(",")
+    if len(paths) != 2 or not all(paths):
+        raise ConfigError(
+            f"--files={task['name']}={path} must be {task['name']}=SOURCE,"
+            "REFERENCE: two files, line n of one the translation of line n of "
+            "the other"
+        )
+    found = parallel_lines.read_aligned(*map(lines.LineFile, paths))
+    for warning in found.warnings:
+        logging.warning("%s", warning)
+    sources, references = map(list, zip(*found.pairs))
+    return sources, references
 
 
 def _resolve(path: str, task: Mapping[str, Any], entry: Mapping) -> Any:

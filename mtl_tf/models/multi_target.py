@@ -252,11 +252,6 @@ class MultiTargetModel(keras.Model):
             "score": tf.where(some, found["score"], 0.0),
         }
 
-    def variables_of(self, key: int | None) -> list[keras.Variable]:
-        """The trainable weights of a pair: the shared ones and its own."""
-        own = self.decoder(key).trainable_variables
-        return self.encoder.trainable_variables + own
-
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights of single targets."""
         return [v for d in self.decoders for v in d.trainable_variables]

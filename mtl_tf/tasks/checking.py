@@ -2,11 +2,14 @@
 
 import dataclasses
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from mtl_tf.core.errors import DataError
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task
+
+_FIRST = 1024  # examples whose labels are looked at
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,3 +110,44 @@ def _check(task: Task, split: str, seen: set[bytes]) -> SplitReport:
     )
     seen.update(texts)
     return report
+
+
+def check_scored(tasks: Iterable[Task], splits: Iterable[str]) -> None:
+    """Refuses splits that cannot be scored, before hours of training.
+
+    Of classification tasks the first texts are looked at: released test sets
+    without labels have none at all.
+
+    Args:
+        tasks: the tasks of a run.
+        splits: the config's `evaluation.splits`.
+
+    Raises:
+        ConfigError: a task does not have a split.
+        DataError: a split has no labels, or cannot be read.
+    """
+    splits = tuple(splits)
+    for task in tasks:
+        for split in splits:
+            try:
+                task.size(split)
+            except ConfigError as error:
+                raise ConfigError(
+                    f"{error} (or score other splits: evaluation.splits has "
+                    f"{split!r})"
+                )
+            if task.kind not in (TAGGING, TRANSLATION):
+                first = task.dataset(split).take(_FIRST).as_numpy_iterator()
+                labels = [example["label"] for example in first]
+                check_labelled(task.name, split, labels)
+
+
+def check_labelled(task: str, split: str, labels: Sequence[int]) -> None:
+    """Raises `DataError` where labels are -1, which stands for none."""
+    missing = int(np.sum(np.asarray(labels) < 0))
+    if missing:
+        raise DataError(
+            f"task {task}: {missing} of {len(labels)} examples of the split "
+            f"{split!r} have no label (-1): name another one in `splits` of "
+            "the task's entry, such as 'validation' or 'train[:10%]'"
+        )

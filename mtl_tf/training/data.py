@@ -12,13 +12,13 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError, MissingData
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.pipelines import buckets, encoding, pairs
 from mtl_tf.pipelines.columns import with_all_answers
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.tuning import fixed
-from mtl_tf.tasks import registry
+from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task, text_of
 from mtl_tf.text.encoder import TextEncoder
@@ -186,7 +186,11 @@ def encode_split(
     """
     if isinstance(encoder, TranslationText):
         encoder = encoder.pair(task.name)
-    return encoding.encode(task.dataset(split), encoder, name=task.name)
+    encoded = encoding.encode(task.dataset(split), encoder, name=task.name)
+    if "label" in encoded.columns:
+        labels = encoded.columns["label"].values
+        checking.check_labelled(task.name, split, labels)
+    return encoded
 
 
 def _filtered(
@@ -302,19 +306,21 @@ class CleanParts:
         """The training and validation texts of the whole group.
 
         Raises:
-            MtlError: as of `Task.dataset`; `MissingData` only of a task that
-                an entry names.
+            MtlError: as of `Task.dataset`; of a task that no entry names it
+                is only logged.
         """
         logging.info("Reading the texts that no clean test example repeats.")
         found: list[list[bytes]] = []
         for name, (task, is_named) in self._members().items():
             try:
                 found += [texts(task, part) for part in ("train", "validation")]
-            except MissingData as error:
+            except DataError as error:
+                # Its files may be there in part, or be damaged: all the same
+                # to a run that is not about it.
                 if is_named:
                     raise
                 logging.warning(
-                    "%s is not there: the clean part of the tests is judged "
+                    "%s cannot be read: the clean part of the tests is judged "
                     "without its texts. %s",
                     name,
                     error,

@@ -183,14 +183,30 @@ class Run:
             data.texts(task, split) if task.kind == TRANSLATION else (),
             **clean.about(task, split),
         )
-        # Runs of before there was translation have no such field.
-        paper = self.config["evaluation"].get("paper_scoring", False)
-        if task.kind != TRANSLATION or not paper:
+        if task.kind != TRANSLATION:
             return said
-        shown = paper_texts(
-            self.encoder.target(task.name), said.predictions, said.labels
-        )
+        shown = self.paper_texts(task.name, said.predictions, said.labels)
         return dataclasses.replace(said, restricted=shown)
+
+    def paper_texts(
+        self,
+        task: str,
+        hypotheses: Sequence[str],
+        references: Sequence[str],
+    ) -> tuple[list[str], list[str]] | None:
+        """`paper_texts`, if the run's config asks for `paper_scoring`.
+
+        Args:
+            task: the name of a translation task.
+            hypotheses, references: n of each.
+
+        Returns:
+            Both, or None.
+        """
+        # Runs of before there was translation have no such field.
+        if not self.config["evaluation"].get("paper_scoring", False):
+            return None
+        return paper_texts(self.encoder.target(task), hypotheses, references)
 
 
 def paper_texts(

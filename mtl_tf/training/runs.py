@@ -13,7 +13,7 @@ from absl import logging
 from mtl_tf.core import files, random
 from mtl_tf.evaluation import evaluator, facts, tables
 from mtl_tf.models.multi_task import count_parameters
-from mtl_tf.tasks import registry
+from mtl_tf.tasks import checking, registry
 from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import (
     data,
@@ -85,6 +85,10 @@ def _train(
 ) -> dict[str, Any]:
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
+        if not run.has("config.json"):
+            folds = config.get("cross_validation")
+            tasks = registry.resolve(config["tasks"], *where, folds)
+            checking.check_scored(tasks, config["evaluation"]["splits"])
         run.claim(config)
         if run.has("results.json"):
             logging.info(

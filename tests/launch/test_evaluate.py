@@ -13,7 +13,7 @@ import mtl_tf.tasks
 from launch import evaluate, labelled_files
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner
-from tests.launch.stand_in import TAGGING, TASKS, Run
+from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
 
 
 @pytest.fixture
@@ -252,7 +252,45 @@ def test_columns_are_those_of_the_task(tmp_path):
     assert labelled_files.read(str(path), task, ["ud_pos/xpos"]) == tagged
 
 
-def test_a_file_of_a_kind_that_has_none(run):
-    run.tasks = [{**TASKS[0], "kind": "translation"}]
-    with pytest.raises(ConfigError, match="books is of kind translation; "):
-        call("--files=books=x")
+@pytest.mark.parametrize("paper", [None, (["UNK CAT"] * 3, ["UNK cat"] * 3)])
+def test_two_files_of_translations_are_scored(run, tmp_path, paper):
+    run.tasks = [{**TRANSLATION, "bleu_tokenizer": "char"}]
+    run.paper_texts = lambda *texts: paper
+    sources, references = tmp_path / "mine.en", tmp_path / "mine.de"
+    sources.write_text("a cat\n\na cat\na cat\n")
+    references.write_text("A CAT\nskipped\nA CAT\nA DOG\n")
+    output = tmp_path / "scores.json"
+    call(
+        f"--files=en-de={sources},{references}",
+        f"--predictions_dir={tmp_path}",
+        f"--output={output}",
+    )
+    assert run.calls == [("en-de", ["a cat"] * 3, 64)]
+    scores = json.loads(output.read_text())["tasks"]["en-de"]
+    assert scores["examples"] == 3
+    assert "tok:char" in scores["signatures"]["bleu"]
+    assert 50 < scores["bleu"] < 100
+    assert scores["file"] == f"{sources},{references}"
+    # What the paper's scoring compares agrees, but for its case.
+    assert scores.get("paper_bleu") == (paper and pytest.approx(100))
+    rows = (tmp_path / "en-de.jsonl").read_text().splitlines()
+    assert json.loads(rows[2]) == {
+        "text": "a cat",
+        "label": "A DOG",
+        "prediction": "A CAT",
+    }
+
+
+@pytest.mark.parametrize("path", ["x", "x,", ",x", "x,y,z"])
+def test_translations_need_two_files(run, path):
+    run.tasks = [TRANSLATION]
+    with pytest.raises(ConfigError, match="must be en-de=SOURCE,REFERENCE: "):
+        call(f"--files=en-de={path}")
+
+
+def test_files_that_are_not_aligned(run, tmp_path):
+    run.tasks = [TRANSLATION]
+    (tmp_path / "a").write_text("a\nb\n")
+    (tmp_path / "b").write_text("a\n")
+    with pytest.raises(DataError, match="a has 2 lines, but .*b has 1: "):
+        call(f"--files=en-de={tmp_path / 'a'},{tmp_path / 'b'}")

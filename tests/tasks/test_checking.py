@@ -1,8 +1,8 @@
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import DataError
-from mtl_tf.tasks.checking import check_task
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.checking import check_scored, check_task
 from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.task import Task
 from tests.tasks.test_hold_out import Numbers
@@ -57,11 +57,12 @@ def test_label_ids_without_a_name():
     assert check_task(task_of(Numbers(2))).splits["test"].rows == 2
 
 
-def test_examples_without_label_are_counted():
-    class Unlabelled(Numbers):
-        def dataset(self, split):
-            return tf.data.Dataset.from_tensors({"text": "x", "label": -1})
+class Unlabelled(Numbers):
+    def dataset(self, split):
+        return tf.data.Dataset.from_tensors({"text": "x", "label": -1})
 
+
+def test_examples_without_label_are_counted():
     split = check_task(task_of(Unlabelled(1))).splits["test"]
     assert (split.unlabelled, split.labels) == (1, {"a": 0, "b": 0})
 
@@ -69,3 +70,18 @@ def test_examples_without_label_are_counted():
 def test_a_split_without_examples():
     with pytest.raises(DataError, match="split test: no examples"):
         check_task(task_of(Numbers(0)))
+
+
+def test_splits_that_cannot_be_scored(tmp_path):
+    task = mails(tmp_path, train="ham\ta\nspam\tb\n", test="ham\tc\n")
+    check_scored([task], ["test", "train"])
+    (tmp_path / "alone").mkdir()
+    alone = mails(tmp_path / "alone", train="ham\ta\nspam\tb\n")
+    wrong = "has no test split: .*evaluation.splits has 'test'"
+    with pytest.raises(ConfigError, match=wrong):
+        check_scored([task, alone], ["validation", "test"])
+    with pytest.raises(
+        DataError,
+        match="task t: 1 of 1 examples of the split 'test' have no label",
+    ):
+        check_scored([task_of(Unlabelled(1))], ["test"])

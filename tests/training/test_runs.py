@@ -204,6 +204,20 @@ def test_wrong_schedule_scheme_and_strategy(tmp_path, toy_files):
         train(corpus.config(toy_files), tmp_path / "c", strategy="mirored")
 
 
+@pytest.mark.parametrize("separately", [False, True])
+def test_a_task_that_cannot_be_scored_is_not_trained(
+    tmp_path, toy_files, separately
+):
+    *others, last = toy_files
+    files = {"train": last["files"]["train"]}
+    config = corpus.config([*others, {**last, "files": files}], epochs=1)
+    config["train_separately"] = separately
+    run = tmp_path / "run"
+    with pytest.raises(ConfigError, match="has no test split: "):
+        runs.train(config, str(run))
+    assert os.listdir(run) == [".lock"]
+
+
 def test_a_malformed_line_is_named(tmp_path):
     entries = corpus.write(tmp_path, 1, {"train": 4, "test": 2})
     with open(entries[1]["files"]["train"], "a") as file:

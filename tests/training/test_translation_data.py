@@ -132,7 +132,10 @@ def test_clean_parts_of_a_group_with_absent_pairs(tmp_path, caplog):
         seen = data.CleanParts(chosen, *where).seen
         said = ["line 1", "line 2", "le line 1", "le line 2", "other"]
         assert seen.count(said) == 4
-    assert "multi_target_nmt/en-nl is not there" in caplog.text
+    assert "multi_target_nmt/en-nl cannot be read" in caplog.text
+    # One that is there in part is as good as absent.
+    (tmp_path / "europarl" / "europarl-v7.pt-en.pt").write_text("um lado\n")
+    assert data.CleanParts(entries, *where).seen.count(["line 1"]) == 1
     # What a config itself names has to be there.
     parts = data.CleanParts(["multi_target_nmt"], *where)
     with pytest.raises(MissingData, match="nl-en"):

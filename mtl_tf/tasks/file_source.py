@@ -13,6 +13,8 @@ from mtl_tf.core.names import hint, look_up
 from mtl_tf.tasks.tables import Layout, Row, read_table
 from mtl_tf.tasks.task import Source
 
+_MANY = 20  # labels that are never too many
+
 
 class _Examples(NamedTuple):
     texts: np.ndarray  # bytes, object [n]
@@ -24,7 +26,7 @@ class FileSource(Source):
 
     What is odd keeps its row, is counted, logged once and kept in `warnings`:
     lines that are not UTF-8 (read as Latin-1), empty texts, a file of one
-    class.
+    class, a label for more than every other row.
 
     Args:
         files: path of each split's file.
@@ -56,7 +58,13 @@ class FileSource(Source):
         """Names of the classes."""
         if self._given is not None:
             return self._given
-        found = {row.label for row in self._rows("train")}
+        rows = self._rows("train")
+        found = {row.label for row in rows}
+        if len(found) > max(_MANY, len(rows) // 2):
+            self._note(
+                f"{self._files['train']}: {len(found)} labels in {len(rows)} "
+                "rows: are columns.text and columns.label the other way round?"
+            )
         return tuple(sorted(found, key=_by_value(found)))
 
     @property
@@ -125,8 +133,11 @@ class FileSource(Source):
                 f"{rows[0].label!r}"
             )
         for warning in warnings:
-            logging.warning("%s", warning)
-        self.warnings.extend(warnings)
+            self._note(warning)
+
+    def _note(self, warning: str) -> None:
+        logging.warning("%s", warning)
+        self.warnings.append(warning)
 
 
 def _has_half_pair(text: str) -> bool:

@@ -5,6 +5,7 @@ Bytes are split on `\n` only, because reviews hold other characters that
 UTF-8 is read as Latin-1. Blank lines at the end of a file are ignored.
 """
 
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -127,15 +128,27 @@ def _from_cells(
     path: str, records: Iterator[tuple[int, list[str]]], layout: Layout
 ) -> Iterator[Row]:
     columns = (layout.text, layout.label)
+    first = next(records, None)
+    if first is None:
+        return
     if layout.header:
-        first = next(records, None)
-        if first is None:
-            return
         columns = tuple(_place(path, first[1], column) for column in columns)
+    else:
+        records = itertools.chain([first], records)
     for line, cells in records:
         if len(cells) <= max(columns):
             raise _too_few(path, line, cells, layout, columns)
-        yield Row(cells[columns[0]], cells[columns[1]].strip(), line)
+        if len(cells) != len(first[1]):
+            raise _another_width(path, line, cells, first, layout)
+        label = _labelled(path, line, cells[columns[1]])
+        yield Row(cells[columns[0]], label, line)
+
+
+def _labelled(path: str, line: int, label: str) -> str:
+    label = label.strip()
+    if not label:
+        raise DataError(f"{path}:{line}: the label is empty")
+    return label
 
 
 def _place(path: str, header: Sequence[str], column: Column) -> int:
@@ -171,6 +184,25 @@ def _too_few(
     )
 
 
+def _another_width(
+    path: str,
+    line: int,
+    cells: Sequence[str],
+    first: tuple[int, list[str]],
+    layout: Layout,
+) -> DataError:
+    """A text with a bare comma or tab would be cut, and its rest a label."""
+    what, repair = {
+        "csv": ("comma", 'stand in quotes ("...")'),
+        "tsv": ("tab", "become a space"),
+    }[layout.format]
+    return DataError(
+        f"{path}:{line}: {len(cells)} columns, but line {first[0]} has "
+        f"{len(first[1])}: a {what} within a text has to {repair}: "
+        f"{_short(cells[0])}"
+    )
+
+
 def _from_object(
     path: str, line: int, value: dict[str, Any], layout: Layout
 ) -> Row:
@@ -192,7 +224,7 @@ def _from_object(
         )
     if isinstance(label, bool):
         label = json.dumps(label)
-    return Row(text, str(label).strip(), line)
+    return Row(text, _labelled(path, line, str(label)), line)
 
 
 def _short(value: Any, length: int = 40) -> str:

@@ -17,6 +17,7 @@ from mtl_tf.datasets.column_files import (
     read_conllu,
     read_sentences,
 )
+from mtl_tf.datasets.lines import count, short
 from mtl_tf.tasks.prepared import (
     LABEL_KINDS,
     PreparedDataset,
@@ -231,6 +232,15 @@ def _of_columns(
     path: str, sentences: Iterator[Sentence], tokens: int, tags: int
 ) -> Iterator[Tagged]:
     for rows in sentences:
+        # Negative numbers count from the end of a line.
+        for row in rows if (tokens < 0) != (tags < 0) else ():
+            width = len(row.cells)
+            if tokens % width == tags % width:
+                raise DataError(
+                    f"{path}:{row.line}: of {count(width, 'column')} the token "
+                    "and the tag would be the same one: check separator and "
+                    f"columns, in {short(' '.join(row.cells))}"
+                )
         yield Tagged(
             column(path, rows, tokens, "tokens"),
             column(path, rows, tags, "tags"),

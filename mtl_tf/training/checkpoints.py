@@ -4,6 +4,7 @@ import contextlib
 import glob
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator
 
 import keras
@@ -104,6 +105,7 @@ class Checkpoints:
         Raises:
             RunError: there are states, but none is readable.
         """
+        _repair_list(self.directory)
         self.manager = tf.train.CheckpointManager(
             self.checkpoint, self.directory, max_to_keep=2
         )
@@ -131,6 +133,12 @@ class Checkpoints:
         Raises:
             Diverged: a weight is NaN or infinite; the last states stay.
         """
+        self.check_finite()
+        with _quiet():
+            self.manager.save(checkpoint_number=int(self.step.numpy()))
+
+    def check_finite(self) -> None:
+        """Raises `Diverged` if a weight is NaN or infinite."""
         for variable in self.weights:
             value = tf.convert_to_tensor(variable)
             if value.dtype.is_floating and not _is_finite(value):
@@ -139,8 +147,41 @@ class Checkpoints:
                     f"{int(self.step.numpy())}; the last good checkpoint is "
                     f"{self.manager.latest_checkpoint}"
                 )
-        with _quiet():
-            self.manager.save(checkpoint_number=int(self.step.numpy()))
+
+
+def _repair_list(directory: str) -> None:
+    """Lists the states of a directory anew if their list is not readable.
+
+    TensorFlow takes half a list for none at all, and a run would begin again
+    beside states that are whole.
+    """
+    path = os.path.join(directory, "checkpoint")
+    states = [
+        name.removesuffix(".index")
+        for name in glob.glob(os.path.join(glob.escape(directory), "*.index"))
+    ]
+    try:
+        known = tf.train.get_checkpoint_state(directory)
+    except ValueError:  # an empty file
+        known = None
+    if known is not None or not (states or os.path.exists(path)):
+        return
+    if not states:
+        raise RunError(
+            f"{path} is damaged, and there is no state beside it: remove the "
+            "run directory to train again from the start"
+        )
+    logging.warning("%s is damaged: taking the states beside it.", path)
+    states.sort(key=lambda name: int(name.rpartition("-")[2]))
+    times = [os.path.getmtime(f"{name}.index") for name in states]
+    state = tf.compat.v1.train.generate_checkpoint_state_proto(
+        directory,
+        model_checkpoint_path=states[-1],
+        all_model_checkpoint_paths=states,
+        all_model_checkpoint_timestamps=times,
+        last_preserved_timestamp=min(times) - 1,  # none is kept for good
+    )
+    files.write_text(path, str(state))
 
 
 @tf.function(reduce_retracing=True)
@@ -173,9 +214,13 @@ class BestWeights:
             os.path.join(self.directory, "best.json"),
             {"weights": name, "step": step, "score": score},
         )
-        for path in glob.glob(os.path.join(self.directory, "weights-*")):
-            if not os.path.basename(path).startswith(name + "."):
-                os.unlink(path)
+        for entry in list(os.scandir(self.directory)):
+            if not entry.name.startswith("weights-"):
+                continue
+            if entry.is_dir():  # of a write that was killed
+                shutil.rmtree(entry.path)
+            elif not entry.name.startswith(f"{name}."):
+                os.unlink(entry.path)
 
     def load(self) -> dict:
         """Loads the weights into the model and returns `best.json`.

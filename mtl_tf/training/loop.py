@@ -147,7 +147,8 @@ class Loop:
         raise Diverged(
             f"the loss of the task {self.task_names[int(report.bad_task)]!r} "
             f"is not finite at step {step}: lower "
-            "training.optimizer.learning_rate or set training.clip_norm; the "
+            "training.optimizer.learning_rate or set training.clip_norm, in "
+            "another --model_dir; the "
             f"last good checkpoint is {kept or 'none: it had not come so far'}"
         )
 
@@ -162,6 +163,8 @@ class Loop:
         state, scores = self.checkpoints, self.evaluate()
         better = scores["mean"] > float(state.best_score.numpy())
         if better:
+            # Weights of NaN can be right by chance.
+            state.check_finite()
             state.best.save(step, scores["mean"])
             state.best_score.assign(scores["mean"])
             state.best_step.assign(step)

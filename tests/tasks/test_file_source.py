@@ -115,3 +115,12 @@ def test_a_file_is_read_when_its_split_is_asked_for(source_of, tmp_path):
     assert source.size("train") == 2
     with pytest.raises(DataError, match=f"{tmp_path}/test.tsv:1: no tab"):
         source.size("test")
+
+
+def test_as_many_labels_as_texts_are_told(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text("".join(f"text {n}\t{n % 2}\n" for n in range(40)))
+    layout = Layout("tsv", text=1, label=0, header=False)
+    source = FileSource({"train": str(path)}, {"train": layout})
+    assert len(source.labels) == 40
+    assert "40 labels in 40 rows: are columns.text" in source.warnings[-1]

@@ -26,7 +26,7 @@ def rows_of(path, layout):
 
 
 def test_tsv_splits_at_line_feeds_and_tabs_only(write):
-    path = write("1\ta\x85b\u2028c\rd \n0\t\r\n 1 \te\tmore".encode())
+    path = write("1\ta\x85b\u2028c\rd \n0\t\r\n 1 \te".encode())
     assert rows_of(path, TSV) == [
         ("a\x85b\u2028c\rd ", "1", 1),
         ("", "0", 2),
@@ -104,6 +104,15 @@ def test_jsonl(write):
         (CSV, b'text,label\n"a\nb",1\n"c,0\n\nd,1\n', 4, "never closed"),
         (CSV, b'text,label\na 5" disk and 7" disk,1\n', 2, "unquoted field"),
         (CSV, b'text,label\n"a" b,1\n', 2, "unquoted field"),
+        (
+            CSV,
+            b"text,label\na, b,1\n",
+            2,
+            "3 columns, but line 1 has 2: a comma",
+        ),
+        (TSV, b"1\ta\n0\tb\tc\n", 2, "3 columns, but line 1 has 2: a tab"),
+        (CSV, b"text,label\na, \n", 2, "the label is empty"),
+        (JSONL, b'{"text": "a", "label": ""}\n', 1, "the label is empty"),
         (JSONL, b'{"text": "a", "label": 1}\n{"text": \n', 2, "not valid JSON"),
         (JSONL, b'{"text": "a", "label": 1}\n\n[]', 2, "not valid JSON"),
         (JSONL, b'["a", 1]\n', 1, "must be a JSON object"),

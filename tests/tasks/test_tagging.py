@@ -205,6 +205,20 @@ def test_wrong_columns(tmp_path, content, message):
 
 
 @pytest.mark.parametrize(
+    ("content", "columns", "message"),
+    [
+        ("EU,NNP,O\n", {}, "conll:1: of 1 column the token and the tag"),
+        ("EU N O\n", {"tokens": 2}, "conll:1: of 3 columns .* in 'EU N O'"),
+    ],
+)
+def test_tokens_that_would_be_their_own_tags(
+    tmp_path, content, columns, message
+):
+    with pytest.raises(DataError, match=message):
+        task(tmp_path, train=content, columns=columns)
+
+
+@pytest.mark.parametrize(
     ("value", "message"),
     [
         ({"tokens": ["a"]}, "jsonl:1: no key 'tags'"),

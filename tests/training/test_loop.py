@@ -147,6 +147,39 @@ def test_no_readable_checkpoint_is_an_error(tmp_path):
         toy.Stage(tmp_path).checkpoints.restore()
 
 
+@pytest.mark.parametrize("left", [0, 30])
+def test_a_damaged_list_of_states_is_made_anew(tmp_path, caplog, left):
+    toy.Stage(tmp_path / "a", total_steps=10).run()
+    path = tmp_path / "a" / "checkpoints" / "checkpoint"
+    path.write_bytes(path.read_bytes()[:left])
+    stage = toy.Stage(tmp_path / "a")
+    with caplog.at_level("WARNING"):
+        assert stage.checkpoints.restore() == 10
+    assert "checkpoints/checkpoint is damaged" in caplog.text
+    assert_same(stage.run(), toy.Stage(tmp_path / "b").run())
+    # No more than two states are kept, those from before included.
+    assert len(glob.glob(f"{path.parent}/*.index")) == 2
+
+
+def test_a_damaged_list_without_states_is_an_error(tmp_path):
+    toy.Stage(tmp_path).run()
+    for name in os.listdir(tmp_path / "checkpoints"):
+        os.truncate(tmp_path / "checkpoints" / name, 0)
+        if name != "checkpoint":
+            os.unlink(tmp_path / "checkpoints" / name)
+    with pytest.raises(RunError, match="damaged, and there is no state"):
+        toy.Stage(tmp_path).checkpoints.restore()
+
+
+def test_what_a_killed_write_of_best_weights_left_is_removed(tmp_path):
+    left = tmp_path / "best" / "weights-5_temp"
+    left.mkdir(parents=True)
+    (left / "part-00000-of-00001.data-00000-of-00001.tempstate7").touch()
+    toy.Stage(tmp_path).run()
+    names = os.listdir(tmp_path / "best")
+    assert {name.partition(".")[0] for name in names} == {"best", "weights-12"}
+
+
 def test_a_loss_that_becomes_nan_stops_and_keeps_the_last_state(tmp_path):
     def poison(step, full):
         if step == 8:
@@ -169,3 +202,16 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path):
     with pytest.raises(RunError, match="table is not finite after step 6"):
         stage.checkpoints.save()
     assert toy.Stage(tmp_path).checkpoints.restore() == 5
+
+
+def test_weights_that_are_not_finite_are_never_the_best(tmp_path):
+    def scores(step):
+        if step == 10:
+            table = stage.model.table
+            table.assign(np.full(table.shape, np.nan))
+        return step
+
+    stage = toy.Stage(tmp_path, scores=scores)
+    with pytest.raises(RunError, match="table is not finite after step 10"):
+        stage.run()
+    assert stage.checkpoints.best.load()["step"] == 5

@@ -24,6 +24,11 @@ _SCHEME = ("scheme/", "encoder/")
 _BELOW_HEADS = (*_SCHEME, "embedding/", "characters/", "casing/")
 
 
+def is_head(variable: keras.Variable) -> bool:
+    """Whether the weight is of a head, which a task's labels number."""
+    return not path_of(variable).startswith(_BELOW_HEADS)
+
+
 # Names of parts -> their trainable weights. "shared" is what the tasks share
 # besides words: theta_m of Chen et al. (2018).
 PARTS: dict[str, Callable[[keras.Model], list[keras.Variable]]] = {
@@ -35,11 +40,7 @@ PARTS: dict[str, Callable[[keras.Model], list[keras.Variable]]] = {
     "scheme": lambda model: [
         v for v in model.trainable_variables if path_of(v).startswith(_SCHEME)
     ],
-    "heads": lambda model: [
-        v
-        for v in model.trainable_variables
-        if not path_of(v).startswith(_BELOW_HEADS)
-    ],
+    "heads": lambda model: list(filter(is_head, model.trainable_variables)),
 }
 
 

@@ -258,6 +258,7 @@ def _initialize(
         initializing.read_source(directory),
         [task.name for task in loaded.tasks],
         initializing.words_of(loaded.encoder),
+        {task.name: task.labels for task in loaded.tasks},
     )
     taken = {entry["path"] for entry in report["taken"]}
     for weight in freezing.frozen(model, config["training"]["freeze"]):

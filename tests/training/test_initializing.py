@@ -9,6 +9,7 @@ import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.multi_task import build_model
+from mtl_tf.text.characters import CharacterEncoder
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import WhitespaceTokenizer
 from mtl_tf.text.translation import TranslationText
@@ -163,6 +164,88 @@ def test_rows_of_l_e_are_taken_by_name_though_they_are_shared():
     np.testing.assert_array_equal(got[1], drawn[1])
     expected = {"path": "scheme/cls", "what": "2 of 3 tasks"}
     assert expected in report["taken"]
+
+
+@pytest.mark.parametrize("sharing", ["private", "shared"])
+def test_heads_are_taken_where_labels_are_the_same(sharing):
+    options = {
+        "scheme": {"name": "lstm", "units": 3},
+        "embedding_dim": 2,
+        "head": {"hidden_units": 0, "sharing": sharing},
+    }
+    labels = [
+        {"mails": ["ham", "spam"], "books": ["bad", "good"]},
+        {"mails": ["spam", "ham"], "books": ["bad", "good"]},
+    ]
+    source, target = (
+        build_model(
+            options,
+            4,
+            [
+                {"name": name, "kind": "classification", "labels": own}
+                for name, own in of.items()
+            ],
+            seed=seed,
+        )
+        for seed, of in enumerate(labels)
+    )
+    words = named(*"abcd")
+    there = initializing.Source(
+        "x", values(source), list(labels[0]), words, 9, labels[0]
+    )
+    drawn = values(target)
+    report = initializing.initialize(
+        target, there, list(labels[1]), words, labels[1]
+    )
+    got = values(target)
+    taken = {e["path"]: e["what"] for e in report["taken"]}
+    left = {e["path"]: e["why"] for e in report["not_taken"]}
+    (path,) = [p for p in got if p.endswith("dense/kernel")]
+    if sharing == "private":
+        assert taken[path] == "1 of 2 tasks"
+        np.testing.assert_array_equal(got[path][0], drawn[path][0])
+        np.testing.assert_array_equal(got[path][1], there.weights[path][1])
+    else:
+        assert left[path] == "mails: the labels differ"
+        np.testing.assert_array_equal(got[path], drawn[path])
+    assert taken["scheme/forward/recurrent"] == "all"
+
+
+def test_characters_are_matched_by_name():
+    def text(characters):
+        words = Vocabulary([*first_tokens(), "w"])
+        vocabulary = Vocabulary([*first_tokens(), *characters])
+        return TextEncoder(
+            WhitespaceTokenizer(),
+            words,
+            characters=CharacterEncoder(vocabulary, 4),
+        )
+
+    tasks = [{"name": "t", "kind": "classification", "labels": ["0", "1"]}]
+    options = {
+        "scheme": {"name": "lstm", "units": 3},
+        "embedding_dim": 2,
+        "characters": {"name": "cnn", "dimension": 2, "filters": 3, "size": 5},
+    }
+    source, target = (
+        build_model(options, 3, tasks, seed=seed) for seed in range(2)
+    )
+    there = initializing.Source(
+        "x", values(source), ["t"], initializing.words_of(text("abx")), 9
+    )
+    drawn = values(target)["characters/vectors"]
+    # The last two are beyond the rows.
+    report = initializing.initialize(
+        target, there, ["t"], initializing.words_of(text("bzyx"))
+    )
+    got, known = values(target), there.weights
+    vectors = "characters/vectors"
+    np.testing.assert_array_equal(got[vectors][2], known[vectors][3])
+    np.testing.assert_array_equal(got[vectors][3:], drawn[3:])
+    assert {"path": vectors, "what": "3 of 5 words"} in report["taken"]
+    for path in got:
+        if path.startswith("characters/bank"):
+            np.testing.assert_array_equal(got[path], known[path])
 
 
 def test_weights_of_other_shapes_stay_and_it_is_told():

@@ -149,15 +149,16 @@ class Run:
 
         Returns:
             See `mtl_tf.evaluation.evaluator.evaluate`.
+
+        Raises:
+            MtlError: as of `Task.dataset`; the data have another label than
+                those that the run was trained on.
         """
         names = [task["name"] for task in self.tasks]
         chosen = [names[self.task_index(n)] for n in tasks or names]
         # Runs of before there were folds have no such field.
         where = (data_dir, manual_dir, self.config.get("cross_validation"))
-        resolved = {
-            task.name: task
-            for task in registry.resolve(self.config["tasks"], *where)
-        }
+        resolved = self._resolved(where)
         group = self.config["evaluation"]["group"] or self.config["tasks"]
         if clean is None:
             clean = data.CleanParts(group, *where)
@@ -167,6 +168,33 @@ class Run:
                 inputs = _inputs(resolved[name], split)
                 predictions.write(predictions_dir, inputs, said)
         return evaluator.evaluate(scored, split)
+
+    def _resolved(self, where: tuple) -> dict[str, Task]:
+        """The tasks with their data, labels numbered as in training.
+
+        Labels that an entry does not list are those of its files, which may
+        be others by now.
+        """
+        entries = self.config["tasks"]
+        trained = {task["name"]: task for task in self.tasks}
+        resolved = {t.name: t for t in registry.resolve(entries, *where)}
+        if not _changed(resolved, trained):
+            return resolved
+        entries = [
+            {**entry, **_labels_of(trained[entry["name"]])}
+            if isinstance(entry, Mapping)
+            else entry
+            for entry in entries
+        ]
+        resolved = {t.name: t for t in registry.resolve(entries, *where)}
+        for name in _changed(resolved, trained):
+            raise RunError(
+                f"the labels of the task {name} are others than those that "
+                f"{self.directory.path} was trained on: "
+                f"{', '.join(resolved[name].labels)} in place of "
+                f"{', '.join(trained[name]['labels'])}"
+            )
+        return resolved
 
     def _score(
         self, task: Task, split: str, clean: data.CleanParts
@@ -207,6 +235,25 @@ class Run:
         if not self.config["evaluation"].get("paper_scoring", False):
             return None
         return paper_texts(self.encoder.target(task), hypotheses, references)
+
+
+def _changed(
+    resolved: Mapping[str, Task], trained: Mapping[str, Mapping]
+) -> list[str]:
+    """The tasks whose labels are not those of the training."""
+    return [
+        name
+        for name, task in resolved.items()
+        if list(task.labels) != list(trained[name]["labels"])
+    ]
+
+
+def _labels_of(task: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of an entry that number labels as they are in a run."""
+    fields = {"labels": list(task["labels"])}
+    if task.get("scheme"):
+        fields["train_scheme"] = task["scheme"]
+    return fields
 
 
 def paper_texts(

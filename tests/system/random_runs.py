@@ -17,7 +17,7 @@ def written(folder, name, text):
     return path
 
 
-def write_weights(directory, chosen, favoured=None):
+def write_weights(directory, chosen, favoured=None, data_dir=None):
     """Writes a run of random weights.
 
     Args:
@@ -25,13 +25,14 @@ def write_weights(directory, chosen, favoured=None):
         chosen: its config.
         favoured: of translation, what every output layer adds to the logits
             of some ids.
+        data_dir: where prepared datasets are.
 
     Returns:
         The run's directory, and what it says of its tasks.
     """
     run = RunDirectory(str(directory))
     run.claim(chosen)
-    loaded = data.load(chosen, run, None, None)
+    loaded = data.load(chosen, run, data_dir, None)
     described = [task.to_json() for task in loaded.tasks]
     model = building.build(chosen, loaded.encoder, described, seed=1)
     # Far from one another, so that no two paths are as good.

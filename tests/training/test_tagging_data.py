@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 
+import mtl_tf
 from mtl_tf.configs import base
+from mtl_tf.core.errors import DataError, RunError
+from mtl_tf.tasks import registry
 from mtl_tf.training import data
 from mtl_tf.training.run_directory import RunDirectory
+from tests.system import tagging
+from tests.system.random_runs import write_weights
 
 TRAIN = "The DT\ncat NN\n\nA DT\ndog NN\nsees VB\n\n"
 
@@ -63,3 +68,27 @@ def test_sentences_are_whole_and_given_tokens_are_encoded(tmp_path, builds):
     assert set(split.columns) == {"tokens", "characters"}
     assert run.train[1].lengths.max() == 1
     assert len(data.encode_tokens(run.encoder, [])) == 0
+
+
+def test_a_run_numbers_labels_as_it_was_trained(tmp_path):
+    entries = tagging.entries(tmp_path)
+    run = mtl_tf.load(tagging.write_run(tmp_path / "run", entries))
+    before = run.evaluate("validation")
+    # Tags are those of all files: a new one moves the others' numbers.
+    (tmp_path / "test.conll").write_text("EU AAA B-NP\n")
+    words = registry.resolve(entries)[1]
+    assert words.labels == ("AAA", *run.tasks[1]["labels"])
+    assert run.evaluate("validation") == before
+    with pytest.raises(DataError, match="test.conll:1: unknown tag 'AAA'"):
+        run.evaluate()
+
+
+def test_labels_that_nobody_can_number_as_before_are_refused(tmp_path, builds):
+    config = base.default_config().to_dict()
+    config["tasks"] = ["sample_reviews/books"]
+    config["model"]["scheme"] = {"name": "nbow"}
+    run, _ = write_weights(tmp_path / "run", config, data_dir=builds)
+    run = mtl_tf.load(run.path)
+    run.tasks[0]["labels"].reverse()
+    with pytest.raises(RunError, match="of the task books are others than"):
+        run.evaluate(data_dir=builds)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError
@@ -35,6 +36,21 @@ def named(item: str) -> Named:
     if not equals or os.sep in label:
         label, path = "", item.strip()
     return Named(label or _last_part(path), path)
+
+
+def all_named(items: Sequence[str]) -> list[Named]:
+    """Reads the items of a list; a folder whose name has commas is one."""
+    runs: list[Named] = []
+    start = 0
+    while start < len(items):
+        stop = start + 1
+        for end in range(len(items), stop, -1):
+            if os.path.isdir(named(",".join(items[start:end])).path):
+                stop = end
+                break
+        runs.append(named(",".join(items[start:stop])))
+        start = stop
+    return runs
 
 
 def learning_curves(runs: list[Named]) -> Any:

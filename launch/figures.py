@@ -14,7 +14,6 @@ from .figure_drawing import (
     GENERATED_WEIGHTS,
     TABLES,
     Named,
-    named,
 )
 
 LEARNING_CURVES, LAYERS = "learning_curves", "layers"
@@ -94,7 +93,7 @@ def main(values: flags.FlagValues) -> None:
     """Draws the figure and writes it."""
     from mtl_tf.figures import style
 
-    runs = [named(item) for item in values.model_dir]
+    runs = figure_drawing.all_named(values.model_dir)
     style.check_paths(
         values.output, TABLES if values.figure == NEIGHBOURS else ()
     )

@@ -1,5 +1,6 @@
 """Labelled files beside a run's own splits, for `launch.evaluate --files`."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -90,6 +91,13 @@ def _read_lines(
 def _read_own(
     path: str, task: Mapping[str, Any], entry: Mapping[str, Any]
 ) -> tuple[list[str], list[int]]:
+    from mtl_tf.tasks.tables import FORMATS
+
+    # A file without a known ending is like the task's other ones.
+    endings = [os.path.splitext(p)[1] for p in [path, *entry["files"].values()]]
+    forms = [e.removeprefix(".").lower() for e in endings]
+    known = [form for form in forms if form in FORMATS]
+    entry = {"format": known[0], **entry} if known else entry
     rows = list(_resolve(path, task, entry).dataset("test").as_numpy_iterator())
     texts = [row["text"].decode("utf-8", errors="replace") for row in rows]
     return texts, [int(row["label"]) for row in rows]

@@ -2,6 +2,7 @@
 
 from absl import flags, logging
 
+from mtl_tf.core.errors import MissingData
 from mtl_tf.programs import common_flags, runner
 
 
@@ -12,7 +13,9 @@ def define_flags(values: flags.FlagValues) -> None:
         None,
         "what to build, separated by commas: fdu_mtl (all of its tasks), "
         "fdu_mtl/books (one of them), sst (sst/sst1 and sst/sst2), subj, mr, "
-        "imdb, conll2000, conll2003, ud_pos, sample_reviews, or any TFDS name",
+        "imdb, conll2000, conll2003, ud_pos, multi30k, europarl, "
+        "sample_reviews, a group such as movie_reviews, or any TFDS name. Of "
+        "a name that stands for several, those without files are left out",
         flag_values=values,
     )
     common_flags.define_data(values)
@@ -22,27 +25,46 @@ def main(values: flags.FlagValues) -> None:
     """Builds, counts and prints the tables and the warnings."""
     from mtl_tf.datasets import building
 
-    names = [
-        name
-        for given in values.datasets
-        if given.strip()
-        for name in building.expand(given.strip())
-    ]
-    names = list(dict.fromkeys(names))
-    rows, warnings = [], []
-    for number, name in enumerate(names, 1):
+    names: dict[str, bool] = {}
+    for given in filter(None, map(str.strip, values.datasets)):
+        found = _behind(given)
+        names |= dict.fromkeys(found, found == [given])
+    rows, warnings, left_out = [], [], []
+    for number, (name, is_named) in enumerate(names.items(), 1):
         logging.info("[%d/%d] %s", number, len(names), name)
-        builder = building.prepare(name, values.data_dir, values.manual_dir)
+        try:
+            builder = building.prepare(name, values.data_dir, values.manual_dir)
+        except MissingData as error:
+            # Of a group, or a corpus of many parts, one has what one needs.
+            if is_named:
+                raise
+            left_out.append(error)
+            warnings.append(f"left out: {error}")
+            continue
         rows += _rows(name, builder)
         warnings += [
             f"{name}: {text}" for text in building.warnings_of(builder)
         ]
+    if left_out and not rows:
+        raise left_out[0]
     print(_table(rows))
     for warning in warnings:
         print(f"warning: {warning}")
     print(
-        f"{len(names)} prepared in {building.data_directory(values.data_dir)}"
+        f"{len(names) - len(left_out)} prepared in "
+        f"{building.data_directory(values.data_dir)}"
     )
+
+
+def _behind(name: str) -> list[str]:
+    """The datasets that a corpus, or a group of tasks, consists of."""
+    from mtl_tf.datasets import building
+    from mtl_tf.tasks.groups import GROUPS
+
+    if name in building.OWN or name not in GROUPS:
+        return building.expand(name)
+    members = GROUPS[name].members.values()
+    return list(dict.fromkeys(member.dataset for member in members))
 
 
 def _rows(name: str, builder) -> list[tuple[str, ...]]:

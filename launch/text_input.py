@@ -43,7 +43,8 @@ class TextReader:
     """Reads a text or a JSON object a line, or sentences of a token a line.
 
     Lines end at `\\n` only. An empty line is a text, too, but in columns it
-    ends a sentence. Bytes that are not UTF-8 become U+FFFD and are counted.
+    ends a sentence, and among JSON it is nothing. Bytes that are not UTF-8
+    become U+FFFD and are counted.
 
     Args:
         stream: a binary stream with `read1`.
@@ -122,7 +123,7 @@ class TextReader:
         if self._form == "text":
             return Item(text, "", where)
         if self._form == "jsonl":
-            return self._from_json(text, where)
+            return self._from_json(text, where) if text.strip() else None
         return self._from_columns(text)
 
     def _from_columns(self, line: str) -> Item | None:

@@ -57,7 +57,9 @@ def _define_numbers(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Reads the texts, learns, writes the file."""
     from mtl_tf.configs import base, validation
+    from mtl_tf.core import files
 
+    files.check_file(values.output)
     config = validation.validate(values.config.to_dict())
     if values.tasks:
         config["tasks"] = [name.strip() for name in values.tasks]

@@ -44,6 +44,12 @@ def _names(name: str, value: Any) -> None:
         _name(f"every item of {name}", item)
 
 
+def _some_names(name: str, value: Any) -> None:
+    _names(name, value)
+    if not value:
+        raise ConfigError(f"{name} must name at least one, got {value!r}")
+
+
 def _tasks(name: str, value: Any) -> None:
     """Names, and dicts that describe tasks on the user's own files."""
     if not isinstance(value, (tuple, list)) or not value:
@@ -158,7 +164,7 @@ CHECKS: dict[str, Check] = {
     "training.steps_per_call": checks.not_negative_integer,
     "training.jit": _boolean,
     "training.mixed_precision": _name,
-    "evaluation.splits": _names,
+    "evaluation.splits": _some_names,
     "evaluation.batch_size": checks.positive_integer,
     "evaluation.group": _group,
     "evaluation.paper_scoring": _boolean,

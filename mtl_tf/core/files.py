@@ -27,15 +27,30 @@ def make_directory(path: str) -> str:
     return path
 
 
+def check_file(path: str) -> None:
+    """Says now, not after hours of work, that a file cannot be written.
+
+    Raises:
+        RunError: `path` is a directory, or its directory cannot be made or
+            written to.
+    """
+    if os.path.isdir(path) or path.endswith(os.sep):
+        raise RunError(f"cannot write the file {path}: it is a directory")
+    make_directory(os.path.dirname(os.path.abspath(path)))
+
+
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[str]:
     """Yields a temporary file name that becomes `path` when the block ends.
 
     The new file is complete or absent: it is flushed to disk and then renamed.
     If the block raises, `path` keeps what it had.
+
+    Raises:
+        RunError: as of `check_file`.
     """
+    check_file(path)
     directory = os.path.dirname(os.path.abspath(path))
-    make_directory(directory)
     name = f".{os.path.basename(path)}."
     handle, temporary = tempfile.mkstemp(dir=directory, prefix=name)
     os.close(handle)

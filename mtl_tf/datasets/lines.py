@@ -106,7 +106,7 @@ class LineFile:
         self.warnings.append(f"{self.name}: {message}")
 
     def _decode(self) -> list[str]:
-        content = unpack(self.path, self.content)
+        content = unpack(self.path, self.content).removeprefix(b"\xef\xbb\xbf")
         if not content.strip():
             raise DataError(f"{self.path}: the file is empty")
         raw = content.split(b"\n")

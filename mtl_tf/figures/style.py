@@ -70,11 +70,18 @@ def check_paths(paths: Sequence[str], more: Sequence[str] = ()) -> None:
 
 
 def save(figure: Any, paths: Sequence[str]) -> None:
-    """Writes a figure to files, each whole or not at all."""
-    import matplotlib
+    """Writes a figure to files, each whole or not at all.
 
+    A dollar sign in a text is one, and does not begin a formula.
+    """
+    import matplotlib
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        text.set_parse_math(False)
     # The same figure is the same file: no random names, no date.
-    with matplotlib.rc_context({"svg.hashsalt": "mtl_tf"}):
+    settings = {"svg.hashsalt": "mtl_tf", "text.parse_math": False}
+    with matplotlib.rc_context(settings):
         for path in paths:
             form = form_of(path)
             metadata = {"png": {}, "svg": {"Date": None}}.get(

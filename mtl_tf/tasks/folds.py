@@ -8,9 +8,9 @@ validation, as for every task without a validation split.
 
 A fold is a function of the seed and of the texts and labels, nothing else. In
 each class the examples are ordered by a hash of their text and cut into equal
-parts. So folds are stratified, equal texts are in the same fold, and a text of
-two tasks (SST-1 and SST-2) is mostly in the same fold of both. Where it is not,
-the tested example is not in the clean part.
+parts, but never between equal texts. So folds are stratified, and a text that
+occurs with two labels, or in two tasks (SST-1 and SST-2), is mostly in the same
+fold. Where it is not, the tested example is not in the clean part.
 """
 
 import dataclasses
@@ -159,7 +159,7 @@ def fold_numbers(
 
     Returns:
         int64 [n], 0 to folds - 1. Of every class the folds have the same
-        number of examples, up to one.
+        number of examples, up to one and to the copies of a text.
     """
     keys = np.array([_key(text, seed) for text in texts], np.uint64)
     labels = np.asarray(labels)
@@ -167,7 +167,11 @@ def fold_numbers(
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
         ordered = members[np.argsort(keys[members], kind="stable")]
-        numbers[ordered] = np.arange(len(members)) * folds // len(members)
+        # Copies of a text go where the first of them goes.
+        _, first, copies = np.unique(
+            keys[ordered], return_index=True, return_inverse=True
+        )
+        numbers[ordered] = first[copies] * folds // len(members)
     return numbers
 
 

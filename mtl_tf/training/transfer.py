@@ -210,7 +210,7 @@ class _Turns:
         training = config["training"]
         training["initialize_from"] = self.run.file("sources", name)
         training["freeze"] = [*training["freeze"], "shared"]
-        for field in ("steps", "evaluate_every"):
+        for field in ("steps", "steps_per_epoch", "evaluate_every"):
             share = training[field] / (len(self.names) - 1)
             training[field] = round(share) or int(share > 0)
         return config

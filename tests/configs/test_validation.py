@@ -111,6 +111,11 @@ def test_every_check_belongs_to_a_field():
             "test",
             "evaluation.splits must be a tuple of names, got 'test'",
         ),
+        (
+            "evaluation.splits",
+            (),
+            "evaluation.splits must name at least one, got ()",
+        ),
     ],
 )
 def test_wrong_value(path, value, message):

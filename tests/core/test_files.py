@@ -109,6 +109,16 @@ def test_replacing_makes_missing_parents(tmp_path):
     assert path.read_text() == "x"
 
 
+@pytest.mark.parametrize("name", ["", "new/", "file/new.txt"])
+def test_what_cannot_be_a_file_is_refused(tmp_path, name):
+    (tmp_path / "file").touch()
+    path = f"{tmp_path}/{name}"
+    for write in (files.check_file, lambda path: files.write_text(path, "a")):
+        with pytest.raises(RunError, match="cannot (write|make) the "):
+            write(path)
+    assert os.listdir(tmp_path) == ["file"]
+
+
 def test_replacing_honours_the_umask(tmp_path, umask_027):
     files.write_text(str(tmp_path / "a"), "x")
     assert mode(tmp_path / "a") == 0o640

@@ -57,6 +57,11 @@ def test_empty_unlabelled_lines_are_kept_and_counted(tmp_path):
     assert file.warnings == ["x.task.train: 1 empty text, kept (first: line 2)"]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_label(tmp_path):
+    file = make(tmp_path, "\ufeff0\ta\n1\tb\n".encode())
+    assert file.labelled(LABELS) == [("a", 0), ("b", 1)]
+
+
 def test_missing_tab(tmp_path):
     with pytest.raises(DataError) as caught:
         make(tmp_path, b"0\ta\n1 no tab here\n").labelled(LABELS)

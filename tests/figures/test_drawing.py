@@ -1,5 +1,6 @@
 """Figures: what is drawn, that it can be read, and the files."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -165,6 +166,22 @@ def test_files_are_written_whole_and_always_alike(tmp_path):
     png, svg, pdf = contents[0]
     assert png.startswith(b"\x89PNG") and pdf.startswith(b"%PDF")
     assert b"<svg" in svg
+
+
+def test_dollar_signs_are_no_formulas(tmp_path):
+    import matplotlib
+
+    one = trace("a $ b $", tokens=3)
+    one = dataclasses.replace(
+        one, tokens=("$$", "$_$", "$5-$10"), poles=("$ $", "$$")
+    )
+    figure = token_figure.token_figure([panels.fusion_gate([one])], "$_$")
+    path = tmp_path / "a.svg"
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        style.save(figure, [str(path)])
+    svg = path.read_text()
+    for text in ("$$", "$_$", "$5-$10", "a $ b $", "$ $ -1"):
+        assert f">{text}<" in svg
 
 
 @pytest.mark.parametrize("paths", [[], ["a.jpg"], ["a.png", "b"]])

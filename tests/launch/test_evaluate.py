@@ -185,6 +185,24 @@ def test_a_file_for_a_task_on_own_files_keeps_its_format(monkeypatch):
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("new.txt", "x,label,text\nx,positive,fine\n"), ("a.csv", "")],
+)
+def test_a_file_without_a_known_ending_is_like_the_tasks_own(
+    tmp_path, name, text
+):
+    path = tmp_path / name
+    path.write_text(text or "text,label\nfine,positive\n")
+    entry = {
+        "name": "books",
+        "files": {"train": "a.csv" if text else "a.jsonl"},
+        "columns": {"text": "text", "label": "label"},
+    }
+    answer = labelled_files.read(str(path), TASKS[0], [entry])
+    assert answer == (["fine"], [1])
+
+
 def test_predictions_of_splits_and_files(run, lines, tmp_path):
     call("--predictions_dir=there")
     assert run.predictions_dir == "there"

@@ -7,6 +7,7 @@ import pytest
 from launch import prepare_data
 from mtl_tf.programs import runner
 from tests.datasets.corpora import line, make_fdu_mtl
+from tests.datasets.test_parallel import multi30k
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +84,22 @@ def test_wrong_line_is_named(capsys, tmp_path):
     )
     assert status == 1
     assert "books.task.test:2: no tab" in err
+
+
+def test_parts_without_files_are_left_out_unless_they_are_named(
+    capsys, tmp_path
+):
+    multi30k(tmp_path / "m" / "multi30k")
+    folders = (f"--data_dir={tmp_path / 'd'}", f"--manual_dir={tmp_path / 'm'}")
+    status, out, _ = run(capsys, "--datasets=multi30k", *folders)
+    assert not status
+    assert out.splitlines()[1].startswith("multi30k/en-de  ")
+    assert "left out: multi30k/en-fr: " in out and "no file in fr" in out
+    assert out.splitlines()[-1].startswith("1 prepared in ")
+    for name in ("multi30k/en-fr", "multi_target_nmt"):
+        status, out, err = run(capsys, f"--datasets={name}", *folders)
+        assert (status, out) == (1, "")
+        assert "fr" in err
 
 
 def test_help_does_not_load_tensorflow():

@@ -177,13 +177,14 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
         raise ConfigError("enough")
 
     monkeypatch.setattr(runs, "train", record)
-    config = quick(toy_files, steps=100, evaluate_every=10)
+    config = quick(toy_files, steps=100, steps_per_epoch=20, evaluate_every=10)
     config["pipeline"]["fractions"] = {"a": 0.5, "b": 0.1}
     turns = transfer._Turns(config, None, ["a", "b", "c"], (), "auto", None)
     turns.entries = dict.fromkeys("abc", "x")
     turns.run = transfer.RunDirectory(str(tmp_path))
     training = turns._target_config("a")["training"]
     assert (training["steps"], training["evaluate_every"]) == (50, 5)
+    assert training["steps_per_epoch"] == 10
     source = turns._config(["b", "c"])
     assert source["training"]["steps"] == 100
     assert source["pipeline"]["fractions"] == {"b": 0.1}

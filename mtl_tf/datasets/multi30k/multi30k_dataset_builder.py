@@ -42,7 +42,8 @@ class Builder(ParallelCorpusBuilder):
         """Paths of both files of each split.
 
         Raises:
-            DataError: the folder has no training file.
+            DataError: the folder has no training file (`MissingData`, if it
+                has none at all, or none in one of the languages).
         """
         directory = _find(corpus_directory(manual_dir, "multi30k"))
         languages = pair.split("-")
@@ -51,12 +52,20 @@ class Builder(ParallelCorpusBuilder):
             split: [f"{name}.lc.norm.tok.{one}" for one in languages]
             for split, name in names.items()
         }
-        return {
+        found = {
             split: tuple(
                 packed_or_not(os.path.join(directory, name)) for name in both
             )
             for split, both in paths.items()
         }
+        for side, language in enumerate(languages):
+            files = [pathlib.Path(both[side]) for both in found.values()]
+            if not any(file.exists() for file in files):
+                raise MissingData(
+                    f"multi30k/{pair}: {directory} has no file in {language}, "
+                    f"such as {found['train'][side]}"
+                )
+        return found
 
 
 def _find(directory: str) -> str:

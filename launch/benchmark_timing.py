@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -119,10 +118,3 @@ def peak_memory_mb() -> float:
 
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -9,7 +9,7 @@ from typing import Any
 
 from absl import flags
 
-from mtl_tf.core import files
+from mtl_tf.core import files, machine
 from mtl_tf.programs import runner
 
 from .benchmark_sizes import Sizes
@@ -51,7 +51,7 @@ def measure(job: dict[str, Any]) -> dict[str, Any]:
         **result,
         "seconds": time.perf_counter() - start,
         "peak_memory_mb": benchmark_timing.peak_memory_mb(),
-        "threads": {**threads, "cores": benchmark_timing.cores()},
+        "threads": {**threads, "cores": machine.cores()},
         "load_average": load,
     }
 

@@ -5,6 +5,8 @@ import os
 import platform
 import sys
 
+from mtl_tf.core import machine
+
 _PACKAGES = ("tensorflow", "keras", "numpy", "tensorflow-datasets")
 
 
@@ -23,14 +25,12 @@ def versions() -> dict[str, str]:
 
 def hardware() -> str:
     """The machine in a line: processor, cores, memory, accelerators."""
-    parts = [_processor(), f"{_cores()} cores", f"{_memory_gib():.0f} GiB"]
+    parts = [
+        _processor(),
+        f"{machine.cores()} cores",
+        f"{_memory_gib():.0f} GiB",
+    ]
     return ", ".join(parts + _accelerators())
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _memory_gib() -> float:

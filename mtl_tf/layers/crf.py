@@ -116,6 +116,8 @@ class CRF(StackedLayer):
         super().__init__(**kwargs)
         _check_backend()
         self.supports_masking = True
+        # Its loops compile themselves; Keras is not to compile the whole step.
+        self.supports_jit = False
         self.units = checks.positive_integer("units", units)
         self.tasks = checks.not_negative_integer("tasks", tasks)
         sets = max(self.tasks, 1)
@@ -173,13 +175,17 @@ class CRF(StackedLayer):
 
         Args:
             logits, tags, mask, task: see the class; without a mask, every
-                position is a token.
+                position is a token. One with a negative tag is left out, as
+                by `CRFLoss`.
 
         Returns:
             float32 `[B]` or `[G, B]`.
         """
+        tags = tf.cast(tags, tf.int32)
+        known = tags >= 0
+        mask = known if mask is None else tf.cast(mask, tf.bool) & known
         given = self._given(logits, mask, task)
-        tags = tf.reshape(tf.cast(tags, tf.int32), tf.shape(given.mask))
+        tags = tf.reshape(tags, tf.shape(given.mask))
         chain = self._chain(given)
         after = self._after(given)
         return log_likelihood(given, chain, after, tags)

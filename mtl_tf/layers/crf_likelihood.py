@@ -43,7 +43,7 @@ def prepare(
 
     Args:
         logits: float32 `[G, B, T, C]`; where there is no token, or no label of
-            the task, they may be anything.
+            the task, they may be anything. Minus infinity forbids a label.
         mask, task, own, axis: see `Given`.
     """
     usable = mask[..., None] & own[:, None, None]
@@ -53,6 +53,9 @@ def prepare(
     # logits do not eat the precision of small ones.
     shift = tf.reduce_max(logits, -1, keepdims=True)
     logits = tf.where(usable, logits - shift, IMPOSSIBLE)
+    # A label that is forbidden by minus infinity: sums of it would be NaN.
+    # A NaN itself is no smaller and comes through.
+    logits = tf.where(logits < IMPOSSIBLE, IMPOSSIBLE, logits)
     logits = tf.pad(logits, [[0, 0]] * 3 + [[0, 1]], constant_values=IMPOSSIBLE)
     shift = tf.where(mask, shift[..., 0], 0.0)
     return Given(logits, mask, task, own, shift, axis)

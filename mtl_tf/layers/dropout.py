@@ -61,7 +61,9 @@ class Dropout(keras.layers.Layer):
         Args:
             x: a tensor.
             training: False returns `x` itself.
-            seed: int32 `[2]`; needed when training with a rate above 0.
+            seed: int32 `[2]`; needed when training with a rate above 0. What
+                is dropped is a function of it: it has to change with every
+                step.
 
         Raises:
             ValueError: the seed is missing.
@@ -69,7 +71,11 @@ class Dropout(keras.layers.Layer):
         if not training or not self.rate:
             return x
         if seed is None:
-            raise ValueError(f"{self.name}: training needs a seed, got None")
+            raise ValueError(
+                f"{self.name}: training needs a seed, got None: give one that "
+                "changes with every step, int32 [2], such as an input of the "
+                "model; a constant one would always drop the same units"
+            )
         if self.short:
             return x * self._short_factors(tf.shape(x), x.dtype, seed)
         # Philox by name: the default generator depends on the device.

@@ -11,12 +11,12 @@ CPUs, the batch is split in as many shards as there are cores.
 import contextlib
 import contextvars
 import dataclasses
-import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
 
+from mtl_tf.core import machine
 from mtl_tf.layers.loops import Loop
 from mtl_tf.layers.steps import Operations, Plan, Tensors
 
@@ -77,8 +77,8 @@ def _shards(batch: int | None) -> int:
     if shards is None:
         strategy = tf.distribute.get_strategy()
         accelerated = on_tpu() or tf.config.list_logical_devices("GPU")
-        cores = len(os.sched_getaffinity(0))
-        shards = 1 if accelerated else cores // strategy.num_replicas_in_sync
+        cores = machine.cores() // strategy.num_replicas_in_sync
+        shards = 1 if accelerated else cores
     divisible = batch and shards > 1 and batch % shards == 0
     return shards if divisible else 1
 

@@ -10,6 +10,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
@@ -116,8 +117,12 @@ def test_the_loss_is_that_of_all_paths_under_a_mask(length):
     # Tags below 0 leave tokens out as the mask does.
     x = tf.where(tf.math.is_nan(x), 0.0, x)
     unmasked = layer(x)["potentials"]
-    again = CRFLoss(reduction=None)(np.where(mask, tags, -1), unmasked)
+    absent = np.where(mask, tags, -100)
+    again = CRFLoss(reduction=None)(absent, unmasked)
     np.testing.assert_allclose(again, expected, 1e-5, 1e-5)
+    for real in (None, np.ones_like(mask)):
+        direct = -layer.log_likelihood(x, absent, real)
+        np.testing.assert_allclose(direct, expected, 1e-5, 1e-5)
     # Keras's weights and reductions are those of sentences.
     weights = np.arange(ROWS, dtype=np.float32)
     mean = CRFLoss()(tags, potentials, weights)
@@ -192,6 +197,54 @@ def test_the_mask_is_found_beside_other_tensors():
         reference(layer), output["logits"].numpy(), tags, ids > 0
     )
     np.testing.assert_allclose(output["loss"], expected, 1e-5)
+
+
+def test_minus_infinity_forbids_a_label():
+    draw = np.random.default_rng(5)
+    layer = CRF(LABELS, name="crf")
+    layer.build()
+    randomize(layer)
+    logits = draw.normal(size=(1, 5, LABELS)).astype(np.float32)
+    logits[0, [1, 3], [0, 2]] = -np.inf
+    known = reference(layer)
+    low = np.maximum(logits[0].astype(np.float64), -1e9)
+    output = layer(logits)
+    np.testing.assert_allclose(
+        output["scores"][0], known.marginals(low), atol=1e-5
+    )
+    assert not np.any(np.asarray(output["scores"])[np.isinf(logits)])
+    path, _, _ = known.viterbi(low)
+    np.testing.assert_array_equal(output["prediction"][0], path)
+    with tf.GradientTape() as tape:
+        x = tf.constant(logits)
+        tape.watch(x)
+        loss = CRFLoss()(path[None], layer(x)["potentials"])
+    np.testing.assert_allclose(loss, -known.log_likelihood(low, path), 1e-5)
+    assert np.isfinite(tape.gradient(loss, x)).all()
+
+
+def test_keras_does_not_compile_the_step_as_a_whole():
+    # It would where there is a GPU, and XLA does not know the loops' lengths.
+    flags = {type(x).__name__: x.supports_jit for x in make_model().layers}
+    assert flags["CRF"] is False
+    assert flags["Embedding"] is True
+
+
+def test_exports_without_xla(tmp_path):
+    model, (ids, _) = make_model(), make_data(ROWS)
+    expected = model.predict(ids, verbose=0)
+    with recurrence.options(jit=True):
+        model.predict(ids, verbose=0)  # what it traced is not taken again
+        with recurrence.options(jit=False):
+            model.export(tmp_path, verbose=False)
+    content = (tmp_path / "saved_model.pb").read_bytes()
+    graph = saved_model_pb2.SavedModel.FromString(content)
+    for function in graph.meta_graphs[0].graph_def.library.function:
+        assert not function.attr["_XlaMustCompile"].b
+    loaded = tf.saved_model.load(tmp_path)
+    served = loaded.serve(tf.constant(ids, tf.int32))
+    for name in ("prediction", "scores"):
+        np.testing.assert_allclose(served[name], expected[name], atol=1e-5)
 
 
 FRESH = """

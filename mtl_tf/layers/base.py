@@ -38,6 +38,9 @@ def check_init(init: Mapping | None) -> dict:
 class StackedLayer(keras.layers.Layer):
     """A layer whose weights may be stacked, one slice a task.
 
+    Weights are float32 under any dtype policy, as are states and losses: a
+    pure half precision is a mixed one.
+
     Initial values are a pure function of the init's seed, the layer's name,
     the weight's name and the task's number.
 
@@ -73,6 +76,7 @@ class StackedLayer(keras.layers.Layer):
         weight = self.add_weight(
             name=name,
             shape=(*stack, *shape),
+            dtype="float32",
             initializer=self.initializer(name, shape, gates, limit),
             autocast=False,
         )

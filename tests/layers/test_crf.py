@@ -291,7 +291,7 @@ def test_half_precision_is_for_others_only():
     case = Case(2, 3.0, holes=False)
     logits, tags, mask, task = case.tensors()
     logits = tf.cast(logits, tf.bfloat16)
-    half, full = make_layer("mixed_bfloat16"), make_layer()
+    half, full = make_layer("bfloat16"), make_layer()
     for method, arguments in (
         ("log_likelihood", (tags, mask, task)),
         ("marginals", (mask, task)),

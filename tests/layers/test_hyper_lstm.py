@@ -244,7 +244,7 @@ def test_only_stacked_weights_are_private():
         assert {w.is_private for w in layer.weights} == {bool(tasks)}
 
 
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float16"])
 def test_states_are_float32_under_mixed_policies(policy):
     x, mask = make_data(1)
     cotangents = np.ones([1, 4, H], "float32"), 1.0

@@ -279,7 +279,7 @@ def test_rows_and_groups_do_not_meet(model):
             np.testing.assert_allclose(found[0, 0], both[group, row], atol=1e-6)
 
 
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float16"])
 @pytest.mark.parametrize("align", ["cosine", "mlp"])
 def test_states_are_float32_under_mixed_policies(align, policy):
     x, mask = make_data(1)

@@ -294,7 +294,7 @@ def test_forget_bias():
     np.testing.assert_array_equal(layer.bias, [0] * 3 + [1.5] * 3 + [0] * 6)
 
 
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float16"])
 @pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
 def test_states_are_float32_under_mixed_policies(kind, policy):
     x, mask = make_data(1)

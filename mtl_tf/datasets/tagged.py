@@ -1,5 +1,6 @@
 """What the builders of our own tagging corpora have in common."""
 
+import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -25,7 +26,7 @@ class Counts(NamedTuple):
 
 def choose_release(
     directory: str, releases: Sequence[Mapping[str, str]], corpus: str
-) -> dict[str, str]:
+) -> dict[str, list[str]]:
     """The paths of the files of the most complete release in a folder.
 
     Args:
@@ -35,7 +36,7 @@ def choose_release(
         corpus: its name, for messages.
 
     Returns:
-        Paths by split; those of missing files are without `.gz`.
+        Paths by split, one each; those of missing files are without `.gz`.
 
     Raises:
         MissingData: no file of any release is there.
@@ -56,9 +57,11 @@ def choose_release(
             "must hold the corpus's official files"
         )
     return {
-        split: path
-        if os.path.isfile(path)
-        else os.path.join(directory, releases[best][split])
+        split: [
+            path
+            if os.path.isfile(path)
+            else os.path.join(directory, releases[best][split])
+        ]
         for split, path in found[best].items()
     }
 
@@ -90,12 +93,12 @@ class TaggedCorpusBuilder(
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
         """Paths of the official files, by file name."""
-        paths = cls.files_of_splits(manual_dir).values()
+        paths = itertools.chain(*cls.files_of_splits(manual_dir).values())
         return {os.path.basename(path): path for path in paths}
 
     @classmethod
-    def files_of_splits(cls, manual_dir: str) -> dict[str, str]:
-        """Path of the official file of each split.
+    def files_of_splits(cls, manual_dir: str) -> dict[str, list[str]]:
+        """Paths of the official files of each split, mostly one.
 
         Raises:
             DataError: there is no such folder, or no release in it.
@@ -134,10 +137,12 @@ class TaggedCorpusBuilder(
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         paths = self.files_of_splits(os.fspath(dl_manager.manual_dir))
-        files = {split: LineFile(path) for split, path in paths.items()}
+        files = {s: list(map(LineFile, some)) for s, some in paths.items()}
         parts = {
-            split: self._examples(file, split) for split, file in files.items()
+            split: [row for file in some for row in self._examples(file, split)]
+            for split, some in files.items()
         }
+        read = list(itertools.chain(*files.values()))
         splits = self.divide(parts)
         for feature, column_name in self._features().items():
             names = {
@@ -149,8 +154,8 @@ class TaggedCorpusBuilder(
             self.info.features[feature].feature.names = label_order(names)
         sentiment.record(
             self,
-            {file.name: identify(file.content) for file in files.values()},
-            [w for file in files.values() for w in file.warnings],
+            {file.name: identify(file.content) for file in read},
+            [warning for file in read for warning in file.warnings],
         )
         return {
             name: self._generate_examples(rows) for name, rows in splits.items()

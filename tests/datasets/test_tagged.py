@@ -205,6 +205,20 @@ def test_the_folder_of_a_treebank_is_found(tmp_path):
         build(tmp_path / "none", "ud_pos/upos", {})
 
 
+def test_a_divided_training_set_is_joined(tmp_path):
+    files = dict(UD)
+    whole = files.pop("xx_tree-ud-train.conllu")
+    files["xx_tree-ud-train-b-1.conllu"] = whole
+    files["xx_tree-ud-train-a-2.conllu"] = word(1, "first", "X", "FW")
+    builder = build(tmp_path, "ud_pos/upos", files)
+    tokens = [
+        row["tokens"].tolist()
+        for row in builder.as_dataset("train").as_numpy_iterator()
+    ]
+    assert len(tokens) == 3
+    assert tokens[0] == [b"first"] and tokens[1][0] == b"do"
+
+
 def test_a_treebank_without_xpos(tmp_path):
     train = word(1, "a", "X", "_") + word(2, "b", "X", "_")
     settings = {"train": train, "dev": train, "test": train}

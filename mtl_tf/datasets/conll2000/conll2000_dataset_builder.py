@@ -32,7 +32,7 @@ class Builder(TaggedCorpusBuilder):
     """
 
     @classmethod
-    def files_of_splits(cls, manual_dir: str) -> dict[str, str]:
+    def files_of_splits(cls, manual_dir: str) -> dict[str, list[str]]:
         """Path of the official file of each split."""
         directory = corpus_directory(manual_dir, "conll2000")
         release = {"train": "train.txt", "test": "test.txt"}

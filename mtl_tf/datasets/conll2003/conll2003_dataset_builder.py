@@ -43,7 +43,7 @@ class Builder(TaggedCorpusBuilder):
     """
 
     @classmethod
-    def files_of_splits(cls, manual_dir: str) -> dict[str, str]:
+    def files_of_splits(cls, manual_dir: str) -> dict[str, list[str]]:
         """Path of the official file of each split."""
         directory = corpus_directory(manual_dir, "conll2003")
         releases = [dict(zip(_SPLITS, names)) for names in _RELEASES]

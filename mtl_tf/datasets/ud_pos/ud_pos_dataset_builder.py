@@ -14,7 +14,10 @@ from mtl_tf.datasets.tagged import Example, TaggedCorpusBuilder, choose_release
 from mtl_tf.datasets.ud_pos import CONFIGS
 
 _SPLITS = {"train": "train", "validation": "dev", "test": "test"}
-_FILE = re.compile(r"(.+)-ud-(?:train|dev|test)\.conllu(?:\.gz)?")
+# Large treebanks have training sets in parts: de_hdt-ud-train-a-1.conllu.
+_FILE = re.compile(
+    r"(.+)-ud-(train|dev|test)(?:-([A-Za-z0-9-]+))?\.conllu(?:\.gz)?"
+)
 # Sentences of the releases since 2.8; earlier ones differ by one or two.
 _SENTENCES = {
     "en_ewt-ud-train.conllu": 12_544,
@@ -37,8 +40,8 @@ class Builder(TaggedCorpusBuilder):
     """
 
     @classmethod
-    def files_of_splits(cls, manual_dir: str) -> dict[str, str]:
-        """Path of the official file of each split.
+    def files_of_splits(cls, manual_dir: str) -> dict[str, list[str]]:
+        """Paths of the official files of each split, more than one if divided.
 
         Raises:
             DataError: there is no treebank, or more than one.
@@ -48,7 +51,11 @@ class Builder(TaggedCorpusBuilder):
             split: f"{treebank}-ud-{part}.conllu"
             for split, part in _SPLITS.items()
         }
-        return choose_release(directory, [release], "ud_pos")
+        paths = choose_release(directory, [release], "ud_pos")
+        for split, part in _SPLITS.items():
+            if not pathlib.Path(*paths[split]).is_file():
+                paths[split] = _parts(directory, treebank, part) or paths[split]
+        return paths
 
     def read(self, file: LineFile):
         """The sentences of a file."""
@@ -86,6 +93,17 @@ def _find(directory: str) -> tuple[str, str]:
             "MTL_TF_MANUAL_DIR), or put its files into ud_pos/"
         )
     return found[0]
+
+
+def _parts(directory: str, treebank: str, part: str) -> list[str]:
+    """The files that a divided set consists of, in the order of their names."""
+    entries = sorted(pathlib.Path(directory).iterdir())
+    matches = [(entry, _FILE.fullmatch(entry.name)) for entry in entries]
+    return [
+        os.fspath(entry)
+        for entry, match in matches
+        if match and match[3] and match.group(1, 2) == (treebank, part)
+    ]
 
 
 def _treebanks(directory: str) -> list[tuple[str, str]]:

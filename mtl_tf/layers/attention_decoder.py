@@ -126,8 +126,6 @@ class AttentionDecoder(StackedLayer):
         self.readout_dropout = Dropout(
             rates["readout"], salt=f"{self.name}_readout"
         )
-        # It compiles itself; Keras is not to compile the whole step.
-        self.supports_jit = False
         self._recurrence = Recurrence(_step, gru_inputs)
 
     def build(self, target_shape, encoded_shape):

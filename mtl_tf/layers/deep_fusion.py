@@ -83,8 +83,6 @@ class DeepFusionLayer(StackedLayer):
         self.align = align
         self.tasks = checks.not_negative_integer("tasks", tasks)
         self.reverse = reverse
-        # It compiles itself; Keras is not to compile the whole step.
-        self.supports_jit = False
         self._recurrence = Recurrence(self._step, project_gates)
 
     @property

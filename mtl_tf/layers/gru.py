@@ -93,8 +93,6 @@ class GRU(StackedLayer):
         self.units = checks.positive_integer("units", units)
         self.reverse = bool(reverse)
         self.use_bias = bool(bias)
-        # It compiles itself; Keras is not to compile the whole step.
-        self.supports_jit = False
         self._recurrence = Recurrence(_step, gru_inputs)
 
     def build(self, input_shape, *_):

@@ -104,8 +104,6 @@ class HyperLSTM(StackedLayer):
         )
         self.tasks = checks.not_negative_integer("tasks", tasks)
         self.reverse = reverse
-        # It compiles itself; Keras is not to compile the whole step.
-        self.supports_jit = False
         self._recurrence = Recurrence(_step, _project)
 
     def build(self, input_shape, *_):

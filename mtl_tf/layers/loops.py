@@ -26,8 +26,14 @@ def _read(arrays: Mapping[str, tf.TensorArray], t: tf.Tensor) -> dict:
     return _map(lambda array: array.read(t), arrays)
 
 
+def _length(x: tf.Tensor) -> int | tf.Tensor:
+    # XLA needs it as a constant, which a tensor does not stay on its way from
+    # a branch of `tf.cond` to the branch's gradient.
+    return tf.shape(x)[0] if x.shape[0] is None else x.shape[0]
+
+
 def _unstack(x: tf.Tensor) -> tf.TensorArray:
-    array = tf.TensorArray(x.dtype, tf.shape(x)[0], element_shape=x.shape[1:])
+    array = tf.TensorArray(x.dtype, _length(x), element_shape=x.shape[1:])
     return array.unstack(x)
 
 
@@ -63,7 +69,7 @@ class Loop:
         self._sequences = tuple(sequences)
         self._emits = tuple(emits)
         self._plans = plans
-        self._length = tf.shape(mask)[0]
+        self._length = _length(mask)
 
     def run(self, inputs, state, constants, keep: bool):
         """Runs the recurrence.

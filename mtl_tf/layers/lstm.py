@@ -120,8 +120,6 @@ class LSTM(StackedLayer):
         self.tasks = checks.not_negative_integer("tasks", tasks)
         self.reverse = reverse
         self.forget_bias = checks.not_negative("forget_bias", forget_bias)
-        # It compiles itself; Keras is not to compile the whole step.
-        self.supports_jit = False
         self._recurrence = Recurrence(_step, _project)
 
     def build(self, input_shape, *_):

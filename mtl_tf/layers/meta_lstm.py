@@ -101,8 +101,6 @@ class MetaLSTM(StackedLayer):
         self.meta_vector = checks.positive_integer("meta_vector", meta_vector)
         self.tasks = checks.positive_integer("tasks", tasks)
         self.reverse = reverse
-        # It compiles itself; Keras is not to compile the whole step.
-        self.supports_jit = False
         self._recurrence = Recurrence(_step, _project)
 
     def build(self, input_shape, *_):

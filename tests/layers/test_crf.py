@@ -381,6 +381,23 @@ def test_nothing_compiled_is_left_where_nothing_may_be():
 
 
 @pytest.mark.usefixtures("not_compiled")
+@pytest.mark.parametrize("scale", [1.0, 200.0])
+def test_a_whole_step_compiles(scale):
+    """As TPUs do it: shapes are known, nothing is compiled on its own."""
+    logits, tags, mask, task = Case(5, scale, holes=True).tensors()
+    layer = make_layer()
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = layer.log_likelihood(logits, tags, mask, task)
+        gradients = tape.gradient(loss, layer.trainable_variables)
+        return loss, *map(tf.convert_to_tensor, gradients)
+
+    for got, wanted in zip(tf.function(step, jit_compile=True)(), step()):
+        np.testing.assert_allclose(got, wanted, 1e-4, 1e-4)
+
+
+@pytest.mark.usefixtures("not_compiled")
 def test_fits_in_keras():
     """Tags whose order is all there is to learn; they are -1 at padding."""
     draw = np.random.default_rng(0)

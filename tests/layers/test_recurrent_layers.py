@@ -147,6 +147,22 @@ def test_jit_shards_and_keeping_change_nothing(kind, training):
 
 
 @pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+def test_a_whole_step_compiles(kind):
+    """As Keras does it on GPUs."""
+    layer, (x, mask) = make_layer(kind), make_data(2)
+    cotangents = np.ones([2, 4, 3], "float32"), 0.5
+
+    def step():
+        return outputs_and_gradients(layer, x, mask, [2, 0], cotangents)
+
+    expected = tf.nest.flatten(step())
+    with recurrence.options(jit=True):
+        got = tf.nest.flatten(tf.function(step, jit_compile=True)())
+    for a, b in zip(got, expected):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
 def test_one_trace_serves_all_lengths_and_tasks(kind):
     layer = make_layer(kind)
     traces = []

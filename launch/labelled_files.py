@@ -1,6 +1,5 @@
 """Labelled files beside a run's own splits, for `launch.evaluate --files`."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -93,11 +92,7 @@ def _read_own(
 ) -> tuple[list[str], list[int]]:
     from mtl_tf.tasks.tables import FORMATS
 
-    # A file without a known ending is like the task's other ones.
-    endings = [os.path.splitext(p)[1] for p in [path, *entry["files"].values()]]
-    forms = [e.removeprefix(".").lower() for e in endings]
-    known = [form for form in forms if form in FORMATS]
-    entry = {"format": known[0], **entry} if known else entry
+    entry = {**entry, "format": _format(path, entry, FORMATS)}
     rows = list(_resolve(path, task, entry).dataset("test").as_numpy_iterator())
     texts = [row["text"].decode("utf-8", errors="replace") for row in rows]
     return texts, [int(row["label"]) for row in rows]
@@ -107,11 +102,10 @@ def _read_tagged(
     path: str, task: Mapping[str, Any], own: Mapping[str, Any]
 ) -> tuple[list[list[str]], list[list[int]]]:
     from mtl_tf.datasets.column_files import CONLLU_COLUMNS
-    from mtl_tf.tasks.tagged_readers import format_of
+    from mtl_tf.tasks.tagged_readers import FORMATS
     from mtl_tf.training import data
 
-    known = [path, *own.get("files", {}).values()]
-    form = own.get("format") or next(filter(None, map(format_of, known)), "")
+    form = _format(path, own, FORMATS)
     entry = {
         # Tags of words stay as they are, whatever they look like.
         "scheme": "auto" if task["scheme"] else "none",
@@ -125,6 +119,16 @@ def _read_tagged(
     if form == "conllu" and not own and task["name"] in CONLLU_COLUMNS:
         entry["columns"] = {"tags": task["name"]}
     return data.sentences(_resolve(path, task, entry), "test")
+
+
+def _format(path: str, entry: Mapping[str, Any], formats: Sequence[str]) -> str:
+    """A file without a known ending is like the task's other ones."""
+    from mtl_tf.tasks import fields
+
+    if entry.get("format"):
+        return entry["format"]
+    paths = [path, *entry.get("files", {}).values()]
+    return next(filter(None, (fields.format_of(p, formats) for p in paths)), "")
 
 
 def _read_pairs(

@@ -1,6 +1,5 @@
 """From a config entry to a task on the user's own data."""
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -166,14 +165,12 @@ def _file_source(
 
 
 def _layout(entry: Mapping[str, Any], split: str, path: str) -> Layout:
-    form = entry.get("format")
-    if form is None:
-        form = os.path.splitext(path)[1].removeprefix(".").lower()
-        if form not in FORMATS:
-            raise ConfigError(
-                f"files.{split}: cannot tell the format of {path} by its "
-                f"ending: set format to {', '.join(FORMATS)}"
-            )
+    form = entry.get("format") or fields.format_of(path, FORMATS)
+    if not form:
+        raise ConfigError(
+            f"files.{split}: cannot tell the format of {path} by its ending: "
+            f"set format to {', '.join(FORMATS)}"
+        )
     checks.one_of("format", form, FORMATS)
     columns = _columns(
         entry, fields.is_column, "a column's name or number from 0"

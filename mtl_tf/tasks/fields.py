@@ -1,12 +1,19 @@
 """Reading the fields of a config entry, with errors that name them."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks.task import SPLITS, Source
+
+
+def format_of(path: str, formats: Collection[str]) -> str:
+    """The format that a file's ending tells, packed (.gz) or not, or ""."""
+    ending = os.path.splitext(path.removesuffix(".gz"))[1]
+    form = ending.removeprefix(".").lower()
+    return form if form in formats else ""
 
 
 def mapping(

@@ -1,7 +1,6 @@
 """Sentences of tokens and tags, from the user's files and TFDS datasets."""
 
 import abc
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -300,10 +299,3 @@ _SENTENCES = {
     "conllu": _from_conllu,
     "jsonl": _from_json,
 }
-
-
-def format_of(path: str) -> str:
-    """The format that a file's ending tells, or ""."""
-    ending = os.path.splitext(path.removesuffix(".gz"))[1]
-    form = ending.removeprefix(".").lower()
-    return form if form in FORMATS else ""

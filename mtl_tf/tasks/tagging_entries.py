@@ -13,7 +13,6 @@ from mtl_tf.tasks.tagged_readers import (
     DatasetReader,
     FileReader,
     TagLayout,
-    format_of,
 )
 from mtl_tf.tasks.tagged_source import AUTO, WORDS, TaggedSource
 from mtl_tf.text.span_schemes import SCHEMES
@@ -94,7 +93,7 @@ def source_of(
 
 
 def _layout(entry: Mapping[str, Any], split: str, path: str) -> TagLayout:
-    form = entry.get("format") or format_of(path)
+    form = entry.get("format") or fields.format_of(path, FORMATS)
     if not form:
         raise ConfigError(
             f"files.{split}: cannot tell the format of {path} by its ending: "

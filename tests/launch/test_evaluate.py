@@ -180,6 +180,7 @@ def test_a_file_for_a_task_on_own_files_keeps_its_format(monkeypatch):
             "name": "books",
             "files": {"test": "mine"},
             "columns": {"text": 2, "label": 0},
+            "format": "",
             "labels": ["negative", "positive"],
         }
     ]

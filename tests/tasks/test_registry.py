@@ -1,3 +1,4 @@
+import gzip
 import importlib
 
 import ml_collections
@@ -211,11 +212,12 @@ def test_a_test_file_alone_needs_labels(files):
 
 
 def test_formats_by_ending_and_by_field(tmp_path):
-    (tmp_path / "train.csv").write_text('text,label\n"a, b",1\nc,0\n')
+    packed = gzip.compress(b'text,label\n"a, b",1\nc,0\n')
+    (tmp_path / "train.csv.gz").write_bytes(packed)
     (tmp_path / "test.jsonl").write_text('{"label": 0, "text": "d"}\n')
     (tmp_path / "dev.txt").write_text('{"label": 1, "text": "e"}\n')
     own_files = {
-        "train": str(tmp_path / "train.csv"),
+        "train": str(tmp_path / "train.csv.gz"),
         "test": str(tmp_path / "test.jsonl"),
     }
     (task,) = resolve([{"name": "m", "files": own_files, "labels": [0, 1]}])

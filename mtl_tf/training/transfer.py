@@ -18,8 +18,10 @@ from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
+from mtl_tf.models.multi_task import build_model
 from mtl_tf.tasks import registry
-from mtl_tf.training import runs
+from mtl_tf.tasks.task import Task
+from mtl_tf.training import freezing, runs
 from mtl_tf.training.data import CleanParts
 from mtl_tf.training.run_directory import RunDirectory
 
@@ -72,7 +74,9 @@ def transfer(
     config = json.loads(json.dumps(config))
     _check(config)
     where = (data_dir, manual_dir)
-    names, chosen = _targets(config, where, targets)
+    tasks = registry.resolve(config["tasks"], *where)
+    names, chosen = _targets(tasks, targets)
+    _check_sharing(config, tasks)
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         run.check_or_write("transfer.json", {"config": config}, "the config")
@@ -106,16 +110,31 @@ def _check(config: Mapping[str, Any]) -> None:
 
 
 def _targets(
-    config: Mapping[str, Any],
-    where: tuple[str | None, str | None],
-    targets: Sequence[str] | None,
+    tasks: Sequence[Task], targets: Sequence[str] | None
 ) -> tuple[list[str], list[str]]:
     """The names of all tasks, and of those that get a turn."""
-    names = [task.name for task in registry.resolve(config["tasks"], *where)]
+    names = [task.name for task in tasks]
     if len(names) < 2:
         raise ConfigError(f"transfer needs at least two tasks, got {names}")
     known = {name: name for name in names}
     return names, [look_up(name, known, "target") for name in targets or names]
+
+
+def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
+    """That tasks share weights; a target's run sees it after hours only."""
+    if tasks[0].kind == "translation":
+        return  # Its encoder is for all targets.
+    # What is shared depends neither on the words nor on the labels.
+    about = {"kind": "classification", "labels": ["negative", "positive"]}
+    model = build_model(
+        config["model"], 2, [{"name": task.name, **about} for task in tasks]
+    )
+    if not freezing.PARTS["shared"](model):
+        raise ConfigError(
+            "transfer freezes the weights that the tasks share, but model."
+            f"scheme {config['model']['scheme']['name']!r} as it is "
+            "configured has none besides the word vectors"
+        )
 
 
 class _Turns:

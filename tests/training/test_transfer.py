@@ -169,6 +169,17 @@ def test_wrong_targets_and_configs(small_files, tmp_path):
         transfer.transfer(config, str(tmp_path / "d"))
 
 
+@pytest.mark.parametrize(
+    "scheme", [{"name": "mt_cnn"}, {"name": "lstm", "sharing": "private"}]
+)
+def test_schemes_that_share_no_weights(small_files, tmp_path, scheme):
+    config = quick(small_files)
+    config["model"]["scheme"] = scheme
+    with pytest.raises(ConfigError, match=f"scheme '{scheme['name']}' as it"):
+        transfer.transfer(config, str(tmp_path / "t"))
+    assert not (tmp_path / "t").exists()
+
+
 def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
     asked = []
 

@@ -24,6 +24,8 @@ def main(arguments: list[str]) -> int:
     import pytest
 
     options = ["-p", "no:cacheprovider", "--rootdir=.", "-c", "pyproject.toml"]
+    if report := os.environ.get("XML_OUTPUT_FILE"):
+        options.append(f"--junitxml={report}")  # each case, with its time
     status = pytest.main([*options, *arguments])
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
         status = pytest.main([*options, "-m", "slow", *arguments])

@@ -38,8 +38,8 @@ SCHEMES = {
     "l_i": TRANSFORMER,
     "l_e": TRANSFORMER,
 }
-# One of each family; the others in minutes.
-QUICK = ("asp", "arc_ii", "mt_cnn", "l_e")
+# The others take minutes.
+QUICK = ("asp", "mt_cnn", "l_e")
 CASES = [
     pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
     for name in SCHEMES

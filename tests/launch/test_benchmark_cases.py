@@ -119,6 +119,7 @@ def test_meta_mtl_refuses_contestants_that_compute_something_else(monkeypatch):
         benchmark_cases.meta_mtl(SMALL, 1)
 
 
+@pytest.mark.slow
 def test_pipeline_is_timed_beside_training_on_the_same_batches(monkeypatch):
     taken = []
 
@@ -259,6 +260,7 @@ def test_keras_model_has_our_parameters_and_our_scores():
     assert np.std(scores) > 0.1
 
 
+@pytest.mark.slow
 def test_contestants_lose_alike_over_many_steps():
     trainer = contestants.make_trainer(SMALL, SMALL.vocabulary)
     model = contestants.KerasModel(trainer.model)

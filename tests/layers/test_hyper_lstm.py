@@ -129,7 +129,7 @@ def test_outputs_and_gradients_are_the_papers(tasks, task, reverse):
         np.testing.assert_allclose(gradient, wanted, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("tasks", [0, 3])
+@pytest.mark.parametrize("tasks", [pytest.param(0, marks=pytest.mark.slow), 3])
 def test_jit_and_shards_change_nothing(tasks):
     layer = make_layer(tasks=tasks)
     x, mask = make_data(2)

@@ -167,8 +167,15 @@ def test_batch_and_groups_may_be_unknown_when_traced(model, jit, align):
         assert np.all(np.isfinite(gradient))
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("model", ["me_lstm", "arc_ii"])
+@pytest.mark.parametrize(
+    "model, reverse",
+    [
+        ("me_lstm", False),
+        ("me_lstm", True),
+        ("arc_ii", False),
+        pytest.param("arc_ii", True, marks=pytest.mark.slow),
+    ],
+)
 def test_padding_changes_nothing(model, reverse):
     layer = make_layer(model, reverse=reverse)
     x, mask = make_data(1)
@@ -279,8 +286,15 @@ def test_rows_and_groups_do_not_meet(model):
             np.testing.assert_allclose(found[0, 0], both[group, row], atol=1e-6)
 
 
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float16"])
-@pytest.mark.parametrize("align", ["cosine", "mlp"])
+@pytest.mark.parametrize(
+    "align, policy",
+    [
+        ("cosine", "mixed_bfloat16"),
+        pytest.param("mlp", "mixed_bfloat16", marks=pytest.mark.slow),
+        pytest.param("cosine", "float16", marks=pytest.mark.slow),
+        pytest.param("mlp", "float16", marks=pytest.mark.slow),
+    ],
+)
 def test_states_are_float32_under_mixed_policies(align, policy):
     x, mask = make_data(1)
     full = make_layer("arc_ii", align=align)

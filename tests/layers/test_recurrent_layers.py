@@ -146,7 +146,9 @@ def test_jit_shards_and_keeping_change_nothing(kind, training):
             np.testing.assert_allclose(a, b, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
+@pytest.mark.parametrize(
+    "kind", ["lstm", pytest.param("meta_lstm", marks=pytest.mark.slow)]
+)
 def test_a_whole_step_compiles(kind):
     """As Keras does it on GPUs."""
     layer, (x, mask) = make_layer(kind), make_data(2)

@@ -319,7 +319,7 @@ def slow(*case):
         ({"name": "lstm", "sharing": "private"}, False),
         slow({"name": "hyper_lstm", "sharing": "private"}, False),
         slow({"name": "hyper_lstm", "sharing": "shared"}, True),
-        ({"name": "psp"}, True),
+        slow({"name": "psp"}, True),
         ({"name": "ssp"}, True),
         slow({"name": "ssp", "private_input": "both"}, True),
         # Tasks whose words differ are told apart by what has to be shared: a

@@ -71,7 +71,7 @@ toy.Stage(sys.argv[1], optimizer="adam", steps_per_call=1,
 """
 
 
-@pytest.mark.parametrize("saves", [3, 6])
+@pytest.mark.parametrize("saves", [3, pytest.param(6, marks=pytest.mark.slow)])
 def test_kill_9_anywhere_resumes_bit_equal(tmp_path, saves):
     child = subprocess.run(
         [sys.executable, "-c", CHILD, str(tmp_path / "a"), str(saves)],

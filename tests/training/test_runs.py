@@ -254,6 +254,7 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
     assert [t["name"] for t in run.tasks] == ["plain"]
 
 
+@pytest.mark.slow
 def test_phases_that_name_other_tasks_are_not_those_of_a_single_model(
     tmp_path, toy_files
 ):

@@ -132,6 +132,7 @@ def test_only_translations_are_searched(toy_run):
         mtl_tf.load(toy_run, {"beam": 3})
 
 
+@pytest.mark.slow
 def test_joint_steps_train_every_pair(entries, tmp_path):
     config = make_config(entries[:2], steps=1)
     config["pipeline"]["schedule"] = {"name": "joint"}

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import venv
+from xml.etree import ElementTree
 
 import pytest
 
@@ -29,6 +30,7 @@ def run_main(folder, content, python=sys.executable, path=""):
         "PATH": path or os.environ["PATH"],
         "PYTHONPATH": str(folder),
         "TEST_TMPDIR": str(folder / "temporary"),
+        "XML_OUTPUT_FILE": str(folder / "test.xml"),
     }
     return subprocess.run(
         [python, "build_support/pytest_main.py", "tests/test_it.py"],
@@ -55,6 +57,17 @@ def run_main(folder, content, python=sys.executable, path=""):
 def test_status_says_whether_tests_ran_and_passed(tmp_path, content, status):
     result = run_main(tmp_path, content)
     assert result.returncode == status, result.stdout + result.stderr
+
+
+def test_the_report_has_every_case(tmp_path):
+    content = "def test_a(): pass\ndef test_b(): assert False\n"
+    run_main(tmp_path, content)
+    report = ElementTree.parse(tmp_path / "test.xml")
+    failed = {
+        case.get("name"): case.find("failure") is not None
+        for case in report.iter("testcase")
+    }
+    assert failed == {"test_a": False, "test_b": True}
 
 
 def test_a_child_process_finds_the_project(tmp_path):

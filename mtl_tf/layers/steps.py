@@ -7,7 +7,7 @@ it does is differentiated by a tape. So a cell is written once, and its
 backward loop computes nothing a second time but cheap elementwise work.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -134,34 +134,58 @@ class Operations:
         return self.outputs[-1]
 
 
-class _Record(NamedTuple):
-    """One call of an operation in a replay."""
-
-    x: tf.Tensor
-    y: tf.Tensor
-    backward: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
-    weight: str | None
-
-
 class _Replay(Operations):
-    """Returns what the forward pass kept and cuts the tape at each call."""
+    """Returns what the forward pass kept.
 
-    def __init__(self, weights, transposed, constants, kept, tape):
+    Attributes:
+        inputs: of the operations, in the order of their calls.
+        weights_read: the name of the weight of each operation, or None.
+    """
+
+    def __init__(self, weights, constants, kept):
         super().__init__(weights, constants)
-        self._transposed = transposed
         self._kept = kept
-        self._tape = tape
-        self.records: list[_Record] = []
+        self.inputs: list[tf.Tensor] = []
+        self.weights_read: list[str | None] = []
 
     def _call(self, x, forward, backward, weight=None):
-        y = self._kept.get(len(self.records))
+        y = self._kept.get(len(self.outputs))
         if y is None:
             # Not kept because only its shape, at most, is used: XLA drops it.
-            with self._tape.stop_recording():
-                y = forward(x)
-        self._tape.watch(y)
-        self.records.append(_Record(x, y, backward, weight))
+            y = forward(x)
+        self.inputs.append(x)
+        self.weights_read.append(weight)
+        self.outputs.append(y)
         return y
+
+
+class _TapedReplay(_Replay):
+    """A replay that a tape pulls cotangents back through, in one go.
+
+    Attributes:
+        cotangents: of the outputs of the operations, by number of call,
+            as far as the tape has come to them.
+    """
+
+    def __init__(self, weights, transposed, constants, kept, tape):
+        super().__init__(weights, constants, kept)
+        self._transposed = transposed
+        self._tape = tape
+        self.cotangents: dict[int, tf.Tensor] = {}
+
+    def _call(self, x, forward, backward, weight=None):
+        n = len(self.outputs)
+        with self._tape.stop_recording():
+            y = super()._call(x, forward, backward, weight)
+
+        def pull_back(dy):
+            self.cotangents[n] = dy
+            return backward(y, dy)
+
+        # Else the weight of a product that reads no input, no state and no
+        # constant would have no gradient.
+        self._tape.watch(x)
+        return tf.custom_gradient(lambda _: (y, pull_back))(x)
 
 
 def transpose(weights: Tensors) -> dict[str, tf.Tensor]:
@@ -229,34 +253,24 @@ def pull(
     Returns:
         A tuple of `Pulled` and the replay's operation outputs.
     """
-    with tf.GradientTape(
-        persistent=True, watch_accessed_variables=False
-    ) as tape:
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
         for group in (inputs, state, constants):
             tape.watch(list(group.values()))
-        replay = _Replay(weights, transposed, constants, kept, tape)
+        replay = _TapedReplay(weights, transposed, constants, kept, tape)
         new = masked_step(step, replay, inputs, state, mask)
-    targets = [new[name] for name in state]
-    gradients = [cotangents[name] for name in state]
-    products = []
-    for record in reversed(replay.records):
-        dy = tape.gradient(
-            targets,
-            record.y,
-            output_gradients=gradients,
-            unconnected_gradients="zero",
-        )
-        if record.weight is not None:
-            products.append((record.weight, record.x, dy))
-        targets.append(record.x)
-        gradients.append(record.backward(record.y, dy))
     found = tape.gradient(
-        targets,
+        [new[name] for name in state],
         [dict(inputs), dict(state), dict(constants)],
-        output_gradients=gradients,
+        output_gradients=[cotangents[name] for name in state],
         unconnected_gradients="zero",
     )
-    return Pulled(*found, products), [record.y for record in replay.records]
+    products = []
+    for n, weight in reversed(list(enumerate(replay.weights_read))):
+        if weight is not None:
+            dy = replay.cotangents.get(n)
+            dy = tf.zeros_like(replay.outputs[n]) if dy is None else dy
+            products.append((weight, replay.inputs[n], dy))
+    return Pulled(*found, products), replay.outputs
 
 
 class Plan(NamedTuple):
@@ -296,11 +310,10 @@ def product_inputs(
 
     The arguments are those of `pull`.
     """
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
-        replay = _Replay(weights, {}, constants, kept, tape)
-        step(replay, inputs, state)
-    records = [r for r in replay.records if r.weight is not None]
-    return [record.x for record in reversed(records)]
+    replay = _Replay(weights, constants, kept)
+    step(replay, inputs, state)
+    read = zip(replay.inputs, replay.weights_read)
+    return [x for x, weight in read if weight is not None][::-1]
 
 
 def results(pulled: Pulled) -> dict[tuple, tf.Tensor]:
@@ -311,12 +324,19 @@ def results(pulled: Pulled) -> dict[tuple, tf.Tensor]:
     return out
 
 
+def _origin(tensor: tf.Tensor) -> tf.Tensor:
+    """The tensor itself, not the identity a custom gradient makes of it."""
+    while tensor.op.type == "IdentityN":
+        tensor = tensor.op.inputs[tensor.value_index]
+    return tensor
+
+
 def _reached(outputs: Iterable[tf.Tensor], leaves: Mapping) -> set:
     """Names of the leaves whose values the outputs depend on."""
     names = {id(leaf): name for name, leaf in leaves.items()}
     found, seen, todo = set(), set(), list(outputs)
     while todo:
-        tensor = todo.pop()
+        tensor = _origin(todo.pop())
         if id(tensor) in names:
             found.add(names[id(tensor)])
         elif id(tensor.op) not in seen and tensor.op.type not in _SHAPE_ONLY:
@@ -327,6 +347,7 @@ def _reached(outputs: Iterable[tf.Tensor], leaves: Mapping) -> set:
 
 def _identity(tensor: tf.Tensor, seen: dict) -> tuple:
     """Equal for tensors that the same operations compute from the same."""
+    tensor = _origin(tensor)
     op = tensor.op
     if id(op) not in seen:
         attributes = sorted(
@@ -343,9 +364,8 @@ def _identity(tensor: tf.Tensor, seen: dict) -> tuple:
 def _without_repeats(out: Mapping, leaves: Mapping) -> tuple[dict, dict]:
     """`Plan.same` and `Plan.written`.
 
-    The tape is asked more than once, so that one and the same gradient may
-    have been built twice. XLA merges such tensors, but not the arrays that
-    they are written to.
+    The terms of a sum have one gradient, and a step may compute a thing
+    twice. XLA merges such tensors, but not the arrays they are written to.
     """
     seen, known, same, written = {}, {}, {}, {}
     for key, leaf in leaves.items():

@@ -82,6 +82,14 @@ def kept_attention(ops, inputs, state):
     return {"h": ops.tanh(ops.matmul(read, "value") + read)}
 
 
+def aside(ops, inputs, state):
+    """One product reads a constant, another one only feeds an emission."""
+    h = state["h"]
+    bias = ops.matmul(tf.ones([*h.shape[:2], 1]), "bias")
+    ops.emit("aside", ops.tanh(ops.matmul(h, "aside")))
+    return {"h": ops.tanh(inputs["h"] + bias * h)}
+
+
 G, B, T, D, H, M, K, S = 2, 4, 5, 3, 4, 3, 6, 2
 
 CELLS = {
@@ -101,6 +109,16 @@ CELLS = {
         {
             "query": normal(H, H),
             "value": normal(G, H, H),
+            "x_h": normal(D, H),
+        },
+        {"h": normal(G, B, H)},
+        {},
+    ),
+    "aside": (
+        aside,
+        {
+            "bias": normal(1, H),
+            "aside": normal(H, H),
             "x_h": normal(D, H),
         },
         {"h": normal(G, B, H)},
@@ -182,7 +200,8 @@ def test_any_cell_has_the_gradients_of_its_unrolled_form(
             step, x, mask, weights, state, constants, reverse
         )
         loss = total(last, sequences)
-    expected = tape.gradient(loss, sources)
+    zero = tf.UnconnectedGradients.ZERO
+    expected = tape.gradient(loss, sources, unconnected_gradients=zero)
 
     run = Recurrence(step, project)
     with recurrence.options(jit=jit, shards=shards):

@@ -2,7 +2,7 @@
 
 from absl import flags
 
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import common_flags, runner
 
 
@@ -60,8 +60,24 @@ def main(values: flags.FlagValues) -> int:
         validate=validation.validate,
         retry=values.retry,
     )
-    print(sweep_report.markdown(report), end="")
+    print(sweep_report.markdown(report), end="", flush=True)
+    _check_failures(report)
     return 0
+
+
+def _check_failures(report: dict) -> None:
+    # That a setting diverges is a result; anything else may be repaired.
+    failed = [
+        cell["folder"]
+        for setting in report["settings"]
+        for cell in setting["cells"]
+        if cell["status"] == "failed"
+    ]
+    if failed:
+        raise RunError(
+            f"{len(failed)} of the cells failed, see the table; the same "
+            "command tries them again"
+        )
 
 
 def _config(values: flags.FlagValues) -> dict:
@@ -84,7 +100,9 @@ PROGRAM = runner.Program(
     Trains a run for every setting of a grid of config fields, for several
     seeds and, if asked for, for every fold of a cross-validation. The setting
     with the best validation score is selected; its test scores follow. The
-    table goes to standard output, progress to standard error.
+    table goes to standard output, progress to standard error. A setting that
+    diverges is named there; a cell that fails in another way makes the exit
+    status 1.
 
     Stop it with Ctrl-C whenever you like: the same command continues.
     """,

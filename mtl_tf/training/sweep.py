@@ -159,15 +159,17 @@ class _Worker:
     def _failed(
         self, cell: Cell, error: Exception, seconds: float
     ) -> dict[str, Any]:
-        known = isinstance(error, MtlError)
+        known, diverged = (
+            isinstance(error, kind) for kind in (MtlError, Diverged)
+        )
         logging.error("Cell failed: %s: %s", cell, error, exc_info=not known)
         outcome = {
-            "status": "failed",
+            "status": "diverged" if diverged else "failed",
             "error": f"{type(error).__name__}: {error}",
             "wall_time": seconds,
         }
         # What diverged diverges again; anything else may have been repaired.
-        if isinstance(error, Diverged):
+        if diverged:
             self.run.write(os.path.join(cell.folder, _FAILED), outcome)
         return outcome
 

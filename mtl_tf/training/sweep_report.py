@@ -18,8 +18,8 @@ def report(
     Args:
         name: of the config.
         outcomes: each cell with its `status`, "finished" (with
-            `validation_mean`, `wall_time` and `results`) or "failed" (with
-            `error`), or None if it is still to come.
+            `validation_mean`, `wall_time` and `results`), "diverged" or
+            "failed" (with `error`), or None if it is still to come.
 
     Returns:
         A structure for `sweep.json`, scores from 0 to 100:
@@ -69,11 +69,15 @@ def _setting(key: str, group: Sequence[tuple[Cell, Outcome]]) -> dict:
         "name": key,
         "settings": group[0][0].settings,
         "validation": spread([o["validation_mean"] for o in done]),
-        "failed": sum(bool(o) and o["status"] == "failed" for _, o in group),
+        "failed": sum(_lost(o) for _, o in group if o),
         "waiting": sum(o is None for _, o in group),
         "wall_time": sum(o["wall_time"] for o in done),
         "cells": [_cell(cell, outcome) for cell, outcome in group],
     }
+
+
+def _lost(outcome: Mapping[str, Any]) -> bool:
+    return outcome["status"] in ("diverged", "failed")
 
 
 def _cell(cell: Cell, outcome: Outcome) -> dict[str, Any]:
@@ -126,7 +130,7 @@ def markdown(report: Mapping[str, Any]) -> str:
         f"- `{cell['folder']}`: {' '.join(cell['error'].split())}"
         for setting in report["settings"]
         for cell in setting["cells"]
-        if cell["status"] == "failed"
+        if _lost(cell)
     ]
     if failed:
         parts += ["## Failed", "\n".join(failed)]

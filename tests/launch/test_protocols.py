@@ -3,7 +3,7 @@
 import pytest
 
 from launch import sweep, transfer
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
 from mtl_tf.training import sweep as sweeping
 from mtl_tf.training import transfer as transferring
@@ -85,6 +85,22 @@ def test_sweep_takes_the_configs_own_wishes(calls):
     assert calls[0][0]["sweep"] == {"grid": "", "folds": 10, "seeds": 4}
     call(sweep, "--config.sweep.seeds=4", "--seeds=1")
     assert calls[1][0]["sweep"]["seeds"] == 1
+
+
+@pytest.mark.parametrize("status", ["diverged", "failed"])
+def test_only_what_can_be_repaired_fails_a_sweep(
+    calls, capsys, monkeypatch, status
+):
+    cell = {"folder": "cells/y", "status": status, "error": "no memory"}
+    setting = REPORT["settings"][0] | {"failed": 1, "cells": [cell]}
+    settings = [*REPORT["settings"], setting]
+    monkeypatch.setitem(REPORT, "settings", settings)
+    if status == "diverged":
+        assert call(sweep) == 0
+    else:
+        with pytest.raises(RunError, match="1 of the cells failed"):
+            call(sweep)
+    assert "- `cells/y`: no memory" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("module", [sweep, transfer])

@@ -130,7 +130,9 @@ def test_what_diverged_is_recorded_and_the_others_go_on(tmp_path, training):
 def test_other_failures_are_tried_again(tmp_path, training):
     training.errors[0.2] = MemoryError("no memory")
     report = sweep.sweep(config(), str(tmp_path))
-    assert report["settings"][-1]["failed"] == 2
+    failed = report["settings"][-1]
+    assert failed["failed"] == 2
+    assert {cell["status"] for cell in failed["cells"]} == {"failed"}
     training.errors.clear()
     report = sweep.sweep(config(), str(tmp_path))
     assert report["settings"][0]["settings"] == {RATES: 0.2}
@@ -198,4 +200,4 @@ def test_real_runs_with_one_that_diverges(tmp_path, toy_files):
     results = read(best / "results.json")
     tasks = report["selected"]["tasks"]
     assert tasks["plain"]["mean"] == results["tasks"]["plain"]["accuracy"]
-    assert report["settings"][1]["cells"][0]["status"] == "failed"
+    assert report["settings"][1]["cells"][0]["status"] == "diverged"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import tensorflow as tf
 
-from mtl_tf.layers import steps
+from mtl_tf.layers import step_plan, steps
 
 
 def _spec(x: tf.Tensor) -> tf.TensorSpec:
@@ -60,7 +60,7 @@ class Loop:
         reverse: bool,
         sequences: Sequence[str],
         emits: Sequence[str],
-        plans: dict[tuple, steps.Plan],
+        plans: dict[tuple, step_plan.Plan],
     ):
         self._step = step
         self._weights = dict(weights)
@@ -126,7 +126,7 @@ class Loop:
             dict(zip(self._emits, emitted)),
         )
 
-    def _plan(self, inputs, state, constants) -> steps.Plan:
+    def _plan(self, inputs, state, constants) -> step_plan.Plan:
         shapes = (
             _map(_spec, self._weights | dict(constants)),
             _map(_spec, constants),
@@ -136,7 +136,7 @@ class Loop:
         mask = _step_spec(self._mask)
         key = (mask, *(tuple(specs.items()) for specs in shapes))
         if key not in self._plans:
-            self._plans[key] = steps.plan(self._step, *shapes, mask)
+            self._plans[key] = step_plan.plan(self._step, *shapes, mask)
         return self._plans[key]
 
     def _forward(self, plan, inputs, state, weights, constants, keys):
@@ -197,7 +197,7 @@ class Loop:
                 name: d + pulled.constants[name]
                 for name, d in d_constants.items()
             }
-            values = steps.results(pulled)
+            values = step_plan.results(pulled)
             written = {key: values[key] for key in plan.written}
             return (pulled.state, d_constants), written
 

@@ -18,7 +18,8 @@ import tensorflow as tf
 
 from mtl_tf.core import machine
 from mtl_tf.layers.loops import Loop
-from mtl_tf.layers.steps import Operations, Plan, Tensors
+from mtl_tf.layers.step_plan import Plan
+from mtl_tf.layers.steps import Operations, Tensors
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,15 +7,12 @@ it does is differentiated by a tape. So a cell is written once, and its
 backward loop computes nothing a second time but cheap elementwise work.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import tensorflow as tf
 
 Tensors = Mapping[str, tf.Tensor]
-
-# Edges into these operations need a tensor's shape, not its value.
-_SHAPE_ONLY = ("Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike")
 
 
 def product(x: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
@@ -187,6 +184,19 @@ class _TapedReplay(_Replay):
         self._tape.watch(x)
         return tf.custom_gradient(lambda _: (y, pull_back))(x)
 
+    def products(self) -> list[tuple[str, tf.Tensor, tf.Tensor]]:
+        """`Pulled.products`, once the tape's gradient has been taken."""
+        return [
+            (weight, x, self._cotangent(n))
+            for n, (weight, x) in enumerate(zip(self.weights_read, self.inputs))
+            if weight is not None
+        ]
+
+    def _cotangent(self, n: int) -> tf.Tensor:
+        if n in self.cotangents:
+            return self.cotangents[n]
+        return tf.zeros_like(self.outputs[n])
+
 
 def transpose(weights: Tensors) -> dict[str, tf.Tensor]:
     """Swaps the last two axes of all weights that have as many."""
@@ -203,7 +213,7 @@ class Pulled(NamedTuple):
     Attributes:
         inputs, state, constants: by name, shaped like the values.
         products: `(weight name, input, cotangent of the output)` of every
-            matrix product.
+            matrix product, in the order of the calls.
     """
 
     inputs: dict[str, tf.Tensor]
@@ -264,166 +274,17 @@ def pull(
         output_gradients=[cotangents[name] for name in state],
         unconnected_gradients="zero",
     )
-    products = []
-    for n, weight in reversed(list(enumerate(replay.weights_read))):
-        if weight is not None:
-            dy = replay.cotangents.get(n)
-            dy = tf.zeros_like(replay.outputs[n]) if dy is None else dy
-            products.append((weight, replay.inputs[n], dy))
-    return Pulled(*found, products), replay.outputs
-
-
-class Plan(NamedTuple):
-    """What a step calls, and what its backward loop reads and writes.
-
-    Attributes:
-        outputs: specs of the operations' outputs, by number of call.
-        emitted: specs of the emissions, by name.
-        written: specs of what the backward loop writes, by key:
-            `("input", name)` gradients of inputs, `("dy", n)` the cotangent
-            of the output of product `n`. Keys that stand for one and the same
-            tensor are written once.
-        late: keys `("x", n)` of the inputs of products. They do not depend on
-            cotangents: computed for all steps at once, after the loop, they
-            save it the writing.
-        same: for the keys left out of both, where their values are: a key of
-            `written` or `late`, or `("state", name)`, `("output", number)`.
-        weights: the name of the weight of every product.
-        kept_outputs, kept_inputs, kept_state: what the backward loop reads.
-    """
-
-    outputs: list[tf.TensorSpec]
-    emitted: dict[str, tf.TensorSpec]
-    written: dict[tuple, tf.TensorSpec]
-    late: list[tuple]
-    same: dict[tuple, tuple]
-    weights: list[str]
-    kept_outputs: list[int]
-    kept_inputs: list[str]
-    kept_state: list[str]
+    return Pulled(*found, replay.products()), replay.outputs
 
 
 def product_inputs(
     step, weights, constants, inputs, state, kept
 ) -> list[tf.Tensor]:
-    """The input of every product of one step, last product first.
+    """The input of every product of one step, in the order of the calls.
 
     The arguments are those of `pull`.
     """
     replay = _Replay(weights, constants, kept)
     step(replay, inputs, state)
     read = zip(replay.inputs, replay.weights_read)
-    return [x for x, weight in read if weight is not None][::-1]
-
-
-def results(pulled: Pulled) -> dict[tuple, tf.Tensor]:
-    """What the backward loop may write at each step, by the keys of `Plan`."""
-    out = {("input", name): d for name, d in pulled.inputs.items()}
-    for n, (_, x, dy) in enumerate(pulled.products):
-        out["x", n], out["dy", n] = x, dy
-    return out
-
-
-def _origin(tensor: tf.Tensor) -> tf.Tensor:
-    """The tensor itself, not the identity a custom gradient makes of it."""
-    while tensor.op.type == "IdentityN":
-        tensor = tensor.op.inputs[tensor.value_index]
-    return tensor
-
-
-def _reached(outputs: Iterable[tf.Tensor], leaves: Mapping) -> set:
-    """Names of the leaves whose values the outputs depend on."""
-    names = {id(leaf): name for name, leaf in leaves.items()}
-    found, seen, todo = set(), set(), list(outputs)
-    while todo:
-        tensor = _origin(todo.pop())
-        if id(tensor) in names:
-            found.add(names[id(tensor)])
-        elif id(tensor.op) not in seen and tensor.op.type not in _SHAPE_ONLY:
-            seen.add(id(tensor.op))
-            todo.extend(tensor.op.inputs)
-    return found
-
-
-def _identity(tensor: tf.Tensor, seen: dict) -> tuple:
-    """Equal for tensors that the same operations compute from the same."""
-    tensor = _origin(tensor)
-    op = tensor.op
-    if id(op) not in seen:
-        attributes = sorted(
-            (name, value.SerializeToString(deterministic=True))
-            for name, value in op.node_def.attr.items()
-        )
-        inputs = tuple(_identity(x, seen) for x in op.inputs)
-        name = op.name if op.type == "Placeholder" else ""
-        key = (op.type, name, tuple(attributes), inputs)
-        seen[id(op)] = seen.setdefault(key, len(seen))
-    return seen[id(op)], tensor.value_index
-
-
-def _without_repeats(out: Mapping, leaves: Mapping) -> tuple[dict, dict]:
-    """`Plan.same` and `Plan.written`.
-
-    The terms of a sum have one gradient, and a step may compute a thing
-    twice. XLA merges such tensors, but not the arrays they are written to.
-    """
-    seen, known, same, written = {}, {}, {}, {}
-    for key, leaf in leaves.items():
-        if key[0] != "input_value":
-            known.setdefault(_identity(leaf, seen), key)
-    for key, tensor in out.items():
-        identity = _identity(tensor, seen)
-        if identity in known:
-            same[key] = known[identity]
-        else:
-            known[identity] = key
-            written[key] = _spec(tensor)
-    return same, written
-
-
-def _hold(specs: Mapping[str, tf.TensorSpec]) -> dict[str, tf.Tensor]:
-    return {
-        name: tf.compat.v1.placeholder(spec.dtype, spec.shape)
-        for name, spec in specs.items()
-    }
-
-
-def _spec(x: tf.Tensor) -> tf.TensorSpec:
-    return tf.TensorSpec(x.shape, x.dtype)
-
-
-def plan(step, weights, constants, inputs, state, mask) -> Plan:
-    """Finds out what a step calls and what its backward loop needs.
-
-    The arguments are those of one step as `tf.TensorSpec`s. The step and its
-    gradient are built once in a graph of their own, which is thrown away.
-    """
-    with tf.Graph().as_default():
-        x, s, c = _hold(inputs), _hold(state), _hold(constants)
-        w = _hold(weights)
-        mask = _hold({"mask": mask})["mask"]
-        emitted = Operations(w, c)
-        step(emitted, x, s)
-        pulled, outputs = pull(
-            step, w, transpose(w), c, x, s, mask, {}, _hold(state)
-        )
-        leaves = {("output", n): y for n, y in enumerate(outputs)}
-        leaves |= {("input_value", name): value for name, value in x.items()}
-        leaves |= {("state", name): value for name, value in s.items()}
-        out = results(pulled)
-        kept = _reached(
-            [*out.values(), *pulled.state.values(), *pulled.constants.values()],
-            leaves,
-        )
-        same, written = _without_repeats(out, leaves)
-        return Plan(
-            outputs=[_spec(y) for y in outputs],
-            emitted={n: _spec(e) for n, e in emitted.emitted.items()},
-            written={k: v for k, v in written.items() if k[0] != "x"},
-            late=[key for key in written if key[0] == "x"],
-            same=same,
-            weights=[name for name, _, _ in pulled.products],
-            kept_outputs=sorted(n for kind, n in kept if kind == "output"),
-            kept_inputs=sorted(n for kind, n in kept if kind == "input_value"),
-            kept_state=sorted(n for kind, n in kept if kind == "state"),
-        )
+    return [x for x, weight in read if weight is not None]

@@ -159,9 +159,8 @@ class _Worker:
     def _failed(
         self, cell: Cell, error: Exception, seconds: float
     ) -> dict[str, Any]:
-        known, diverged = (
-            isinstance(error, kind) for kind in (MtlError, Diverged)
-        )
+        known = isinstance(error, MtlError)
+        diverged = isinstance(error, Diverged)
         logging.error("Cell failed: %s: %s", cell, error, exc_info=not known)
         outcome = {
             "status": "diverged" if diverged else "failed",

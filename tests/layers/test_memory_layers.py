@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import external_memory, recurrence, steps
+from mtl_tf.layers import external_memory, recurrence, step_plan
 from mtl_tf.layers.arc_ii import LocalGlobalLSTM
 from mtl_tf.layers.external_memory import ExternalMemory
 from mtl_tf.layers.me_lstm import MELSTM
@@ -383,7 +383,7 @@ def test_the_backward_loop_keeps_one_stack_a_memory():
     x, mask = (tf.convert_to_tensor(a) for a in make_data(1))
     weights, constants = layer._parameters(x, tf.constant([0]))
     spec = lambda t: tf.TensorSpec(t.shape, t.dtype)  # noqa: E731
-    plan = steps.plan(
+    plan = step_plan.plan(
         layer._step,
         *({k: spec(v) for k, v in d.items()} for d in (weights, constants)),
         {"gates": tf.TensorSpec([1, 4, 4 * UNITS])},

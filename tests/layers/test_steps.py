@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.layers import recurrence, steps
+from mtl_tf.layers import recurrence, step_plan, steps
 from mtl_tf.layers.recurrence import Recurrence
 
 draw = np.random.default_rng(0)
@@ -236,7 +236,7 @@ def test_the_plan_keeps_only_what_is_read():
     """Neither the LSTM's projections nor its pre-activations are read."""
     from mtl_tf.layers import lstm
 
-    plan = steps.plan(
+    plan = step_plan.plan(
         lstm._step,
         {"recurrent": spec(normal(3, 12))},
         {},
@@ -254,6 +254,29 @@ def test_the_plan_keeps_only_what_is_read():
         ("x", 0): ("state", "hidden"),
         ("dy", 0): ("input", "gates"),
     }
+
+
+def operations_of_a_pull(calls):
+    """How many operations a graph has for the gradient of so many calls."""
+
+    def step(ops, inputs, state):
+        h = state["h"]
+        for _ in range(calls):
+            h = ops.tanh(h + inputs["h"])
+        return {"h": h}
+
+    with tf.Graph().as_default() as graph:
+        x, h, dh = (tf.compat.v1.placeholder("float32", [1, 2, 3]),) * 3
+        steps.pull(
+            *(step, {}, {}, {}, {"h": x}, {"h": h}),
+            *(tf.ones([1, 2], tf.bool), {}, {"h": dh}),
+        )
+        return len(graph.get_operations())
+
+
+def test_tracing_grows_with_the_calls_not_with_their_square():
+    two, four, six = map(operations_of_a_pull, (2, 4, 6))
+    assert six - four == four - two
 
 
 def test_emissions():

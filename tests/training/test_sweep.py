@@ -117,6 +117,7 @@ def test_what_diverged_is_recorded_and_the_others_go_on(tmp_path, training):
     assert report["selected"]["settings"] == {RATES: 0.3}
     failed = report["settings"][-1]
     assert (failed["failed"], failed["validation"]["mean"]) == (2, None)
+    assert failed["cells"][0]["status"] == "diverged"
     assert failed["cells"][0]["error"] == "Diverged: the loss is not finite"
     assert "the loss is not finite" in (tmp_path / "sweep.md").read_text()
     training.seen.clear()

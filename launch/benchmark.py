@@ -31,6 +31,7 @@ CASES = {
     "translation": "a step of a decoder beside the same cell in "
     "keras.layers.RNN",
     "beam_search": "translating sentences with a beam of 10",
+    "start": "the time that programs take to answer --help",
 }
 
 

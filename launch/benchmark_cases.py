@@ -20,6 +20,7 @@ from . import benchmark_data as data
 from .benchmark_crf import crf
 from .benchmark_results import Result, check_same, make_row, make_target
 from .benchmark_sizes import Sizes
+from .benchmark_start import start
 from .benchmark_steps import arc_ii, me_lstm, meta_mtl
 from .benchmark_timing import (
     Run,
@@ -298,4 +299,5 @@ CASES = {
     "crf": crf,
     "translation": translation,
     "beam_search": beam_search,
+    "start": start,
 }

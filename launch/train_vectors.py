@@ -56,14 +56,14 @@ def _define_numbers(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> None:
     """Reads the texts, learns, writes the file."""
-    from mtl_tf.configs import base, validation
+    from mtl_tf.configs import validation
     from mtl_tf.core import files
 
     files.check_file(values.output)
     config = validation.validate(values.config.to_dict())
     if values.tasks:
         config["tasks"] = [name.strip() for name in values.tasks]
-    elif config == base.default_config().to_dict():
+    elif not values["config"].present:
         raise ConfigError("give --tasks or --config: whose texts to learn from")
 
     from mtl_tf.pipelines import vector_corpus

@@ -84,7 +84,8 @@ def define(
         argv: the command line without `--config`, starting with the
             program's name.
         values: where the flags are defined; the overrides take effect when
-            `values` parses what this returns.
+            `values` parses what this returns. Whether the command line named
+            a config is told by `values["config"].present`.
 
     Returns:
         `argv` with the overrides in a form that config_flags reads.
@@ -99,6 +100,7 @@ def define(
         config_flags.DEFINE_config_dict(
             "config", config, flag_values=values, sys_argv=argv
         )
+    values["config"].present = int(specified is not None)
     return argv
 
 

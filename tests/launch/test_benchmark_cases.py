@@ -11,6 +11,7 @@ from launch import (
     benchmark,
     benchmark_cases,
     benchmark_results,
+    benchmark_start,
     benchmark_steps,
     benchmark_timing,
 )
@@ -93,6 +94,22 @@ def test_arc_ii_compares_the_schemes_with_an_lstm():
     [target] = result["targets"]
     assert (target["rule"], target["limit"]) == ("at most", 3.0)
     assert target["value"] == result["rows"][3]["times_lstm"]
+
+
+def test_start_asks_programs_for_their_help():
+    result = benchmark_cases.start(SMALL, 2)
+    check_form(result)
+    assert column(result, "program")[0] == "train"
+    assert [len(samples) for samples in column(result, "samples_s")] == [2] * 4
+    [target] = result["targets"]
+    assert (target["rule"], target["limit"]) == ("at most", 1.5)
+    assert target["value"] == result["rows"][0]["help_s"]
+
+
+def test_start_says_which_program_fails(monkeypatch):
+    monkeypatch.setattr(benchmark_start, "PROGRAMS", ("no_such_program",))
+    with pytest.raises(RunError, match="launch.no_such_program --help failed"):
+        benchmark_cases.start(SMALL, 1)
 
 
 def test_targets_of_the_large_batch():

@@ -87,6 +87,7 @@ def test_a_run_finds_its_words(capsys, tmp_path):
     [
         (["--tasks=fdu_mtl"], "--output is missing"),
         (["--output=x.txt"], "give --tasks or --config"),
+        (["--output=x", "--config.seed=3"], "give --tasks or --config"),
         (["--tasks=fdu_mlt", "--output=x"], "did you mean 'fdu_mtl'"),
         (["--tasks=sample_reviews", "--output=x", "--epochs=0"], "epochs must"),
         (["--config=quikstart", "--output=x"], "did you mean 'quickstart'"),

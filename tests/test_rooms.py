@@ -275,7 +275,9 @@ def test_no_two_bazel_targets_have_one_name():
     def target(name, **_):
         names.append(name)
 
-    files = [str(p.relative_to(ROOT)) for p in ROOT.glob("[!.]*/**/*.*")]
+    # Bazel's own folders are links to all it has ever built.
+    tops = [p for p in ROOT.glob("[!.]*/") if not p.is_symlink()]
+    files = [str(p.relative_to(ROOT)) for t in tops for p in t.glob("**/*.*")]
 
     def found(include, exclude=(), **_):
         def matches(file, patterns):

@@ -30,6 +30,17 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         option.numprocesses = min(len(os.sched_getaffinity(0)), 4)
         option.dist = "loadfile"
+        option.loadscopereorder = False
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Runs the rooms of the longest tests first.
+
+    A long file that comes last keeps one process busy while the others wait.
+    """
+    long = ("tests/docs/", "tests/training/")
+    items.sort(key=lambda item: not item.nodeid.startswith(long))
 
 
 @pytest.fixture(scope="module", autouse=True)

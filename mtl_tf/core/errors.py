@@ -25,6 +25,10 @@ class RunError(MtlError, RuntimeError):
     """A run directory or an export that cannot be used as asked."""
 
 
+class InUse(RunError):
+    """A directory that another process holds."""
+
+
 class Diverged(RunError):
     """A training whose loss or weights are no longer finite."""
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from mtl_tf.core.errors import RunError
+from mtl_tf.core.errors import InUse, RunError
 
 
 def make_directory(path: str) -> str:
@@ -118,17 +118,22 @@ def locked(directory: str, name: str = ".lock") -> Iterator[None]:
     """Holds `directory` for this process; the lock dies with the process.
 
     Raises:
-        RunError: another process holds it.
+        InUse: another process holds it.
+        RunError: it cannot be locked, whoever holds it.
     """
     make_directory(directory)
-    with open(os.path.join(directory, name), "a") as file:
+    path = os.path.join(directory, name)
+    with contextlib.ExitStack() as stack:
         try:
+            file = stack.enter_context(open(path, "a"))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise RunError(
+        except BlockingIOError:
+            raise InUse(
                 f"{directory} is in use by another process: wait for it or "
                 "name another directory"
             )
+        except OSError as error:
+            raise RunError(f"cannot lock {path}: {error.strerror}")
         yield
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError, DataError, MissingData, RunError
+from mtl_tf.core.errors import ConfigError, DataError, InUse, MissingData
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.datasets.conll2000 import CONFIGS as CONLL2000
 from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
@@ -360,7 +360,7 @@ def _waiting_lock(data_dir: str, name: str) -> Iterator[None]:
             try:
                 stack.enter_context(files.locked(directory, f"{name}.lock"))
                 break
-            except RunError:
+            except InUse:
                 if not told:
                     logging.info("%s: another process is building it", name)
                 told = True

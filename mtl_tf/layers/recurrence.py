@@ -5,7 +5,7 @@ measured to be fastest: all products with the inputs are one matrix product
 before the loop; the backward loop is written by hand (`steps`) and leaves the
 gradients of all weights to one matrix product each after it; this core, and
 only it, is compiled with XLA; and because XLA's loops use a single thread on
-CPUs, the batch is split in as many shards as there are cores.
+CPUs, the batch is split in equal shards, as many as there are cores at most.
 """
 
 import contextlib
@@ -44,10 +44,10 @@ def options(
         jit: compile the core with XLA. None leaves it as it is outside: by
             default True, but on TPUs, which compile the whole step. An export
             needs False, because servers have XLA switched off.
-        shards: into how many parts the batch is split. None leaves it as it
-            is outside: by default the number of CPU cores per replica, and 1
-            where there is an accelerator. A batch that cannot be divided, or
-            whose size is not known while tracing, is not split.
+        shards: into how many equal parts the batch is split at most. None
+            leaves it as it is outside: by default the number of CPU cores per
+            replica, and 1 where there is an accelerator. A batch whose size
+            is not known while tracing is not split.
     """
     old = _OPTIONS.get()
     new = Options(
@@ -73,15 +73,19 @@ def _jit() -> bool:
 
 
 def _shards(batch: int | None) -> int:
-    """Number of shards of a batch of `batch` (None: unknown) rows."""
+    """Number of shards of a batch of `batch` (None: unknown) rows.
+
+    They are equal, so it is the largest divisor that the cores allow.
+    """
     shards = _OPTIONS.get().shards
     if shards is None:
         strategy = tf.distribute.get_strategy()
         accelerated = on_tpu() or tf.config.list_logical_devices("GPU")
         cores = machine.cores() // strategy.num_replicas_in_sync
         shards = 1 if accelerated else cores
-    divisible = batch and shards > 1 and batch % shards == 0
-    return shards if divisible else 1
+    if not batch:
+        return 1
+    return max(n for n in range(1, max(shards, 1) + 1) if batch % n == 0)
 
 
 class Result(NamedTuple):

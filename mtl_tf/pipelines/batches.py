@@ -38,7 +38,7 @@ from mtl_tf.pipelines.buckets import (
     of_sources,
 )
 from mtl_tf.pipelines.columns import EncodedSplit
-from mtl_tf.pipelines.orders import cut_into_batches
+from mtl_tf.pipelines.orders import cut_into_batches, evaluation_sizes
 from mtl_tf.pipelines.plan import BatchPlan, Steps
 from mtl_tf.pipelines.store import ExampleStore
 from mtl_tf.pipelines.tuning import fixed
@@ -189,7 +189,8 @@ def evaluation_dataset(
     Args:
         split: the encoded split; it may be empty.
         task_index: the task of all batches.
-        batch_size: B; the last batch has filler rows.
+        batch_size: B; the last batch has filler rows. Batches of very long
+            texts are smaller; see `evaluation_sizes`.
         boundaries: padded lengths; the last is doubled until the longest text
             fits. Of pairs, where the split has sources alone, theirs are
             taken.
@@ -210,7 +211,8 @@ def evaluation_dataset(
     buckets = bucket_of(split.lengths, lengths)
     tokens = split.lengths.sum(axis=tuple(range(1, split.lengths.ndim)))
     order = np.lexsort((tokens, buckets))
-    batches = cut_into_batches(order, buckets[order], batch_size)
+    sizes = evaluation_sizes(lengths, batch_size)
+    batches = cut_into_batches(order, buckets[order], sizes)
     count = len(batches.rows)
     real = np.sum(batches.rows >= 0, axis=1, keepdims=True)
     plan = {
@@ -220,13 +222,17 @@ def evaluation_dataset(
         "normalizer": np.maximum(real, 1).astype(np.float32),
         "step": np.arange(count, dtype=np.int64),
     }
+    if sizes.min() < sizes.max():
+        plan["size"] = sizes[batches.buckets]
     store = ExampleStore([split])
 
     def make(step: dict[str, tf.Tensor]) -> Batch:
         # The store has one split, whatever the task's number.
         alone = {**step, "task": tf.zeros_like(step["task"])}
         batch = _make_batch(store, True, alone)
-        return {**batch, "task": step["task"], "row": step["rows"]}
+        rows = step["rows"]
+        rows = rows[:, : step["size"]] if "size" in step else rows
+        return {**batch, "task": step["task"], "row": rows}
 
     dataset = tf.data.Dataset.from_tensor_slices(plan)
     batches = dataset.map(make, num_parallel_calls=2)

@@ -16,6 +16,8 @@ from mtl_tf.core.random import generator
 from mtl_tf.pipelines.buckets import Boundaries, bucket_of
 from mtl_tf.pipelines.columns import EncodedSplit
 
+_EVALUATED_CELLS = 1 << 17  # 64 texts of 2,048 tokens
+
 
 class Batches(NamedTuple):
     """Batches of one task, or of G tasks for joint steps.
@@ -108,7 +110,24 @@ def batch_sizes(
             f"pipeline.tokens_per_batch must hold the longest texts, "
             f"{cells[-1]} tokens with their padding, got {tokens_per_batch}"
         )
-    sizes = tokens_per_batch // cells
+    return _in_eights(tokens_per_batch // cells)
+
+
+def evaluation_sizes(boundaries: Boundaries, batch_size: int) -> np.ndarray:
+    """B of each bucket where texts may have any length: `batch_size` at most.
+
+    The cells of a batch are bounded, so that one text of 100,000 tokens does
+    not pad a whole batch to its length and exhaust the memory.
+
+    Returns:
+        int32 [buckets], not increasing, at least 1.
+    """
+    cells = np.asarray(boundaries).reshape(len(boundaries), -1).sum(axis=1)
+    sizes = np.maximum(_in_eights(_EVALUATED_CELLS // cells), 1)
+    return np.minimum(sizes, batch_size)
+
+
+def _in_eights(sizes: np.ndarray) -> np.ndarray:
     return np.where(sizes >= 8, sizes // 8 * 8, sizes).astype(np.int32)
 
 

@@ -5,7 +5,7 @@ import glob
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import keras
 import numpy as np
@@ -115,6 +115,7 @@ class Checkpoints:
                 status = self.checkpoint.read(path)
                 status.assert_existing_objects_matched()
                 status.assert_consumed()
+                self._remove_leftovers()
                 return int(self.step.numpy())
             except _DAMAGED as error:
                 reason = str(error).splitlines()[0]
@@ -125,7 +126,22 @@ class Checkpoints:
                 f"no checkpoint in {self.directory} is readable: remove the "
                 "run directory to train again from the start"
             )
+        self._remove_leftovers()
         return 0
+
+    def _remove_leftovers(self) -> None:
+        """Removes what a save left that was killed: parts, unlisted states."""
+        listed = tuple(
+            f"{os.path.basename(path)}." for path in self.manager.checkpoints
+        )
+        if os.path.isdir(self.directory):
+            _remove(
+                self.directory,
+                lambda name: (
+                    name.startswith(("ckpt-", "checkpoint."))
+                    and not name.startswith(listed)
+                ),
+            )
 
     def save(self) -> None:
         """Saves the state, unless a weight is not finite.
@@ -159,6 +175,7 @@ def _repair_list(directory: str) -> None:
     states = [
         name.removesuffix(".index")
         for name in glob.glob(os.path.join(glob.escape(directory), "*.index"))
+        if _has_index(name.removesuffix(".index"))
     ]
     try:
         known = tf.train.get_checkpoint_state(directory)
@@ -171,7 +188,8 @@ def _repair_list(directory: str) -> None:
             f"{path} is damaged, and there is no state beside it: remove the "
             "run directory to train again from the start"
         )
-    logging.warning("%s is damaged: taking the states beside it.", path)
+    found = "damaged" if os.path.exists(path) else "missing"
+    logging.warning("%s is %s: taking the states beside it.", path, found)
     states.sort(key=lambda name: int(name.rpartition("-")[2]))
     times = [os.path.getmtime(f"{name}.index") for name in states]
     state = tf.compat.v1.train.generate_checkpoint_state_proto(
@@ -182,6 +200,25 @@ def _repair_list(directory: str) -> None:
         last_preserved_timestamp=min(times) - 1,  # none is kept for good
     )
     files.write_text(path, str(state))
+
+
+def _has_index(state: str) -> bool:
+    """Whether a state's list of tensors, which is written last, is whole."""
+    try:
+        tf.train.load_checkpoint(state)
+    except _DAMAGED:
+        return False
+    return True
+
+
+def _remove(directory: str, unwanted: Callable[[str], bool]) -> None:
+    for entry in list(os.scandir(directory)):
+        if not unwanted(entry.name):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
 
 
 @tf.function(reduce_retracing=True)
@@ -214,13 +251,14 @@ class BestWeights:
             os.path.join(self.directory, "best.json"),
             {"weights": name, "step": step, "score": score},
         )
-        for entry in list(os.scandir(self.directory)):
-            if not entry.name.startswith("weights-"):
-                continue
-            if entry.is_dir():  # of a write that was killed
-                shutil.rmtree(entry.path)
-            elif not entry.name.startswith(f"{name}."):
-                os.unlink(entry.path)
+        # A write that was killed leaves a directory.
+        _remove(
+            self.directory,
+            lambda other: (
+                other.startswith("weights-")
+                and not other.startswith(f"{name}.")
+            ),
+        )
 
     def load(self) -> dict:
         """Loads the weights into the model and returns `best.json`.

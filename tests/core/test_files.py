@@ -1,5 +1,7 @@
 """Tests of mtl_tf.core.files."""
 
+import errno
+import fcntl
 import os
 import signal
 import stat
@@ -9,7 +11,7 @@ import sys
 import pytest
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import RunError
+from mtl_tf.core.errors import InUse, RunError
 
 KILLED_WHILE_WRITING = """
 import os, signal, sys
@@ -235,10 +237,16 @@ def test_make_directory_names_the_file_that_is_in_the_way(tmp_path):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_make_directory_refuses_one_without_write_permission(tmp_path):
+def test_make_directory_refuses_one_without_write_permission(
+    tmp_path, monkeypatch
+):
     path = tmp_path / "closed"
     path.mkdir(mode=0o555)
+    if os.geteuid() == 0:  # root may write anywhere
+        access = os.access
+        monkeypatch.setattr(
+            os, "access", lambda p, mode: p != str(path) and access(p, mode)
+        )
     with pytest.raises(RunError, match="cannot write into the directory"):
         files.make_directory(str(path))
 
@@ -248,7 +256,7 @@ def test_make_directory_refuses_one_without_write_permission(tmp_path):
 
 def test_locked_refuses_a_second_process(tmp_path):
     holder = start_holder(tmp_path)
-    with pytest.raises(RunError, match="in use by another process") as caught:
+    with pytest.raises(InUse, match="in use by another process") as caught:
         with files.locked(str(tmp_path)):
             pytest.fail("two processes hold the lock")
     assert str(tmp_path) in str(caught.value)
@@ -278,6 +286,27 @@ def test_locks_of_other_directories_and_names_do_not_interfere(tmp_path):
         with files.locked(str(tmp_path / "b")):
             with files.locked(str(tmp_path / "a"), ".other"):
                 pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_not_in_use(
+    tmp_path, monkeypatch, number
+):
+    def refuse(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(RunError, match=f"lock.*: {os.strerror(number)}") as got:
+        with files.locked(str(tmp_path)):
+            pytest.fail("it is not locked")
+    assert not isinstance(got.value, InUse)
+
+
+def test_a_lock_of_somebody_else_is_named(tmp_path):
+    (tmp_path / ".lock").mkdir()  # root would open any file
+    with pytest.raises(RunError, match=r"cannot lock .*\.lock: Is a dir"):
+        with files.locked(str(tmp_path)):
+            pytest.fail("it is not locked")
 
 
 def test_locked_makes_the_directory(tmp_path):

@@ -1,3 +1,4 @@
+import errno
 import os
 import shutil
 import signal
@@ -156,6 +157,16 @@ def test_waits_for_another_builder_and_takes_its_build(
     builder = building.prepare("fdu_mtl/books", data, manual)
     other.join()
     assert builder.info.splits["test"].num_examples == 6
+
+
+def test_does_not_wait_where_nothing_can_be_locked(data, manual, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    monkeypatch.setattr(building.time, "sleep", lambda s: pytest.fail("waits"))
+    with pytest.raises(RunError, match=r"cannot lock .*fdu_mtl\.books\.lock"):
+        building.prepare("fdu_mtl/books", data, manual)
 
 
 def test_nothing_on_standard_output(data, manual, capfd):

@@ -63,3 +63,20 @@ def test_a_served_model_answers_as_predict_does(name, tmp_path):
         assert_scores(check.ask(version, task, TEXTS), run.predict(task, TEXTS))
     rows = check.check(version)
     assert len(rows) == 3 and all(row["ok"] for row in rows)
+
+
+@pytest.mark.slow
+def test_a_text_of_100_000_tokens_is_read_to_its_end(tmp_path):
+    config = corpus.config(corpus.write(tmp_path, 1, SIZES))
+    config["text"]["max_length"] = 0
+    config["model"]["scheme"] = {"name": "lstm", "units": 8}
+    directory, _ = random_runs.write_weights(tmp_path / "run", config)
+    run = mtl_tf.load(directory.path)
+    version = saved_model.export(run, str(tmp_path / "export"))
+    long = "the " * 99_999
+    texts = [f"{long}yes", "no tree", f"{long}no", ""]
+    answers = check.ask(version, "plain", texts)
+    # So many steps add up what rounding differs in.
+    assert_scores(answers[:2], run.predict("plain", texts[:2]), 1e-4)
+    first, _, last, _ = (answer["scores"]["0"] for answer in answers)
+    assert abs(first - last) > 1e-2

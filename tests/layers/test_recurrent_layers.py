@@ -378,3 +378,18 @@ def test_sizes_must_be_positive_integers(value):
         sizes = dict.fromkeys(("units", "meta_units", "meta_vector"), 2)
         with pytest.raises(ConfigError, match=f"^{field} must be"):
             MetaLSTM(**(sizes | {field: value}))
+
+
+@pytest.mark.parametrize(
+    "cores, batch, shards",
+    [(2, 16, 2), (6, 16, 4), (32, 16, 16), (4, 7, 1), (4, 0, 1), (4, None, 1)],
+)
+def test_as_many_equal_shards_as_there_are_cores(
+    monkeypatch, cores, batch, shards
+):
+    monkeypatch.setattr(recurrence.machine, "cores", lambda: cores)
+    token = recurrence._OPTIONS.set(recurrence.Options())
+    try:
+        assert recurrence._shards(batch) == shards
+    finally:
+        recurrence._OPTIONS.reset(token)

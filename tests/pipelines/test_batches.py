@@ -279,6 +279,19 @@ def test_evaluation_of_texts_longer_than_all_buckets():
     assert np.sum(batches[1]["tokens"] > 0) == 100
 
 
+def test_one_huge_text_does_not_pad_a_batch_to_its_length():
+    split = make_split("huge", [100_000, *range(1, 71), 30_000])
+    batches = as_numpy(evaluation_dataset(split, 0, 64, BOUNDARIES))
+    shapes = [b["tokens"].shape for b in batches]
+    assert [shape[1] for shape in shapes] == [64, 64, 4, 1]
+    assert all(rows * length <= 2**17 for _, rows, length in shapes)
+    assert [b["row"].shape for b in batches] == [s[:2] for s in shapes]
+    rows = np.concatenate([b["row"][0] for b in batches])
+    assert sorted(rows[rows >= 0]) == list(range(72))
+    for batch in batches:
+        check_rows(batch, [split], batch["row"], [0])
+
+
 def test_evaluation_of_an_empty_split_and_of_texts_without_labels():
     assert as_numpy(evaluation_dataset(make_split("", []), 0, 2, [4])) == []
     split = make_split("new", [3, 2])

@@ -171,6 +171,46 @@ def test_a_damaged_list_without_states_is_an_error(tmp_path):
         toy.Stage(tmp_path).checkpoints.restore()
 
 
+def leave_killed_saves(folder):
+    """What three saves leave that were killed at different moments."""
+    (folder / "ckpt-3_temp").mkdir(parents=True)
+    (folder / "ckpt-3_temp" / "part-00000-of-00001.index").touch()
+    (folder / "ckpt-4.data-00000-of-00001").write_bytes(b"all")
+    (folder / "ckpt-4.index").touch()
+    (folder / "checkpoint.tmp7").touch()
+
+
+def test_a_first_save_that_was_killed_begins_anew(tmp_path):
+    left = tmp_path / "a" / "checkpoints"
+    leave_killed_saves(left)
+    resumed = toy.Stage(tmp_path / "a")
+    assert resumed.checkpoints.restore() == 0
+    assert os.listdir(left) == []
+    assert_same(resumed.run(), toy.Stage(tmp_path / "b").run())
+
+
+def test_what_killed_saves_left_is_removed(tmp_path):
+    toy.Stage(tmp_path).run()
+    folder = tmp_path / "checkpoints"
+    before = sorted(os.listdir(folder))
+    leave_killed_saves(folder)
+    (folder / "notes.txt").touch()
+    assert toy.Stage(tmp_path).checkpoints.restore() == 12
+    assert sorted(os.listdir(folder)) == [*before, "notes.txt"]
+
+
+def test_states_without_a_list_are_listed(tmp_path, caplog):
+    toy.Stage(tmp_path).run()
+    folder = tmp_path / "checkpoints"
+    os.unlink(folder / "checkpoint")
+    leave_killed_saves(folder)
+    with caplog.at_level("WARNING"):
+        assert toy.Stage(tmp_path).checkpoints.restore() == 12
+    assert "checkpoints/checkpoint is missing" in caplog.text
+    names = {name.partition(".")[0] for name in os.listdir(folder)}
+    assert names == {"checkpoint", "ckpt-10", "ckpt-12"}
+
+
 def test_what_a_killed_write_of_best_weights_left_is_removed(tmp_path):
     left = tmp_path / "best" / "weights-5_temp"
     left.mkdir(parents=True)

@@ -302,7 +302,7 @@ def test_options_nest_and_end():
     with recurrence.options(jit=False, shards=4):
         assert not recurrence._jit()
         assert recurrence._shards(8) == 4
-        assert recurrence._shards(6) == 1
+        assert recurrence._shards(6) == 3
         assert recurrence._shards(None) == 1
         with recurrence.options(shards=2):
             assert not recurrence._jit()

@@ -1,6 +1,7 @@
 """The package as it is installed: what is in it and what it starts."""
 
 import configparser
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -15,6 +16,9 @@ import venv
 import zipfile
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from tests.test_rooms import PROGRAMS, ROOT, imports, python_files
 
@@ -269,14 +273,22 @@ def third_party(*folders):
     return found
 
 
-def declared(*extras):
-    requirements = runpy.run_path(str(ROOT / "setup.py"), run_name="read")
-    lines = list(requirements["REQUIREMENTS"])
+def setup_names():
+    return runpy.run_path(str(ROOT / "setup.py"), run_name="read")
+
+
+def requirements(*extras):
+    names = setup_names()
+    lines = list(names["REQUIREMENTS"])
     for extra in extras:
-        lines += requirements["EXTRAS"][extra]
+        lines += names["EXTRAS"][extra]
+    return [Requirement(line) for line in lines]
+
+
+def declared(*extras):
     return {
-        re.match(r"[\w.-]+", line)[0].lower().replace("-", "_")
-        for line in lines
+        requirement.name.lower().replace("-", "_")
+        for requirement in requirements(*extras)
     }
 
 
@@ -300,3 +312,34 @@ def test_third_party_imports_are_declared(folders, extras):
         if names.get(top, top) not in known
     }
     assert undeclared == {}
+
+
+def test_every_admitted_python_can_run_the_requirements():
+    python = SpecifierSet(setup_names()["PYTHON"])
+    minors = range(sys.version_info.minor + 1)
+    admitted = [f"3.{minor}" for minor in minors if f"3.{minor}" in python]
+    assert f"3.{sys.version_info.minor}" in admitted
+    bound = []
+    for requirement in requirements("dev"):
+        package = importlib.metadata.distribution(requirement.name)
+        lowest = [
+            s.version for s in requirement.specifier if s.operator == ">="
+        ]
+        # Below a newer version pip can find an older one, for an older Python.
+        if Version(package.version) in map(Version, lowest):
+            needs = SpecifierSet(package.metadata["Requires-Python"] or "")
+            refused = [version for version in admitted if version not in needs]
+            assert refused == [], requirement
+            bound.append(requirement.name)
+    if not bound:
+        pytest.skip("every package is newer than its lower bound")
+
+
+def test_pages_and_tools_name_the_python_of_setup():
+    [oldest] = SpecifierSet(setup_names()["PYTHON"])
+    assert oldest.operator == ">="
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"Python {oldest.version} or newer" in readme
+    target = "py" + oldest.version.replace(".", "")
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'target-version = "{target}"' in project

@@ -17,7 +17,10 @@ validation scores are of sentences that were trained on, and say nothing.
 Command: python -m launch.train --config=conll2000:characters
     --model_dir=runs/conll2000 --manual_dir=FOLDER (that holds conll2000/)
 
-Time and score: see docs/results.md.
+Time and score: test F1 of chunks on one shared core of an AMD EPYC: `words`
+91.1, 4 min; `words_all` 91.6, 4 min; `characters` 92.6, 12 min;
+`characters_all` 92.9, 13 min; `best_all` 93.8, 23 min; none for `best` yet
+(docs/results.md).
 """
 
 from ml_collections import config_dict

@@ -14,7 +14,9 @@ choice and were not tuned.
 Command: python -m launch.train --config=conll2000_transformer:l_i
     --model_dir=runs/conll2000_l_i --manual_dir=FOLDER (that holds conll2000/)
 
-Time and score: see docs/results.md.
+Time and score: test F1 of chunks and accuracy of parts of speech on one
+shared core of an AMD EPYC: `s_p` 89.5 and 97.5, 19 min; `l_i` 90.0 and 97.6,
+21 min; `l_e` is not measured yet (docs/results.md).
 """
 
 from ml_collections import config_dict

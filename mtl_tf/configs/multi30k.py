@@ -12,7 +12,9 @@ Command: python -m launch.train --config=multi30k --model_dir=runs/multi30k
     --manual_dir=FOLDER (that holds multi30k/)
 One pair alone: --config=multi30k:en-de
 
-Time and score: see docs/results.md.
+Time and score: test BLEU 36.0 (German), 56.8 (French) and 29.8 (Czech) in 87
+min on one shared core of an AMD EPYC; a pair alone 33.3, 52.4 or 27.8 in some
+30 min (docs/results.md).
 """
 
 from ml_collections import config_dict

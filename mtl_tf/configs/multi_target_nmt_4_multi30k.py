@@ -14,7 +14,9 @@ Command: python -m launch.train --config=multi_target_nmt_4_multi30k:multi
 Whole table: python -m launch.reproduce --table=multi_target_nmt/4_multi30k
     --model_dir=runs/nmt_4_multi30k --manual_dir=FOLDER
 
-Time and score: see docs/results.md.
+Time and score: not run to its end; with 8 epochs, beside other jobs, test
+BLEU of German and Czech is 26.7 and 19.3 for `multi` in 115 min, 21.5 and
+16.7 for the pairs alone in 20 min each (docs/results.md).
 """
 
 from ml_collections import config_dict

@@ -6,7 +6,8 @@ comes with the package. No table of the paper.
 
 Command: python -m launch.train --config=quickstart --model_dir=runs/quickstart
 
-Time and score: see docs/results.md.
+Time and score: 89.9 % mean test accuracy, 34 s of training on 2 cores that
+other jobs shared (docs/results.md).
 """
 
 from ml_collections import config_dict

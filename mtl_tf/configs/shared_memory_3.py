@@ -15,7 +15,7 @@ Command: python -m launch.train --config=shared_memory_3:arc_i
 Whole table: python -m launch.reproduce --table=shared_memory/3
     --model_dir=runs/shared_memory_3 --manual_dir=FOLDER
 
-Time and score: see docs/results.md.
+Time and score: not run to its end.
 """
 
 from ml_collections import config_dict

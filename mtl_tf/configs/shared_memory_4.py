@@ -15,7 +15,10 @@ Command: python -m launch.train --config=shared_memory_4:arc_i
 Whole table: python -m launch.reproduce --table=shared_memory/4
     --model_dir=runs/shared_memory_4 --manual_dir=FOLDER
 
-Time and score: see docs/results.md.
+Time and score: mean accuracy on half of the test texts, with vectors learnt
+from FDU-MTL, on one shared core of an AMD EPYC: `lstm` 76.0 %, 4 min;
+`me_lstm` 76.0 %, 6 min; `arc_i` 77.3 %, 5 min; `arc_ii` 77.6 %, 11 min;
+`mt_cnn` 86.5 %, 6 min; `mt_dnn` 84.2 %, 15 s (docs/results.md).
 """
 
 from ml_collections import config_dict

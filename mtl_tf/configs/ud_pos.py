@@ -10,7 +10,8 @@ alone, `characters` also their characters and casing, `best` is larger.
 Command: python -m launch.train --config=ud_pos:characters
     --model_dir=runs/ud_pos --manual_dir=FOLDER (that holds a treebank)
 
-Time and score: see docs/results.md.
+Time and score: `characters` 95.0 % test accuracy on English EWT, 9 min on one
+shared core of an AMD EPYC; none for `words` and `best` yet (docs/results.md).
 """
 
 from ml_collections import config_dict

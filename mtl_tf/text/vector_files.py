@@ -37,13 +37,17 @@ class VectorFile:
         self.row_count = 0
         self.skipped = 0
         self.header_rows: int | None = None
+        # Rows whose word ends in a number, such as "iphone 5".
+        self._doubtful_count = 0
+        self._first_doubtful: tuple[bytes, int] | None = None
 
     def rows(self) -> Iterator[Row]:
         """Yields all rows; their numbers are counted, not parsed.
 
         Raises:
             DataError: the file cannot be read, or a row has not `dimension`
-                numbers.
+                numbers. Where only all rows together show that, it is raised
+                after the last of them.
         """
         for number, line in enumerate(self._lines(), start=1):
             line = line.rstrip(b" \r\n")
@@ -56,6 +60,9 @@ class VectorFile:
                 yield self._row(line, number)
         if not self.row_count:
             raise DataError(f"{self.path} holds no word vectors")
+        # No file has only such words: its rows are longer.
+        if self._doubtful_count == self.row_count > 1:
+            raise self._dimension_error(*self._first_doubtful)
 
     def numbers(self, row: Row) -> np.ndarray:
         """Parses a row's numbers: float32 [dimension].
@@ -90,6 +97,9 @@ class VectorFile:
         inner = word.split(b" ")[1:]
         if all(b"." in part and _is_number(part) for part in inner):
             raise self._dimension_error(line, number)
+        if _is_number(inner[-1]):
+            self._doubtful_count += 1
+            self._first_doubtful = self._first_doubtful or (line, number)
         return Row(word, b" ".join(numbers), number)
 
     def _is_header(self, line: bytes) -> bool:

@@ -1,5 +1,6 @@
 """Runs the stages of a run: joint training, then fine-tuning."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -53,7 +54,6 @@ class StageRunner:
     ):
         self.config, self.run, self.data = config, run, data
         self.model, self.strategy = model, strategy
-        self.summaries = Summaries(run.file("tensorboard"))
         # Greedy search tells checkpoints apart, and quickly.
         translator = make_translator(
             model,
@@ -79,12 +79,17 @@ class StageRunner:
             logging.info("Continuing %s from step %d.", stage.name, start)
         elif stage.folder:
             self._begin_from_joint(stage, checkpoints)
+        summaries = Summaries(
+            self.run.file(os.path.join("tensorboard", stage.folder))
+        )
         loop = Loop(
             trainer,
             checkpoints,
             self._dataset(stage, batches, options.total_steps),
             lambda: self._evaluate(stage),
-            lambda entry: self._record(stage, trainer.optimizer, entry),
+            lambda entry: self._record(
+                stage, trainer.optimizer, summaries, entry
+            ),
             options,
             [task.name for task in self.data.tasks],
             self._next_key(stage, batches),
@@ -322,13 +327,13 @@ class StageRunner:
         self,
         stage: Stage,
         optimizer: keras.optimizers.Optimizer,
+        summaries: Summaries,
         entry: dict[str, Any],
     ) -> None:
         rate = float(optimizer.learning_rate)
         entry = {"stage": stage.name, **entry, "learning_rate": rate}
         self.run.append_metrics(entry)
-        if not stage.folder:
-            self.summaries.write(entry)
+        summaries.write(entry)
         scores = entry["validation"]
         names = [self.data.tasks[n].name for n in stage.tasks]
         primary = [self.data.tasks[n].metrics[0] for n in stage.tasks]

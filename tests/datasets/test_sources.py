@@ -1,3 +1,4 @@
+import errno
 import gzip
 import os
 
@@ -32,6 +33,35 @@ def test_unreadable_directory(tmp_path):
     with pytest.raises(DataError, match="Permission denied"):
         sources.corpus_directory(str(tmp_path), "fdu_mtl")
     tmp_path.chmod(0o700)
+
+
+@pytest.fixture
+def refusal():
+    """What Python raises without permission, for root, who has it always."""
+
+    def refuse(path, *args, **options):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    return refuse
+
+
+def test_refused_directory(tmp_path, monkeypatch, refusal):
+    monkeypatch.setattr(os, "listdir", refusal)
+    message = f"data folder {tmp_path}: Permission denied; --manual_dir"
+    with pytest.raises(DataError, match=message):
+        sources.corpus_directory(str(tmp_path), "fdu_mtl")
+    with pytest.raises(DataError, match=f"{tmp_path}: Permission denied"):
+        sources.fingerprint({"corpus": str(tmp_path)})
+
+
+def test_refused_file(tmp_path, monkeypatch, refusal):
+    path = tmp_path / "books.task.train"
+    path.write_text("x")
+    monkeypatch.setattr("builtins.open", refusal)
+    with pytest.raises(DataError, match=f"{path}: Permission denied; the"):
+        sources.read_source(str(path))
+    with pytest.raises(DataError, match=f"{path}: Permission denied"):
+        sources.fingerprint({"corpus": str(tmp_path)})
 
 
 def test_a_file_as_directory(tmp_path):

@@ -76,6 +76,37 @@ def test_words_with_spaces_are_split_from_the_right(write):
     assert report.rows == 4
 
 
+INTEGERS = "the 1 2 3 4 5\na 6 7 8 9 10\n"
+
+
+@pytest.mark.parametrize(
+    "pack", [str.encode, lambda s: gzip.compress(s.encode())]
+)
+@pytest.mark.parametrize("header", ["", "2 3\n"])
+@pytest.mark.parametrize("rest", ["", "at name 1 2 3 4 5\n", "x 1 2.5 3 4 5\n"])
+def test_integers_of_another_dimension_are_no_words(write, pack, header, rest):
+    path = write(pack(header + INTEGERS + rest))
+    line = 2 if header else 1
+    message = f":{line}: 5 numbers after 'the', but 3 are needed"
+    with pytest.raises(DataError, match=message):
+        load(path, "the")
+
+
+@pytest.mark.parametrize("header", ["", "3 3\n"])
+def test_some_words_may_end_in_numbers(write, header):
+    path = write(header + "1 2 7 8 9\niphone 5 4 5 6\nthe 1 2 3\n")
+    matrix, report = load(path, "1\\s2", "iphone\\s5", "the")
+    assert matrix[2:, 0].tolist() == [7, 4, 1]
+    assert report.rows == 3
+    matrix, _ = load(write("1 2 7 8 9\n. . 4 5 6\n"), "1\\s2", ".\\s.")
+    assert matrix[2:, 0].tolist() == [7, 4]
+
+
+def test_a_single_row_may_end_in_a_number(write):
+    matrix, _ = load(write("iphone 5 4 5 6\n"), "iphone\\s5")
+    assert matrix[2].tolist() == [4, 5, 6]
+
+
 def test_no_break_spaces_and_other_bytes_are_part_of_the_word(write):
     path = write("a\u00a0b 1 2 3\n\x85 4 5 6\n".encode() + b"\xff 7 8 9\n")
     matrix, _ = load(path, "a\u00a0b", "\x85")

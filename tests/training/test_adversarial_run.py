@@ -9,10 +9,10 @@ import os
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from mtl_tf.training import runs
 from tests.system import corpus
+from tests.training.charts import scalars
 from tests.training.test_runs import assert_same_weights, metrics
 
 TASKS = ("books", "films", "music", "toys")
@@ -87,18 +87,6 @@ def test_the_discriminator_falls_to_chance_and_the_tasks_hold(
         np.testing.assert_allclose(np.mean(of_tasks), accuracy[-1])
     assert last[0.0] > 45
     assert last[0.1] < 35
-
-
-def scalars(folder, name):
-    """Values of a TensorBoard chart by step."""
-    found = {}
-    for file in sorted(os.listdir(folder)):
-        path = os.path.join(folder, file)
-        for event in tf.compat.v1.train.summary_iterator(path):
-            for value in event.summary.value:
-                if value.tag == name:
-                    found[event.step] = float(tf.make_ndarray(value.tensor))
-    return found
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.training import runs
 from tests.system import corpus
+from tests.training.charts import scalars
 
 
 def train(config, directory, **options):
@@ -296,6 +297,18 @@ def test_fine_tuning(tmp_path, toy_run, toy_files, scope):
                 assert moved
         if scope == "private":
             assert not shared
+    charts = os.path.join(tmp_path, "a", "tensorboard")
+    assert {"plain", "mirror", "mean"} < set(os.listdir(charts))
+    for stage in {e["stage"] for e in entries}:
+        folder = os.path.join(charts, "" if stage == "joint" else stage)
+        history = [e for e in entries if e["stage"] == stage]
+        means = {e["step"]: e["validation"]["mean"] for e in history}
+        drawn = scalars(os.path.join(folder, "mean"), "validation/mean")
+        assert drawn == pytest.approx(means)
+        for task in history[0]["validation"]["tasks"]:
+            losses = {e["step"]: e["train_loss"][task] for e in history}
+            drawn = scalars(os.path.join(folder, task), "train/loss")
+            assert drawn == pytest.approx(losses)
 
 
 @pytest.mark.slow

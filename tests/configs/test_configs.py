@@ -162,6 +162,22 @@ def test_transformer_sharing_has_the_papers_settings():
         assert (config.training.epochs, config.training.clip_norm) == (30, 1.0)
         assert config.training.l2 == 0.0
         assert config.text.max_length == scheme.max_positions == 400
+        check_what_the_code_of_the_thesis_does(config)
+
+
+def check_what_the_code_of_the_thesis_does(config):
+    """What the text of Sun (2019) leaves open or says otherwise."""
+    model, scheme = config.model, config.model.scheme
+    assert config.text.tokenizer.lowercase is True
+    assert model.embedding_dim == 300
+    assert model.dropout.to_dict() == {"embedding": 0.0, "head": 0.5}
+    assert (scheme.input_dropout, scheme.dropout) == (0.5, 0.1)
+    assert model.init.to_dict() == {"name": "normal", "range": 0.05}
+    assert (scheme.norm, scheme.positions) == ("pre", "learned")
+    # Ours: with any length a bucket's, batches have little padding.
+    pipeline = config.pipeline
+    assert (pipeline.buckets, pipeline.bucket_multiple) == (32, 1)
+    assert config.training.mixed_precision == "float32"
 
 
 def test_meta_mtl_5_tags_with_the_papers_sizes():

@@ -7,7 +7,9 @@ In a copy of the checkout,
     line that holds TEXT,
 *   a `bash` block is run,
 *   a `text` block shows what the last commands printed: each of its lines must
-    stand there, in this order; `...` stands for anything.
+    stand there, in this order; `...` stands for anything,
+*   an indented block is not run: it needs a corpus that is not ours to give, or
+    hours.
 """
 
 import dataclasses

@@ -161,9 +161,33 @@ def test_learns_transitions_that_tokens_do_not_show():
     assert losses["softmax"] > 7.9 * np.log(2)
 
 
-def trained(model, batch, steps):
+@pytest.mark.parametrize("scheme", ["s_p", "l_e"])
+def test_a_crf_trains_the_transformer_below_it(scheme):
+    """Tags alternate; a word anywhere in the text says from which one."""
+    draw = np.random.default_rng(0)
+    first = draw.integers(0, 2, (1, 32, 1))
+    tokens = draw.integers(3, 20, (1, 32, 8))
+    np.put_along_axis(tokens, draw.integers(0, 8, first.shape), 1 + first, 2)
+    arrays = {"task": [1], "tokens": tokens, "tags": (first + np.arange(8)) % 2}
+    batch = {name: tf.constant(a, tf.int32) for name, a in arrays.items()}
+    tasks = [
+        {"name": name, "kind": "tagging", "labels": ["A", "B"]}
+        for name in ("one", "other")
+    ]
+    sizes = {"layers": 2, "units": 16, "heads": 2, "feed_forward": 16}
+    still = {"dropout": 0.0, "input_dropout": 0.0}
+    config = make_config(scheme={"name": scheme, **sizes, **still})
+    model = build_model(config, 20, tasks)
+    assert model.heads["tagging"].decoder == "crf"
+    output = trained(model, batch, steps=150, rate=0.01)
+    # Who knows the transitions only has one bit a text to guess.
+    assert np.mean(output["loss"]) < 0.1 * np.log(2)
+    np.testing.assert_array_equal(output["prediction"], batch["tags"])
+
+
+def trained(model, batch, steps, rate=0.1):
     """The outputs after some steps."""
-    optimizer = keras.optimizers.Adam(0.1)
+    optimizer = keras.optimizers.Adam(rate)
     optimizer.build(model.trainable_variables)
 
     @tf.function

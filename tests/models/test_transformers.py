@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers.dropout import Dropout
 from mtl_tf.models.multi_task import build_model, count_parameters
 from mtl_tf.models.registry import SCHEMES, make_scheme
 from mtl_tf.models.transformer import TransformerScheme
@@ -114,17 +115,32 @@ def test_a_longer_bucket_changes_nothing(name):
     )
     # Neither what stands at padding nor with which texts one is batched.
     scheme = made(name)
+    expected = scheme(EMBEDDED, MASK, TASK)["summary"]
     other = np.where(MASK[..., None], EMBEDDED, 1e3)
-    alone = scheme(EMBEDDED[:1, :1], MASK[:1, :1], TASK[:1])
-    for summary in (
-        scheme(other, MASK, TASK)["summary"],
-        alone["summary"],
+    np.testing.assert_allclose(
+        scheme(other, MASK, TASK)["summary"], expected, atol=1e-5
+    )
+    padded = (slice(1), slice(1, 2))
+    alone = scheme(other[padded], MASK[padded], TASK[:1])
+    np.testing.assert_allclose(alone["summary"], expected[padded], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_get_the_input_dropout_of_the_words(name, monkeypatch):
+    """Where it drops all, only the bias of the linear map is left."""
+    monkeypatch.setattr(
+        Dropout, "call", lambda self, x, **_: x * (self.salt != "input")
+    )
+    scheme = made(name)
+    output = scheme(EMBEDDED[:1, :1], MASK[:1, :1], TASK[:1])
+    places = scheme.rows + LENGTHS[0, 0]
+    biases = np.tile(np.array(scheme.bias, np.float64), [places, 1])
+    states, _ = reference.encoder(scheme.encoder, biases)
+    for got, wanted in (
+        (output["sequence"][0, 0], states[scheme.rows :]),
+        (output["summary"][0, 0], expected_summary(name, states, TASK[0])),
     ):
-        np.testing.assert_allclose(
-            summary[:1, :1],
-            scheme(EMBEDDED, MASK, TASK)["summary"][:1, :1],
-            atol=1e-5,
-        )
+        np.testing.assert_allclose(got, wanted, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["s_p", "l_e"])

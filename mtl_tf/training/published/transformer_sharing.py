@@ -84,8 +84,8 @@ TRANSFORMER_SHARING_4_3 = PublishedTable(
         "Matrices are drawn from a normal distribution with deviation 0.05, "
         "word vectors without a pretrained one uniformly within 0.05; at the "
         "paper's rate for word vectors, 5e-5, those learn slowly.",
-        "At most 30 epochs as in the paper; as in its code the checkpoint "
-        "with the best mean validation score is the one tested.",
+        "As in the paper's code the checkpoint with the best mean validation "
+        "score is the one tested; the number of epochs is the config's.",
         "The paper gives one figure a task, without a spread over seeds.",
     ),
 )

@@ -318,7 +318,10 @@ def _setting(
         every = "each task" if len(titles) == len(tasks) else ", ".join(titles)
         yield f"{ours:,} test {unit} of {every}; the paper has {paper:,}."
     if overrides:
-        yield f"Changed in every row's config: {', '.join(overrides)}."
+        yield (
+            "Changed in every row's config, whatever else stands here: "
+            f"{', '.join(overrides)}."
+        )
 
 
 def _coverage(

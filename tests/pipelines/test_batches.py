@@ -1,18 +1,13 @@
-import time
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.configs import transformer_sharing_4_3
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.models.transformer import TransformerScheme
 from mtl_tf.pipelines.batches import (
     BatchPlan,
     evaluation_dataset,
     training_dataset,
 )
-from mtl_tf.pipelines.buckets import make_boundaries
 from tests.pipelines.helpers import (
     as_numpy,
     assert_same_batches,
@@ -301,44 +296,3 @@ def test_evaluation_of_an_empty_split_and_of_texts_without_labels():
     (batch,) = as_numpy(evaluation_dataset(split, 0, 4, [4]))
     assert "label" not in batch
     np.testing.assert_array_equal(batch["row"], [[1, 0, -1, -1]])
-
-
-def test_batches_cost_little_beside_training():
-    splits = [make_split(f"t{i}", [100] * 500) for i in range(16)]
-    plan = make_plan("uniform", splits, batch_size=16, boundaries=[104])
-    steps = 500
-    batches = iter(training_dataset(plan, stop_step=steps + 1))
-    next(batches)
-    start = time.process_time()
-    for _ in range(steps):
-        next(batches)
-    used = time.process_time() - start
-    assert used / (16 * steps) < 1e-4  # 10,000 examples/s; 60,000 were seen
-
-
-def test_the_lengths_of_reviews_leave_little_padding():
-    """Long-tailed lengths like those of FDU-MTL, with the shipped pipeline."""
-    config = transformer_sharing_4_3.get_config()
-    pipeline, longest = config.pipeline, config.text.max_length
-    draw = np.random.default_rng(0)
-    splits = []
-    # No multiples of the batch: each task's last one is smaller.
-    sizes = {"camera": 1397, "magazines": 1370, "software": 1315}
-    for name, size in sizes.items():
-        lengths = np.clip(draw.lognormal(4.5, 0.8, size), 1, longest)
-        splits.append(make_split(name, lengths.astype(int)))
-    every = np.concatenate([split.lengths for split in splits])
-    boundaries = make_boundaries(
-        pipeline.buckets, every, longest, pipeline.bucket_multiple
-    )
-    for trained in (splits, *([split] for split in splits)):
-        plan = make_plan(
-            pipeline.schedule.to_dict(),
-            trained,
-            batch_size=pipeline.batch_size,
-            boundaries=boundaries,
-            static_shapes=TransformerScheme.static_shapes,
-        )
-        assert plan.padding_share() < 0.15
-        steps = [-(-len(split) // pipeline.batch_size) for split in trained]
-        assert plan.steps_per_epoch == sum(steps)

@@ -230,8 +230,7 @@ def evaluation_dataset(
         # The store has one split, whatever the task's number.
         alone = {**step, "task": tf.zeros_like(step["task"])}
         batch = _make_batch(store, True, alone)
-        rows = step["rows"]
-        rows = rows[:, : step["size"]] if "size" in step else rows
+        rows = step["rows"][:, : step.get("size")]
         return {**batch, "task": step["task"], "row": rows}
 
     dataset = tf.data.Dataset.from_tensor_slices(plan)

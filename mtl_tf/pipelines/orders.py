@@ -104,7 +104,7 @@ def batch_sizes(
         "pipeline.tokens_per_batch", tokens_per_batch
     ):
         return np.full(len(boundaries), batch_size, np.int32)
-    cells = np.asarray(boundaries).reshape(len(boundaries), -1).sum(axis=1)
+    cells = _cells(boundaries)
     if tokens_per_batch < cells[-1]:
         raise ConfigError(
             f"pipeline.tokens_per_batch must hold the longest texts, "
@@ -122,9 +122,13 @@ def evaluation_sizes(boundaries: Boundaries, batch_size: int) -> np.ndarray:
     Returns:
         int32 [buckets], not increasing, at least 1.
     """
-    cells = np.asarray(boundaries).reshape(len(boundaries), -1).sum(axis=1)
-    sizes = np.maximum(_in_eights(_EVALUATED_CELLS // cells), 1)
+    sizes = np.maximum(_in_eights(_EVALUATED_CELLS // _cells(boundaries)), 1)
     return np.minimum(sizes, batch_size)
+
+
+def _cells(boundaries: Boundaries) -> np.ndarray:
+    """Tokens of an example of each bucket with its padding, on both sides."""
+    return np.asarray(boundaries).reshape(len(boundaries), -1).sum(axis=1)
 
 
 def _in_eights(sizes: np.ndarray) -> np.ndarray:

@@ -172,16 +172,17 @@ def _repair_list(directory: str) -> None:
     beside states that are whole.
     """
     path = os.path.join(directory, "checkpoint")
+    try:
+        if tf.train.get_checkpoint_state(directory) is not None:
+            return
+    except ValueError:  # an empty file
+        pass
     states = [
         name.removesuffix(".index")
         for name in glob.glob(os.path.join(glob.escape(directory), "*.index"))
         if _has_index(name.removesuffix(".index"))
     ]
-    try:
-        known = tf.train.get_checkpoint_state(directory)
-    except ValueError:  # an empty file
-        known = None
-    if known is not None or not (states or os.path.exists(path)):
+    if not (states or os.path.exists(path)):
         return
     if not states:
         raise RunError(

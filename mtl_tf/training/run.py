@@ -9,7 +9,6 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import evaluator, predictions, translation_metrics
-from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines import encoding
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task
@@ -21,7 +20,7 @@ from mtl_tf.training.building import build
 from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.inference import DIAGNOSTICS, Predictor
 from mtl_tf.training.run_directory import RunDirectory
-from mtl_tf.training.translating import Translator, make_translator
+from mtl_tf.training.translating import make_translator
 
 
 class Run:
@@ -32,9 +31,7 @@ class Run:
         config: the resolved config.
         tasks: per task a dict of name, kind, labels, metrics.
         encoder: texts to ids.
-        boundaries: padded lengths of the buckets.
-        model: the model; `weights_for` fills it.
-        translator: of a run that translates.
+        predictor: runs the model, which `weights_for` fills.
     """
 
     def __init__(
@@ -43,17 +40,14 @@ class Run:
         config: Mapping[str, Any],
         tasks: Sequence[Mapping[str, Any]],
         encoder: TextEncoder,
-        boundaries: Sequence[int],
-        model: MultiTaskModel,
-        translator: Translator | None = None,
+        predictor: Predictor,
     ):
         self.directory = directory
         self.config = config
         self.tasks = [dict(task) for task in tasks]
         self.encoder = encoder
-        self.boundaries = list(boundaries)
-        self.model = model
-        self.predictor = Predictor(model, boundaries, translator)
+        self.predictor = predictor
+        self.model = predictor.model
         self.loaded: str | None = None
 
     def task_index(self, name: str) -> int:
@@ -374,6 +368,7 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
             f"such a setting, and {run_directory} does not"
         )
     boundaries = directory.read("data.json")["boundaries"]
-    run = Run(directory, config, tasks, encoder, boundaries, model, translator)
+    predictor = Predictor(model, boundaries, translator)
+    run = Run(directory, config, tasks, encoder, predictor)
     run.weights_for(tasks[0]["name"])
     return run

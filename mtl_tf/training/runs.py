@@ -24,7 +24,6 @@ from mtl_tf.training import (
 )
 from mtl_tf.training.building import build
 from mtl_tf.training.data import CleanParts
-from mtl_tf.training.run import load
 from mtl_tf.training.run_directory import RunDirectory
 from mtl_tf.training.strategies import make_strategy
 
@@ -208,7 +207,7 @@ def _train_jointly(
     for stage in stage_plan.plan(config, names):
         state = runner.execute(stage)
         seconds += float(state.seconds.numpy())
-    trained = load(run.path)
+    trained = runner.trained()
     parts = [
         trained.evaluate(split, None, *where, clean=clean)
         for split in config["evaluation"]["splits"]

@@ -1,5 +1,6 @@
 """Runs the stages of a run: joint training, then fine-tuning."""
 
+import copy
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -24,7 +25,7 @@ from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.inference import Predictor
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
-from mtl_tf.training.run import score
+from mtl_tf.training.run import Run, score
 from mtl_tf.training.run_directory import RunDirectory
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from mtl_tf.training.stage_plan import Stage
@@ -97,6 +98,20 @@ class StageRunner:
         with recurrence.options(jit=self.config["training"]["jit"] and None):
             loop.run(start)
         return checkpoints
+
+    def trained(self) -> Run:
+        """The run on the model at hand, when all stages are done.
+
+        `run.load` would make another model, which is traced and compiled anew
+        where this one has been for the validation splits.
+        """
+        predictor = copy.copy(self.predictor)
+        predictor.translator = make_translator(
+            self.model, self.data.encoder, self.config
+        )
+        return Run(
+            self.run, self.config, self.task_dicts, self.data.encoder, predictor
+        )
 
     def _batches(self, stage: Stage) -> BatchPlan:
         pipeline = self.config["pipeline"]

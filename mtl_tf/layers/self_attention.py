@@ -1,5 +1,7 @@
 """Multi-head self-attention with a padding mask."""
 
+from collections.abc import Callable
+
 import keras
 import tensorflow as tf
 
@@ -13,6 +15,9 @@ from mtl_tf.layers.steps import product
 # 0, and, unlike with -inf, a text that is all padding has finite weights.
 _OUT_OF_REACH = -1e9
 
+# How many scores are held at once where nobody asks for the weights: 256 MB.
+_SCORES_AT_ONCE = 1 << 26
+
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class SelfAttention(StackedLayer):
@@ -25,7 +30,9 @@ class SelfAttention(StackedLayer):
     dropout is on the weights.
 
     The maps of all heads and of Q, K and V are one matrix product. The
-    softmax is taken in float32, whatever the policy.
+    softmax is taken in float32, whatever the policy. Weights take memory with
+    the square of the length: where they are not returned, and outside of
+    training, only some of the places read at a time.
 
     (Keras's MultiHeadAttention draws its dropout from a state of its own, so
     that a training that is resumed would go another way.)
@@ -39,7 +46,8 @@ class SelfAttention(StackedLayer):
     Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `queries`
         `[N, Q, D]`: the places that read, where not all do.
     Output shape: `[N, Q, D]`, and the weights float32 `[N, h, Q, S]` before
-        dropout; Q is S if there are no `queries`.
+        dropout; Q is S if there are no `queries`. With `return_weights=False`
+        there may be None in place of the weights.
     Masking: places that are padding have the weight 0. What they read
         themselves means nothing.
 
@@ -72,19 +80,35 @@ class SelfAttention(StackedLayer):
         self.output_bias = self.add("output_bias", size)
         self.built = True
 
-    def call(self, x, mask, queries=None, training=False, seed=None):
+    def call(
+        self,
+        x,
+        mask,
+        queries=None,
+        training=False,
+        seed=None,
+        return_weights=True,
+    ):
         """Attends; see the class."""
         q, k, v = self._projections(x, queries)
         # Scaling the queries takes less than scaling the scores.
-        scores = tf.matmul(
-            q * (self.units // self.heads) ** -0.5, k, transpose_b=True
-        )
+        q = q * (self.units // self.heads) ** -0.5
         bias = tf.where(mask, 0.0, _OUT_OF_REACH)[:, None, None]
-        weights = tf.nn.softmax(tf.cast(scores, tf.float32) + bias)
-        dropped = self.dropout(weights, training=training, seed=seed)
-        read = tf.transpose(tf.matmul(self.cast(dropped), v), [0, 2, 1, 3])
-        shape = tf.concat([tf.shape(read)[:2], [self.units]], 0)
-        y = product(tf.reshape(read, shape), self.cast(self.output_kernel))
+
+        def read(q):
+            scores = tf.cast(tf.matmul(q, k, transpose_b=True), tf.float32)
+            weights = tf.nn.softmax(scores + bias)
+            dropped = self.dropout(weights, training=training, seed=seed)
+            return tf.matmul(self.cast(dropped), v), weights
+
+        if return_weights or training:
+            found, weights = read(q)
+        else:
+            found = _in_parts(lambda part: read(part)[0], q, tf.shape(k)[2])
+            weights = None
+        found = tf.transpose(found, [0, 2, 1, 3])
+        shape = tf.concat([tf.shape(found)[:2], [self.units]], 0)
+        y = product(tf.reshape(found, shape), self.cast(self.output_kernel))
         return y + self.cast(self.output_bias), weights
 
     def _projections(self, x, queries):
@@ -111,3 +135,22 @@ class SelfAttention(StackedLayer):
             "heads": self.heads,
             "dropout": self.dropout.rate,
         }
+
+
+def _in_parts(
+    read: Callable[[tf.Tensor], tf.Tensor], q: tf.Tensor, keys: tf.Tensor
+) -> tf.Tensor:
+    """`read(q)` for queries `[N, h, Q, d]`, for some of Q at a time."""
+    shape = tf.shape(q)
+    count, heads, places, width = tf.unstack(tf.cast(shape, tf.int64))
+    each = tf.maximum(count * heads * tf.cast(keys, tf.int64), 1)
+    rows = tf.clip_by_value(_SCORES_AT_ONCE // each, 1, tf.maximum(places, 1))
+    parts = tf.maximum(-(-places // rows), 1)
+    q = tf.pad(q, [[0, 0], [0, 0], [0, parts * rows - places], [0, 0]])
+    q = tf.reshape(q, [count, heads, parts, rows, width])
+    found = tf.map_fn(
+        read, tf.transpose(q, [2, 0, 1, 3, 4]), parallel_iterations=1
+    )
+    found = tf.transpose(found, [1, 2, 0, 3, 4])
+    found = tf.reshape(found, [count, heads, parts * rows, width])
+    return found[:, :, :places]

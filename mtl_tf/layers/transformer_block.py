@@ -41,7 +41,8 @@ class TransformerBlock(StackedLayer):
     Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `place`, int32
         `[N]`: the one place of each text whose output is wanted.
     Output shape: `[N, S, D]` (or `[N, 1, D]`), and the weights of attention
-        float32 `[N, heads, S, S]` (or `[N, heads, 1, S]`).
+        float32 `[N, heads, S, S]` (or `[N, heads, 1, S]`); None in place of
+        them may be there with `return_weights=False`.
     Masking: padding is not attended to; its own outputs mean nothing.
 
     Example:
@@ -91,7 +92,15 @@ class TransformerBlock(StackedLayer):
         self.feed_forward_norm.build(shape)
         self.built = True
 
-    def call(self, x, mask, place=None, training=False, seed=None):
+    def call(
+        self,
+        x,
+        mask,
+        place=None,
+        training=False,
+        seed=None,
+        return_weights=True,
+    ):
         """Computes the block; see the class."""
         call = {"training": training, "seed": seed}
         x, pre = self.cast(x), self.norm == "pre"
@@ -100,7 +109,9 @@ class TransformerBlock(StackedLayer):
         if place is not None:
             queries = tf.gather(keys, place, batch_dims=1)[:, None]
             x = tf.gather(x, place, batch_dims=1)[:, None]
-        read, weights = self.attention(keys, mask, queries, **call)
+        read, weights = self.attention(
+            keys, mask, queries, return_weights=return_weights, **call
+        )
         x = x + self.attention_dropout(read, **call)
         x = x if pre else self.attention_norm(x)
         y = self.feed_forward(self.feed_forward_norm(x) if pre else x, **call)

@@ -23,7 +23,8 @@ class TransformerEncoder(StackedLayer):
         `[N]`: the one place of each text whose state is wanted. Then the last
         block computes no other.
     Output shape: the states `[N, S, D]` (or `[N, D]`), and a list of the
-        blocks' weights of attention, see `TransformerBlock`.
+        blocks' weights of attention, see `TransformerBlock`; an empty list
+        with `return_weights=False`, which saves memory on long texts.
     Masking: padding changes nothing elsewhere, and its own states are 0.
 
     Example:
@@ -76,15 +77,28 @@ class TransformerEncoder(StackedLayer):
             self.last_norm.build(tuple(input_shape))
         self.built = True
 
-    def call(self, x, mask, place=None, training=False, seed=None):
+    def call(
+        self,
+        x,
+        mask,
+        place=None,
+        training=False,
+        seed=None,
+        return_weights=True,
+    ):
         """Encodes; see the class."""
         attention = []
         for block in self.blocks:
-            last = block is self.blocks[-1]
             x, weights = block(
-                x, mask, place if last else None, training=training, seed=seed
+                x,
+                mask,
+                place if block is self.blocks[-1] else None,
+                training=training,
+                seed=seed,
+                return_weights=return_weights,
             )
-            attention.append(weights)
+            if return_weights:
+                attention.append(weights)
         if self.last_norm is not None:
             x = self.last_norm(x)
         if place is not None:

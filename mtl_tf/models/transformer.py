@@ -127,7 +127,9 @@ class TransformerScheme(SharingScheme):
         # Where only one row is asked for, the last block computes no other.
         whole_text = sequence or inspect or not self.rows
         place = None if whole_text else self.place(task)
-        states, attention = self._encode(x, whole, place, training, seed)
+        states, attention = self._encode(
+            x, whole, place, training, seed, inspect
+        )
         output = {"losses": {}, "inspect": {}}
         if inspect:
             output["inspect"] = _maps(attention, whole)
@@ -148,12 +150,17 @@ class TransformerScheme(SharingScheme):
         x = tf.concat([tf.broadcast_to(rows, shape), x], 2)
         return x, tf.concat([there, mask], 2)
 
-    def _encode(self, x, mask, place, training, seed):
+    def _encode(self, x, mask, place, training, seed, inspect):
         """States and weights of attention; the groups share all of it."""
         if place is not None:
             place = tf.repeat(place, tf.shape(x)[1])
         states, attention = self.encoder(
-            _merged(x), _merged(mask), place, training=training, seed=seed
+            _merged(x),
+            _merged(mask),
+            place,
+            training=training,
+            seed=seed,
+            return_weights=inspect,
         )
         return _parted(states, x), [_parted(part, x) for part in attention]
 

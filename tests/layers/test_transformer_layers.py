@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import self_attention
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.feed_forward import FeedForward
 from mtl_tf.layers.positions import Positions
@@ -70,6 +71,45 @@ def test_attention_of_some_places_is_theirs_among_all():
     some, some_weights = layer(X, MASK, X[:, 1:3])
     np.testing.assert_allclose(some, y[:, 1:3], atol=1e-6)
     np.testing.assert_allclose(some_weights, weights[:, :, 1:3], atol=1e-6)
+
+
+@pytest.mark.parametrize("at_once", [1, 100, 1 << 26])
+@pytest.mark.parametrize("jit", [None, False, True])
+def test_places_read_in_parts_where_nobody_asks_for_weights(
+    monkeypatch, at_once, jit
+):
+    layer = make_attention()
+    layer.build(X.shape)
+    expected, _ = randomize(layer)(X, MASK)
+    held = []
+    softmax = tf.nn.softmax
+
+    def noting(scores):
+        held.append(scores.shape)
+        return softmax(scores)
+
+    monkeypatch.setattr(self_attention, "_SCORES_AT_ONCE", at_once)
+    monkeypatch.setattr(tf.nn, "softmax", noting)
+
+    def call(x, mask):
+        y, weights = layer(x, mask, return_weights=False)
+        assert weights is None
+        return y
+
+    if jit is not None:
+        specs = [
+            tf.TensorSpec([None, None, 6]),
+            tf.TensorSpec([None, None], tf.bool),
+        ]
+        call = tf.function(call, input_signature=specs, jit_compile=jit)
+    np.testing.assert_allclose(call(X, MASK), expected, atol=1e-5)
+    for texts, places in ((0, 5), (3, 0)):
+        none = X[:texts, :places], MASK[:texts, :places]
+        assert call(*none).shape == (texts, places, 6)
+    if jit is None:
+        # One row of 3 texts, 3 heads and 5 places is the least there is.
+        most = max(shape.num_elements() for shape in held)
+        assert most == {1: 45, 100: 90}.get(at_once, 225)
 
 
 def test_attention_drops_weights_in_training():

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import self_attention
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.models.multi_task import build_model, count_parameters
 from mtl_tf.models.registry import SCHEMES, make_scheme
@@ -64,6 +65,24 @@ def expected_summary(name, states, task):
     if name == "s_p":
         return states.mean(0) if len(states) else np.zeros(12)
     return states[task if name == "l_e" else 0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_long_texts_are_attended_to_in_parts(name, monkeypatch):
+    scheme = made(name)
+    expected = scheme(EMBEDDED, MASK, TASK)["summary"]
+    held = []
+    softmax = tf.nn.softmax
+
+    def noting(scores):
+        held.append(scores.shape[2])
+        return softmax(scores)
+
+    monkeypatch.setattr(tf.nn, "softmax", noting)
+    monkeypatch.setattr(self_attention, "_SCORES_AT_ONCE", 1)
+    got = scheme(EMBEDDED, MASK, TASK)["summary"]
+    assert set(held) == {1}
+    np.testing.assert_allclose(got, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", NAMES)

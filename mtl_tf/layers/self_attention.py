@@ -104,7 +104,8 @@ class SelfAttention(StackedLayer):
         if return_weights or training:
             found, weights = read(q)
         else:
-            found = _in_parts(lambda part: read(part)[0], q, tf.shape(k)[2])
+            keys = tf.shape(k, tf.int64)[2]
+            found = _in_parts(lambda part: read(part)[0], q, keys)
             weights = None
         found = tf.transpose(found, [0, 2, 1, 3])
         shape = tf.concat([tf.shape(found)[:2], [self.units]], 0)
@@ -141,9 +142,8 @@ def _in_parts(
     read: Callable[[tf.Tensor], tf.Tensor], q: tf.Tensor, keys: tf.Tensor
 ) -> tf.Tensor:
     """`read(q)` for queries `[N, h, Q, d]`, for some of Q at a time."""
-    shape = tf.shape(q)
-    count, heads, places, width = tf.unstack(tf.cast(shape, tf.int64))
-    each = tf.maximum(count * heads * tf.cast(keys, tf.int64), 1)
+    count, heads, places, width = tf.unstack(tf.shape(q, tf.int64))
+    each = tf.maximum(count * heads * keys, 1)
     rows = tf.clip_by_value(_SCORES_AT_ONCE // each, 1, tf.maximum(places, 1))
     parts = tf.maximum(-(-places // rows), 1)
     q = tf.pad(q, [[0, 0], [0, 0], [0, parts * rows - places], [0, 0]])

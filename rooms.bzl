@@ -8,25 +8,20 @@ against it, so this file is Starlark and Python at once: literals only.
 ROOMS = {
     "core": [],
     "text": ["core"],
+    # TFDS builders and the official file formats.
     "datasets": ["core", "text"],
     "tasks": ["core", "text", "datasets"],
-    "pipelines": ["core", "text", "datasets", "tasks"],
+    "pipelines": ["core", "text", "tasks"],
     # Layers and models know tensors, not corpora.
     "layers": ["core"],
     "models": ["core", "layers"],
-    "evaluation": ["core", "text", "datasets", "tasks", "pipelines"],
-    "training": [
-        "core",
-        "text",
-        "datasets",
-        "tasks",
-        "pipelines",
-        "layers",
-        "models",
-        "evaluation",
-    ],
-    # Pictures of trained runs.
-    "figures": [
+    "evaluation": ["core", "text"],
+    # What trains tensors, and knows neither tasks nor models.
+    "training": ["core"],
+    # Configs are pure data.
+    "configs": ["core"],
+    # A run: its directory, its data, its stages, its model.
+    "runs": [
         "core",
         "text",
         "datasets",
@@ -37,10 +32,38 @@ ROOMS = {
         "evaluation",
         "training",
     ],
-    # Configs are pure data.
-    "configs": ["core"],
     # What the command-line programs share; light until a program runs.
-    "programs": ["core", "configs"],
+    "programs": ["core", "datasets", "configs"],
+    "baselines": ["core", "tasks", "pipelines", "evaluation", "runs"],
+    # Many runs: the papers' tables, sweeps, transfer.
+    "experiments": [
+        "core",
+        "tasks",
+        "models",
+        "evaluation",
+        "training",
+        "runs",
+        "baselines",
+    ],
+    # Pictures of trained runs.
+    "figures": [
+        "core",
+        "text",
+        "tasks",
+        "pipelines",
+        "layers",
+        "models",
+        "evaluation",
+        "runs",
+    ],
+    "benchmarks": [
+        "core",
+        "pipelines",
+        "layers",
+        "models",
+        "training",
+        "programs",
+    ],
 }
 
 # Programs: folder of the checkout -> names. `python -m launch.train`.
@@ -63,12 +86,18 @@ PROGRAMS = {
 
 # Room -> what its tests need beside what the room itself may import.
 TEST_NEEDS = {
+    # The metrics that tasks may name are those that are computed.
+    "evaluation": ["tasks"],
     # The configs' list of Transformers is checked against the schemes.
     "models": ["configs"],
+    # Small runs, whose configs begin with the default.
+    "runs": ["configs", "programs"],
     # The shared runner is tried on real programs.
     "programs": ["launch"],
-    # Figures are drawn of small runs, whose configs begin with the default.
+    "baselines": ["configs"],
     "figures": ["configs"],
     # The papers' rows are checked against the configs that train them.
-    "training": ["configs", "programs"],
+    "experiments": ["configs", "programs", "launch"],
+    # The list of cases is the program's.
+    "benchmarks": ["launch"],
 }

@@ -112,7 +112,7 @@ def ask(model: str, task: str, texts: list[str]) -> list[dict[str, Any]]:
     """Asks an export about texts of a task, in the C loader.
 
     Returns:
-        Per text `text`, `task`, and what `mtl_tf.training.run.Run.predict`
+        Per text `text`, `task`, and what `mtl_tf.runs.loaded_run.Run.predict`
         gives: `label` and `scores` by label; or `tokens`, `tags`, `offsets`
         and `confidence`; or `translation` and `score`, and where there are
         several `translations` and `scores`.

@@ -23,7 +23,7 @@ class Served(abc.ABC):
         encoder: texts to ids; its tables must be tracked by the export.
         models: what answers each task of the run, in the order of the tasks'
             numbers: one model for all, or fine-tuned copies; of translation
-            tasks `mtl_tf.training.translating.Translator`s of them.
+            tasks `mtl_tf.runs.translating.Translator`s of them.
         tasks: "name", "kind" and "labels" of all of the run's tasks.
     """
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.translation import TranslationText
-from mtl_tf.training.translating import (
+from mtl_tf.runs.translating import (
     AT_ONCE,
     CELLS_AT_ONCE,
     Decoding,
     Translator,
 )
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.translation import TranslationText
 
 from .graph import Served, ServedLabels, Tensors, rows_of, updated
 

@@ -124,7 +124,7 @@ def _drop_signature(directory: str, name: str) -> None:
 
 def _models(run: Any) -> list:
     """The model of each task; copies where fine-tuning made them differ."""
-    from mtl_tf.training.building import build
+    from mtl_tf.runs.building import build
 
     by_weights: dict[str, Any] = {}
     models = []
@@ -142,7 +142,7 @@ def _models(run: Any) -> list:
 
 def _translators(run: Any, models: Sequence[Any]) -> list:
     """What translates each task; nothing of runs that do not translate."""
-    from mtl_tf.training.translating import Translator
+    from mtl_tf.runs.translating import Translator
 
     if not run.predictor.translator:
         return []

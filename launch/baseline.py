@@ -35,8 +35,8 @@ def main(values: flags.FlagValues) -> int:
     if values.seed is not None:
         config["seed"] = values.seed
 
+    from mtl_tf.baselines import linear
     from mtl_tf.evaluation import tables
-    from mtl_tf.training import linear
 
     results = linear.train(
         config,

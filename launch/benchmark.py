@@ -10,13 +10,12 @@ from typing import Any
 
 from absl import flags, logging
 
+from mtl_tf.benchmarks import report
+from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError, Interrupted, RunError
 from mtl_tf.core.names import look_up
 from mtl_tf.programs import runner
-
-from . import benchmark_report
-from .benchmark_sizes import Sizes
 
 CASES = {
     "meta_mtl": "a training step beside the same cell in keras.layers.RNN",
@@ -106,14 +105,14 @@ def benchmark(
     for number, name in enumerate(names, 1):
         logging.info("[%d/%d] %s: %s", number, len(names), name, CASES[name])
         results[name] = _in_a_process({"case": name, **settings})
-        print(benchmark_report.case(name, results[name]) + "\n", flush=True)
-    report = {**_facts(), **settings, "cases": results}
+        print(report.case_text(name, results[name]) + "\n", flush=True)
+    measured = {**_facts(), **settings, "cases": results}
     if output:
-        files.write_json(output, report)
+        files.write_json(output, measured)
     failed = [name for name, result in results.items() if "error" in result]
     if failed:
         raise RunError(f"not measured: {', '.join(failed)}; see above")
-    return report
+    return measured
 
 
 def _checked_names(names: Sequence[str]) -> list[str]:
@@ -134,9 +133,12 @@ def _check_output(output: str) -> None:
 
 
 def _facts() -> dict[str, Any]:
-    from mtl_tf.evaluation import facts
+    from mtl_tf.evaluation import environment
 
-    return {"hardware": facts.hardware(), "versions": facts.versions()}
+    return {
+        "hardware": environment.hardware(),
+        "versions": environment.versions(),
+    }
 
 
 def _in_a_process(job: dict[str, Any]) -> dict[str, Any]:
@@ -153,8 +155,7 @@ def _in_a_process(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _command(asked: str, answer: str) -> list[str]:
-    package = __package__ or "launch"
-    module = f"{package}.benchmark_worker"
+    module = "mtl_tf.benchmarks.worker"
     # Its messages are progress to us, as loud as ours.
     verbosity = f"--verbosity={logging.get_verbosity()}"
     arguments = [f"--job={asked}", f"--result={answer}"]

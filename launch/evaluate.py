@@ -10,8 +10,7 @@ from absl import flags
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.programs import common_flags, runner, streams
-
-from . import labelled_files
+from mtl_tf.runs import labelled_files
 
 _SMALLEST = 1e-30  # keeps the loss of a score of 0 finite
 

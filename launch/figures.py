@@ -5,16 +5,15 @@ from typing import Any
 from absl import flags
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.programs import runner, streams
-
-from . import figure_drawing, text_input
-from .figure_drawing import (
+from mtl_tf.figures import drawing
+from mtl_tf.figures.drawing import (
     ATTENTION,
     FUSION_GATE,
     GENERATED_WEIGHTS,
     TABLES,
     Named,
 )
+from mtl_tf.programs import runner, streams, text_input
 
 LEARNING_CURVES, LAYERS = "learning_curves", "layers"
 ALIGNMENT = "alignment"
@@ -93,13 +92,13 @@ def main(values: flags.FlagValues) -> None:
     """Draws the figure and writes it."""
     from mtl_tf.figures import style
 
-    runs = figure_drawing.all_named(values.model_dir)
+    runs = drawing.all_named(values.model_dir)
     style.check_paths(
         values.output, TABLES if values.figure == NEIGHBOURS else ()
     )
     if values.figure == NEIGHBOURS:
         words = [word.strip() for word in values.words]
-        figure_drawing.neighbours(
+        drawing.neighbours(
             runs, values.task, words, values.count, values.output
         )
     else:
@@ -110,17 +109,17 @@ def main(values: flags.FlagValues) -> None:
 
 def _figure(values: flags.FlagValues, runs: list[Named]) -> Any:
     if values.figure == LEARNING_CURVES:
-        return figure_drawing.learning_curves(runs)
+        return drawing.learning_curves(runs)
     if values.figure == SCORE_CURVES:
-        return figure_drawing.score_curves(runs, values.axis, values.metric)
+        return drawing.score_curves(runs, values.axis, values.metric)
     if values.figure == LAYERS:
-        return figure_drawing.layers(runs)
+        return drawing.layers(runs)
     texts = read_texts(values.text, values.input)
     if values.figure == ATTENTION:
-        return figure_drawing.attention(runs, values.task, texts)
+        return drawing.attention(runs, values.task, texts)
     if values.figure == ALIGNMENT:
-        return figure_drawing.alignment(runs, values.task, texts)
-    return figure_drawing.token_figure(values.figure, runs, values.task, texts)
+        return drawing.alignment(runs, values.task, texts)
+    return drawing.token_figure(values.figure, runs, values.task, texts)
 
 
 def read_texts(given: list[str], source: str | None) -> list[str]:

@@ -9,9 +9,7 @@ from absl import flags, logging
 
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import hint, look_up
-from mtl_tf.programs import common_flags, runner, streams
-
-from . import text_input
+from mtl_tf.programs import common_flags, runner, streams, text_input
 
 # From an answer to its lines.
 Writer = Callable[[Mapping[str, Any]], str]

@@ -59,8 +59,8 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Does the runs and prints the table."""
-    from mtl_tf.training import reproduce, table_page
-    from mtl_tf.training.present_tasks import PresentTasks
+    from mtl_tf.experiments import reproduce, table_page
+    from mtl_tf.experiments.present_tasks import PresentTasks
 
     table = reproduce.find_table(values.table)
     overrides = tuple(values.override)

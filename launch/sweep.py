@@ -49,7 +49,7 @@ def main(values: flags.FlagValues) -> int:
 
     config = validation.validate(_config(values))
 
-    from mtl_tf.training import sweep, sweep_report
+    from mtl_tf.experiments import sweep, sweep_report
 
     report = sweep.sweep(
         config,

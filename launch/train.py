@@ -23,9 +23,9 @@ def main(values: flags.FlagValues) -> int:
     config = validation.validate(values.config.to_dict())
 
     from mtl_tf.evaluation import tables
-    from mtl_tf.training import runs
+    from mtl_tf.runs import training_run
 
-    results = runs.train(
+    results = training_run.train(
         config,
         model_dir=values.model_dir,
         data_dir=values.data_dir,

@@ -29,7 +29,7 @@ def main(values: flags.FlagValues) -> int:
     config = validation.validate(values.config.to_dict())
 
     from mtl_tf.evaluation import tables
-    from mtl_tf.training import transfer
+    from mtl_tf.experiments import transfer
 
     results = transfer.transfer(
         config,

@@ -8,12 +8,12 @@ __all__ = ["load"]
 
 
 def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Any:
-    """Loads a trained run: see `mtl_tf.training.run.Run`.
+    """Loads a trained run: see `mtl_tf.runs.loaded_run.Run`.
 
     Args:
         run_directory: the `--model_dir` of `launch.train`.
         decoding: of a run that translates, fields of
-            `mtl_tf.training.translating.Decoding` in place of those of its
+            `mtl_tf.runs.translating.Decoding` in place of those of its
             config.
 
     Raises:
@@ -22,6 +22,6 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Any:
             translate.
     """
     # TensorFlow takes seconds to import: only when it is needed.
-    from mtl_tf.training.run import load as load_run
+    from mtl_tf.runs.loaded_run import load as load_run
 
     return load_run(run_directory, decoding)

@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     A long file that comes last keeps one process busy while the others wait.
     """
-    long = ("tests/docs/", "tests/training/")
+    long = ("tests/docs/", "tests/runs/", "tests/experiments/")
     items.sort(key=lambda item: not item.nodeid.startswith(long))
 
 
@@ -75,25 +75,25 @@ def toy_files(tmp_path_factory):
 @pytest.fixture(scope="session")
 def toy_run(tmp_path_factory, toy_files):
     """The directory of a run that was trained on `toy_files`."""
-    from mtl_tf.training import runs
+    from mtl_tf.runs import training_run
     from tests.system import corpus
 
     directory = str(tmp_path_factory.mktemp("run") / "toy")
-    runs.train(corpus.config(toy_files), directory)
+    training_run.train(corpus.config(toy_files), directory)
     return directory
 
 
 @pytest.fixture(scope="session")
 def transformer_run(tmp_path_factory, toy_files):
     """A run of a small L-E Transformer on `toy_files`, in bfloat16."""
-    from mtl_tf.training import runs
+    from mtl_tf.runs import training_run
     from tests.system import corpus
 
     directory = str(tmp_path_factory.mktemp("run") / "l_e")
     config = corpus.transformer(
         toy_files, epochs=1, mixed_precision="mixed_bfloat16"
     )
-    runs.train(config, directory)
+    training_run.train(config, directory)
     return directory
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.figures.pieces import Pieces
+from mtl_tf.figures.carried_spaces import Pieces
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.tasks.task import TRANSLATION
 from mtl_tf.text.decoding import UNKNOWN
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.translation import languages_of
 from mtl_tf.text.vocabulary import OOV_TOKEN
-from mtl_tf.training.run import Run
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mtl_tf.figures.alignment import Alignment
+from mtl_tf.figures.carried_spaces import GLUE, NOTE
 from mtl_tf.figures.panels import Heat, shorten, shown_tokens
-from mtl_tf.figures.pieces import GLUE, NOTE
 from mtl_tf.figures.sheet import (
     LEFT,
     LETTER,

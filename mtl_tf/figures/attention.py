@@ -8,8 +8,8 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures.traces import read_text
 from mtl_tf.models.transformer_layerwise import LayerwiseExplicitScheme
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.tasks.task import TRANSLATION
-from mtl_tf.training.run import Run
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.training.run_directory import RunDirectory
+from mtl_tf.runs.run_directory import RunDirectory
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,9 +10,9 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import DataError
 from mtl_tf.evaluation.tables import grid
-from mtl_tf.figures.pieces import Pieces
+from mtl_tf.figures.carried_spaces import Pieces
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.text.translation import TranslationText
-from mtl_tf.training.run import Run
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,8 +10,8 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
 from mtl_tf.figures.curves import run_folders
-from mtl_tf.pipelines.schedules import make_schedule
-from mtl_tf.training.run_directory import RunDirectory
+from mtl_tf.pipelines.mixing import make_schedule
+from mtl_tf.runs.run_directory import RunDirectory
 
 # What the scores stand against.
 MINIBATCHES, HOURS = "minibatches", "hours"

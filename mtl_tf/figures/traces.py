@@ -9,8 +9,8 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.scheme import RecurrentScheme
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.tasks.task import TAGGING, TRANSLATION
-from mtl_tf.training.run import Run
 
 
 @dataclasses.dataclass(frozen=True)

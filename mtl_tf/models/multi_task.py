@@ -14,7 +14,7 @@ from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.word_dropout import WordDropout
-from mtl_tf.models import parts
+from mtl_tf.models import components
 from mtl_tf.models.heads import TAGGING, make_heads
 from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
@@ -268,19 +268,19 @@ def build_model(
         ConfigError: a field, a name or a value is wrong, or the scheme does
             not compute in `dtype`.
     """
-    config = parts.checked(model_config)
+    config = components.checked(model_config)
     if not tasks:
         raise ConfigError("tasks must name at least one task")
     init = {"seed": seed} | dict(config.get("init") or {})
-    dropout = parts.checked_dropout(config.get("dropout"))
+    dropout = components.checked_dropout(config.get("dropout"))
     options = {"init": init, "dtype": dtype}
     scheme = make_scheme(config["scheme"], len(tasks), **options)
-    head = parts.checked_head(config.get("head"))
+    head = components.checked_head(config.get("head"))
     tagging = completed("model.tagging", config.get("tagging"), TAGGING)
     heads = make_heads(tasks, head["sharing"], tagging, options)
-    parts.check_reading(heads, scheme, config["scheme"]["name"])
+    components.check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
-        embedding=parts.make_embedding(
+        embedding=components.make_embedding(
             config, vocabulary_size, len(tasks), options
         ),
         scheme=scheme,
@@ -289,8 +289,8 @@ def build_model(
         head_dropout=dropout["head"],
         word_dropout=config.get("word_dropout", 0.0),
         characters=make_characters(config.get("characters"), options),
-        casing=parts.make_casing(config.get("casing_dim", 0), options),
-        hidden=parts.make_hidden(head, len(tasks), options),
+        casing=components.make_casing(config.get("casing_dim", 0), options),
+        hidden=components.make_hidden(head, len(tasks), options),
         kinds=[task["kind"] for task in tasks],
         name="multi_task_model",
     )

@@ -37,11 +37,11 @@ from mtl_tf.pipelines.buckets import (
     extend_boundaries,
     of_sources,
 )
-from mtl_tf.pipelines.columns import EncodedSplit
-from mtl_tf.pipelines.orders import cut_into_batches, evaluation_sizes
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.epoch_order import cut_into_batches, evaluation_sizes
+from mtl_tf.pipelines.example_store import ExampleStore
 from mtl_tf.pipelines.plan import BatchPlan, Steps
-from mtl_tf.pipelines.store import ExampleStore
-from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.pipelines.without_autotuning import fixed
 
 __all__ = ["BatchPlan", "Steps", "evaluation_dataset", "training_dataset"]
 

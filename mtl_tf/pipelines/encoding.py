@@ -12,8 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.pipelines.columns import Column, EncodedSplit
-from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.task import text_of
 from mtl_tf.text.characters import CharacterEncoder, count_characters
 from mtl_tf.text.encoder import TextEncoder

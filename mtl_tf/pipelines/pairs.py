@@ -15,9 +15,9 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
-from mtl_tf.pipelines.columns import TARGET, EncodedSplit
+from mtl_tf.pipelines.encoded_split import TARGET, EncodedSplit
 from mtl_tf.pipelines.encoding import learnt_tokenizer
-from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer
 from mtl_tf.text.translation import (

@@ -10,9 +10,9 @@ import numpy as np
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.buckets import Boundaries, check_boundaries
-from mtl_tf.pipelines.columns import EncodedSplit
-from mtl_tf.pipelines.orders import JointOrder, TaskOrder, batch_sizes
-from mtl_tf.pipelines.schedules import Joint, make_schedule
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.epoch_order import JointOrder, TaskOrder, batch_sizes
+from mtl_tf.pipelines.mixing import Joint, make_schedule
 
 
 class Steps(NamedTuple):

@@ -14,7 +14,7 @@ from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.tuning import fixed
+from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.task import TAGGING, Task, text_of
 from mtl_tf.text import escaping, treebank
 from mtl_tf.text.learning import TokenStore

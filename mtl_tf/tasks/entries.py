@@ -11,7 +11,7 @@ from mtl_tf.tasks import fields, tagging_entries, translation_entries
 from mtl_tf.tasks.file_source import FileSource
 from mtl_tf.tasks.groups import pool_of
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
-from mtl_tf.tasks.tables import FORMATS, Column, Layout
+from mtl_tf.tasks.row_files import FORMATS, Column, Layout
 from mtl_tf.tasks.task import (
     KINDS,
     TAGGING,

@@ -10,7 +10,7 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint, look_up
-from mtl_tf.tasks.tables import Layout, Row, read_table
+from mtl_tf.tasks.row_files import Layout, Row, read_table
 from mtl_tf.tasks.task import Source
 
 _MANY = 20  # labels that are never too many

@@ -23,7 +23,7 @@ from mtl_tf.tasks.prepared import (
     Wanted,
     class_names,
 )
-from mtl_tf.tasks.tables import Column, json_records, read_lines
+from mtl_tf.tasks.row_files import Column, json_records, read_lines
 
 FORMATS = ("conll", "conllu", "jsonl")
 _AT_ONCE = 1024

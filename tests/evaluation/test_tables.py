@@ -2,7 +2,7 @@
 
 import pytest
 
-from mtl_tf.evaluation import facts, tables
+from mtl_tf.evaluation import environment, tables
 from mtl_tf.evaluation.evaluator import TaskPredictions, evaluate
 
 NAMES = ("negative", "positive")
@@ -140,8 +140,8 @@ def test_durations(seconds, expected):
 
 
 def test_facts():
-    versions = facts.versions()
+    versions = environment.versions()
     assert set(versions) >= {"python", "mtl_tf", "numpy"}
     assert all(versions.values())
-    assert "cores" in facts.hardware()
-    assert "GiB" in facts.hardware()
+    assert "cores" in environment.hardware()
+    assert "GiB" in environment.hardware()

@@ -10,7 +10,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 import mtl_tf
 from export import check, saved_model, warmup
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.training import runs
+from mtl_tf.runs import training_run
 from tests.system import corpus
 
 TEXTS = ["the yes tree no stone", "", "no a yes of", "unseen words yes no", "x"]
@@ -159,7 +159,7 @@ def test_fine_tuned_copies_are_exported_with_their_tasks(tmp_path, toy_files):
         epochs=1,
         fine_tune={"epochs": 1, "scope": "all", "learning_rate": 0.01},
     )
-    runs.train(config, str(tmp_path / "run"))
+    training_run.train(config, str(tmp_path / "run"))
     run = mtl_tf.load(str(tmp_path / "run"))
     version = saved_model.export(run, str(tmp_path / "export"))
     for task in ("plain", "mirror"):

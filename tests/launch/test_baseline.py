@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-import mtl_tf.training
+import mtl_tf.baselines
 from launch import baseline
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import runner
@@ -17,7 +17,7 @@ def calls(monkeypatch):
     monkeypatch.delenv("MTL_TF_DATA_DIR", raising=False)
     monkeypatch.delenv("MTL_TF_MANUAL_DIR", raising=False)
     found = []
-    module = types.ModuleType("mtl_tf.training.linear")
+    module = types.ModuleType("mtl_tf.baselines.linear")
 
     def record(config, **options):
         found.append((config, options))
@@ -27,8 +27,8 @@ def calls(monkeypatch):
         return results
 
     module.train = record
-    monkeypatch.setitem(sys.modules, "mtl_tf.training.linear", module)
-    monkeypatch.setattr(mtl_tf.training, "linear", module, raising=False)
+    monkeypatch.setitem(sys.modules, "mtl_tf.baselines.linear", module)
+    monkeypatch.setattr(mtl_tf.baselines, "linear", module, raising=False)
     return found
 
 
@@ -67,6 +67,6 @@ def test_unknown_features_are_refused(calls):
 
 
 def test_the_flags_features_are_the_librarys():
-    from mtl_tf.training import linear
+    from mtl_tf.baselines import linear
 
     assert baseline.FEATURES == linear.FEATURES

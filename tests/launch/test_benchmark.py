@@ -9,11 +9,12 @@ import time
 
 import pytest
 
-from launch import benchmark, benchmark_report
-from launch.benchmark_sizes import Sizes
+from launch import benchmark
+from mtl_tf.benchmarks import report
+from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
-from tests.launch.benchmark_testing import SMALL
+from tests.benchmarks.benchmark_testing import SMALL
 from tests.launch.helpers import execute, start
 
 
@@ -145,18 +146,18 @@ def test_help_names_the_cases_and_does_not_load_tensorflow():
 
 def test_a_case_runs_in_a_process_with_the_threads_asked_for(capfd, tmp_path):
     output = tmp_path / "b.json"
-    report = benchmark.benchmark(
+    measured = benchmark.benchmark(
         ["optimizers"], 2, threads=1, output=str(output), sizes=SMALL
     )
-    assert json.loads(output.read_text()) == json.loads(json.dumps(report))
-    result = report["cases"]["optimizers"]
+    assert json.loads(output.read_text()) == json.loads(json.dumps(measured))
+    result = measured["cases"]["optimizers"]
     assert result["threads"]["intra_op"] == "1"
     assert result["threads"]["inter_op"] == "1"
     assert result["threads"]["cores"] >= 1
     assert result["peak_memory_mb"] > 100
     assert result["seconds"] > 0
     out, err = capfd.readouterr()
-    assert benchmark_report.case("optimizers", result) in out
+    assert report.case_text("optimizers", result) in out
     assert "Traceback" not in err
 
 
@@ -211,7 +212,7 @@ def test_a_signal_stops_the_case_and_writes_nothing(tmp_path, number):
 
 
 def test_table_is_aligned_and_leaves_lists_out():
-    lines = benchmark_report.table(RESULT["rows"])
+    lines = report.table(RESULT["rows"])
     assert lines == [
         "contestant  batch  step ms",
         "a              16    1,234",
@@ -220,7 +221,7 @@ def test_table_is_aligned_and_leaves_lists_out():
 
 
 def test_report_of_a_case_says_what_was_missed_and_with_which_threads():
-    lines = benchmark_report.case("meta_mtl", RESULT).splitlines()
+    lines = report.case_text("meta_mtl", RESULT).splitlines()
     assert lines[0] == (
         "meta_mtl: 12 s, peak memory 1500 MB; intra-op threads 1, "
         "inter-op one a core, 2 cores"
@@ -232,12 +233,12 @@ def test_report_of_a_case_says_what_was_missed_and_with_which_threads():
 def test_report_says_when_others_used_the_machine():
     quiet = {**RESULT, "load_average": 1.0}
     busy = {**RESULT, "load_average": 1.1}
-    assert "other processes" not in benchmark_report.case("epoch", quiet)
-    assert "load was 1.1" in benchmark_report.case("epoch", busy)
+    assert "other processes" not in report.case_text("epoch", quiet)
+    assert "load was 1.1" in report.case_text("epoch", busy)
 
 
 def test_report_of_a_met_target_and_of_a_failure():
     target = {**RESULT["targets"][0], "met": True}
-    text = benchmark_report.case("epoch", {**RESULT, "targets": [target]})
+    text = report.case_text("epoch", {**RESULT, "targets": [target]})
     assert "target met: times" in text
-    assert benchmark_report.case("epoch", {"error": "no"}) == "epoch: no"
+    assert report.case_text("epoch", {"error": "no"}) == "epoch: no"

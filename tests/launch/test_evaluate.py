@@ -10,9 +10,10 @@ import pytest
 import mtl_tf
 import mtl_tf.datasets
 import mtl_tf.tasks
-from launch import evaluate, labelled_files
+from launch import evaluate
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner
+from mtl_tf.runs import labelled_files
 from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
 
 

@@ -7,8 +7,9 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from launch import figure_drawing, figures
+from launch import figures
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.figures import drawing
 from mtl_tf.programs import runner
 
 
@@ -172,7 +173,7 @@ def test_the_output_is_checked_before_anything_is_read():
 )
 def test_labels(item, label, path):
     run = figures.Named(label, path)
-    assert figure_drawing.all_named([item]) == [run]
+    assert drawing.all_named([item]) == [run]
 
 
 def test_folders_with_commas_are_one(tmp_path):
@@ -180,7 +181,7 @@ def test_folders_with_commas_are_one(tmp_path):
     run = tmp_path / "seed=0,fold=0of10,units=3"
     run.mkdir()
     items = f"A=x,B={run},{run},y".split(",")
-    assert figure_drawing.all_named(items) == [
+    assert drawing.all_named(items) == [
         figures.Named("A", "x"),
         figures.Named("B", str(run)),
         figures.Named(run.name, str(run)),

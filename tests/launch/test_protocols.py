@@ -4,9 +4,9 @@ import pytest
 
 from launch import sweep, transfer
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.experiments import sweep as sweeping
+from mtl_tf.experiments import transfer as transferring
 from mtl_tf.programs import runner
-from mtl_tf.training import sweep as sweeping
-from mtl_tf.training import transfer as transferring
 from tests.launch.stand_in import Run
 
 REPORT = {

@@ -9,8 +9,8 @@ import pytest
 from launch import reproduce
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.programs import runner
+from mtl_tf.runs import training_run
 from mtl_tf.tasks import registry
-from mtl_tf.training import runs
 
 
 def call(*arguments):
@@ -36,7 +36,7 @@ def trained(monkeypatch):
             "mean": {"overall": 81.5},
         }
 
-    monkeypatch.setattr(runs, "train", train)
+    monkeypatch.setattr(training_run, "train", train)
     return calls
 
 

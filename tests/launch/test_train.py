@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-import mtl_tf.training
+import mtl_tf.runs
 from launch import train
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import runner
@@ -17,7 +17,7 @@ def calls(monkeypatch):
     monkeypatch.delenv("MTL_TF_DATA_DIR", raising=False)
     monkeypatch.delenv("MTL_TF_MANUAL_DIR", raising=False)
     calls = []
-    module = types.ModuleType("mtl_tf.training.runs")
+    module = types.ModuleType("mtl_tf.runs.training_run")
     module.results = Run().evaluate()
 
     def record(config, **options):
@@ -26,8 +26,8 @@ def calls(monkeypatch):
 
     module.train = record
     module.calls = calls
-    monkeypatch.setitem(sys.modules, "mtl_tf.training.runs", module)
-    monkeypatch.setattr(mtl_tf.training, "runs", module, raising=False)
+    monkeypatch.setitem(sys.modules, "mtl_tf.runs.training_run", module)
+    monkeypatch.setattr(mtl_tf.runs, "training_run", module, raising=False)
     return module
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mtl_tf.pipelines.columns import Column, EncodedSplit
+from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 
 
 def make_split(name: str, lengths) -> EncodedSplit:

@@ -10,9 +10,9 @@ from mtl_tf.pipelines.batches import (
     evaluation_dataset,
     training_dataset,
 )
-from mtl_tf.pipelines.columns import Column, EncodedSplit
+from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.pipelines.encoding import encode
-from mtl_tf.pipelines.orders import batch_sizes, cut_into_batches
+from mtl_tf.pipelines.epoch_order import batch_sizes, cut_into_batches
 from mtl_tf.pipelines.pairs import PairFilter, build_text
 from mtl_tf.tasks.parallel_source import ParallelFileSource
 from mtl_tf.tasks.task import Task

@@ -11,7 +11,7 @@ from mtl_tf.pipelines.batches import (
     evaluation_dataset,
     training_dataset,
 )
-from mtl_tf.pipelines.columns import with_all_answers
+from mtl_tf.pipelines.encoded_split import with_all_answers
 
 SENTENCES = [["The", "Cat", "saw", "New York"], [], ["SAW", "it"]]
 TAGS = [[1, 2, 3, 4], [], [5, 6]]

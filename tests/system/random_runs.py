@@ -4,9 +4,9 @@ import os
 
 import numpy as np
 
-from mtl_tf.training import building, data
+from mtl_tf.runs import building, run_data
+from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.training.checkpoints import BestWeights
-from mtl_tf.training.run_directory import RunDirectory
 
 
 def written(folder, name, text):
@@ -32,7 +32,7 @@ def write_weights(directory, chosen, favoured=None, data_dir=None):
     """
     run = RunDirectory(str(directory))
     run.claim(chosen)
-    loaded = data.load(chosen, run, data_dir, None)
+    loaded = run_data.load(chosen, run, data_dir, None)
     described = [task.to_json() for task in loaded.tasks]
     model = building.build(chosen, loaded.encoder, described, seed=1)
     # Far from one another, so that no two paths are as good.

@@ -3,7 +3,7 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.file_source import FileSource
-from mtl_tf.tasks.tables import Layout
+from mtl_tf.tasks.row_files import Layout
 
 LAYOUT = Layout("tsv", text=1, label=0, header=False)
 

@@ -1,0 +1,1 @@
+"""Linear models to compare with."""

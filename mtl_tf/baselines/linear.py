@@ -1,0 +1,282 @@
+"""The linear baseline: an SVM on TF-IDF features, shared between tasks.
+
+Before a neural model is believed it has to beat this one, which reads a
+thousand reviews in a second and needs no pretrained vectors.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+from mtl_tf.baselines.ngrams import Features, scikit_learn, stack
+from mtl_tf.core import checks, files, random
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.evaluation import environment, evaluator, tables
+from mtl_tf.pipelines import encoding
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.runs import run_data
+from mtl_tf.runs.run_data import CleanParts, RunData
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.tasks.task import Task
+
+FEATURES = ("shared_private", "private", "shared")
+GRID = (0.03, 0.1, 0.3, 1.0, 3.0)  # of C, small to large
+
+
+def train(
+    config: Mapping[str, Any],
+    model_dir: str,
+    data_dir: str | None = None,
+    manual_dir: str | None = None,
+    features: str = "shared_private",
+) -> dict[str, Any]:
+    """Trains and evaluates the linear baseline on the tasks of a config.
+
+    Of the config count `tasks`, `text`, `seed` and `evaluation`: it reads the
+    words that a model of the same config reads, up to `text.max_length`.
+    C is chosen from `GRID` by the validation split. A finished run returns
+    its results.
+
+    Args:
+        config: the fields of `mtl_tf.configs.base.default_config`.
+        model_dir: folder of the results.
+        data_dir: where prepared datasets are kept.
+        manual_dir: where the corpora's own files are.
+        features: `shared_private` (one SVM for all tasks with the same labels;
+            each feature has a shared copy and one for each task), `private`
+            (an SVM for each task) or `shared` (one SVM without own copies).
+
+    Returns:
+        The contents of `results.json`: the structure of
+        `mtl_tf.runs.training_run.train`, with the split `validation` among the
+        `other_splits` and without losses. `run` has the chosen `C` by task.
+
+    Raises:
+        MtlError: a mistake in the config, the data or the folder, or
+            scikit-learn is not installed.
+    """
+    checks.one_of("features", features, FEATURES)
+    scikit_learn()  # fail before anything is read
+    config = json.loads(json.dumps(config))
+    run = RunDirectory(model_dir)
+    with files.locked(model_dir):
+        run.claim(
+            {**config, "baseline": {"name": "linear", "features": features}}
+        )
+        if run.has("results.json"):
+            logging.info("This run is finished; its results are returned.")
+            return run.read("results.json")
+        results = _train(config, run, (data_dir, manual_dir), features)
+        title = f"{config['name']}: linear SVM on TF-IDF, {features}"
+        files.write_text(
+            run.file("results.md"), tables.markdown(results, title)
+        )
+        run.write("results.json", results)
+    return results
+
+
+def _train(
+    config: dict[str, Any], run: RunDirectory, where: tuple, features: str
+) -> dict[str, Any]:
+    start = time.monotonic()
+    loaded = run_data.load(config, run, *where)
+    _check_kinds(loaded.tasks)
+    seed = random.fold(config["seed"], "linear") % 2**31
+    blocks = [
+        Block(loaded, members, features == "shared_private", seed)
+        for members in blocks_of(loaded.tasks, features)
+    ]
+    for block in blocks:
+        block.fit()
+    group = config["evaluation"]["group"] or config["tasks"]
+    clean = CleanParts(group, *where, config.get("cross_validation"))
+    splits = [*config["evaluation"]["splits"], "validation"]
+    parts = {
+        split: _evaluate(loaded, blocks, split, clean)
+        for split in dict.fromkeys(splits)
+    }
+    first = parts.pop(splits[0])
+    validation = first if splits[0] == "validation" else parts["validation"]
+    about = _about(config, blocks, loaded) | {
+        "features": features,
+        "validation_mean": validation["mean"]["overall"],
+        "wall_time": time.monotonic() - start,
+    }
+    return {**first, "other_splits": parts, "run": about}
+
+
+def _check_kinds(tasks: Sequence[Task]) -> None:
+    for task in tasks:
+        if task.kind != "classification":
+            raise ConfigError(
+                "the linear baseline classifies texts; the task "
+                f"{task.name!r} is of the kind {task.kind!r}"
+            )
+
+
+def blocks_of(tasks: Sequence[Task], features: str) -> list[list[int]]:
+    """Which tasks an SVM learns together, by their numbers.
+
+    One SVM needs one set of labels, so tasks share with those that have the
+    same labels: five-class with five-class, binary with binary.
+
+    Args:
+        tasks: the tasks.
+        features: see `train`.
+    """
+    if features == "private":
+        return [[number] for number in range(len(tasks))]
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for number, task in enumerate(tasks):
+        groups.setdefault(tuple(task.labels), []).append(number)
+    return list(groups.values())
+
+
+class Block:
+    """Tasks with the same labels and the SVM that learns them together.
+
+    Args:
+        loaded: the run's data.
+        members: the numbers of the tasks.
+        copies: whether each task has a copy of the features of its own.
+        seed: of the order in which the SVM takes the examples.
+
+    Attributes:
+        penalty: the chosen C, after `fit`.
+    """
+
+    def __init__(
+        self, loaded: RunData, members: Sequence[int], copies: bool, seed: int
+    ):
+        self.loaded, self.members, self.seed = loaded, list(members), seed
+        self.features = Features(
+            [loaded.train[n] for n in members],
+            len(loaded.encoder.vocabulary),
+            # A copy of all there is would only be another C.
+            copies and len(self.members) > 1,
+        )
+        self.penalty = 0.0
+        self.scores: dict[float, float] = {}
+        self._model = None
+
+    def fit(self) -> None:
+        """Trains with each C and keeps the best on the validation splits."""
+        splits = [self.loaded.train[n] for n in self.members]
+        rows = stack([self.features(s, k) for k, s in enumerate(splits)])
+        labels = np.concatenate([_labels(split) for split in splits])
+        validation = {
+            n: self.features(self.loaded.validation[n], k)
+            for k, n in enumerate(self.members)
+        }
+        best = -1.0
+        for penalty in GRID:
+            model = _svm(rows, labels, penalty, self.seed)
+            score = self._validate(model, validation)
+            self.scores[penalty] = score
+            if score > best:
+                best, self.penalty, self._model = score, penalty, model
+        logging.info(
+            "%s: C %g, validation %.2f", self._names(), self.penalty, best
+        )
+
+    def _validate(self, model: Any, rows: Mapping[int, Any]) -> float:
+        """The mean of the tasks' primary scores; 0 if there is none."""
+        scored = [
+            _predictions(
+                self.loaded.tasks[n],
+                self.loaded.validation[n],
+                _predict(model, rows[n]),
+            )
+            for n in self.members
+        ]
+        results = evaluator.evaluate(scored, "validation")
+        return results["mean"]["overall"] or 0.0
+
+    def predict(self, split: EncodedSplit, number: int) -> np.ndarray:
+        """The labels, int64 [n], of a split of the task of that number."""
+        rows = self.features(split, self.members.index(number))
+        return _predict(self._model, rows)
+
+    def parameters(self) -> int:
+        """How many weights the SVM has."""
+        return int(getattr(self._model, "coef_", np.zeros(0)).size) + int(
+            np.size(getattr(self._model, "intercept_", ()))
+        )
+
+    def _names(self) -> str:
+        return ", ".join(self.loaded.tasks[n].name for n in self.members)
+
+
+def _svm(rows: Any, labels: np.ndarray, penalty: float, seed: int) -> Any:
+    """A fitted SVM, or the only label that there is."""
+    if len(np.unique(labels)) < 2 or not rows.shape[1]:
+        return int(np.bincount(labels).argmax()) if len(labels) else 0
+    model = scikit_learn().svm.LinearSVC(C=penalty, random_state=seed)
+    return model.fit(rows, labels)
+
+
+def _predict(model: Any, rows: Any) -> np.ndarray:
+    if isinstance(model, int):
+        return np.full(rows.shape[0], model)
+    if not rows.shape[0]:
+        return np.zeros(0, np.int64)
+    return model.predict(rows)
+
+
+def _labels(split: EncodedSplit) -> np.ndarray:
+    return split.columns["label"].values
+
+
+def _predictions(
+    task: Task, split: EncodedSplit, predicted: np.ndarray, **extra: Any
+) -> evaluator.TaskPredictions:
+    return evaluator.TaskPredictions(
+        name=task.name,
+        kind=task.kind,
+        class_names=task.labels,
+        metrics=task.metrics,
+        labels=_labels(split),
+        predictions=predicted,
+        **extra,
+    )
+
+
+def _evaluate(
+    loaded: RunData, blocks: Sequence[Block], split: str, clean: CleanParts
+) -> dict[str, Any]:
+    """Scores all tasks, in their order, on a split."""
+    block_of = {n: block for block in blocks for n in block.members}
+    scored = []
+    for number, task in enumerate(loaded.tasks):
+        encoded = encoding.encode(
+            task.dataset(split), loaded.encoder, name=task.name
+        )
+        predicted = block_of[number].predict(encoded, number)
+        extra = clean.about(task, split)
+        scored.append(_predictions(task, encoded, predicted, **extra))
+    return evaluator.evaluate(scored, split)
+
+
+def _about(
+    config: Mapping[str, Any], blocks: Sequence[Block], loaded: RunData
+) -> dict[str, Any]:
+    """The facts of the run."""
+    versions = environment.versions()
+    versions["scikit-learn"] = scikit_learn().__version__
+    return {
+        "name": config["name"],
+        "seed": config["seed"],
+        "hardware": environment.hardware(),
+        "versions": versions,
+        "parameters": sum(block.parameters() for block in blocks),
+        "vocabulary": len(loaded.encoder.vocabulary),
+        "C": {
+            loaded.tasks[n].name: block.penalty
+            for block in blocks
+            for n in block.members
+        },
+    }

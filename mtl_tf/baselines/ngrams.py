@@ -1,0 +1,160 @@
+"""Sparse TF-IDF features of encoded texts, shared between tasks or not."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+
+_LAST_SPECIAL = 1  # 0 is padding, 1 every word that training does not have
+
+
+class Counted(NamedTuple):
+    """The n-grams of a split, one entry for each occurrence.
+
+    Attributes:
+        rows: int64 [n], the example of each.
+        codes: int64 [n], a number for each kind of n-gram.
+        examples: number of examples, also those without any.
+    """
+
+    rows: np.ndarray
+    codes: np.ndarray
+    examples: int
+
+
+def scikit_learn() -> Any:
+    """Imports scikit-learn, with the modules that this package uses.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+    try:
+        import sklearn
+        import sklearn.feature_extraction.text
+        import sklearn.svm
+    except ImportError as error:
+        raise ConfigError(
+            "the linear baseline needs scikit-learn: "
+            f"pip install 'mtl_tf[baselines]' ({error})"
+        )
+    return sklearn
+
+
+def ngrams(split: EncodedSplit, vocabulary_size: int) -> Counted:
+    """The words and the pairs of neighbouring words of all texts.
+
+    Pairs with a word that is not in the vocabulary are left out like the
+    word: it is known only of texts that nobody trains on.
+
+    Args:
+        split: the encoded texts.
+        vocabulary_size: the word ids are below it.
+    """
+    tokens = split.columns["tokens"]
+    words = tokens.values.astype(np.int64)
+    rows = np.repeat(np.arange(len(tokens)), tokens.lengths)
+    known = words > _LAST_SPECIAL
+    pairs = known[:-1] & known[1:] & (rows[:-1] == rows[1:])
+    codes = vocabulary_size * (1 + words[:-1]) + words[1:]
+    return Counted(
+        np.concatenate([rows[known], rows[:-1][pairs]]),
+        np.concatenate([words[known], codes[pairs]]),
+        len(tokens),
+    )
+
+
+class _Columns:
+    """Numbers codes in their order; codes never seen have no number."""
+
+    def __init__(self, codes: np.ndarray):
+        self.codes = np.unique(codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def matrix(self, rows: np.ndarray, codes: np.ndarray, values, examples):
+        """A sparse matrix [examples, columns] that sums `values`."""
+        from scipy import sparse
+
+        columns = np.searchsorted(self.codes, codes)
+        columns = np.minimum(columns, max(len(self) - 1, 0))
+        seen = self.codes[columns] == codes if len(self) else codes < 0
+        entries = (values[seen], (rows[seen], columns[seen]))
+        return sparse.csr_matrix(entries, (examples, len(self)))
+
+
+class Features:
+    """TF-IDF vectors of 1-grams and 2-grams, learnt from training texts.
+
+    Each row is (1 + log count) * idf, of length 1 (Salton and Buckley 1988).
+    With `copies` each feature is there twice, once for all tasks and once for
+    the row's own task (Daume 2007, "Frustratingly easy domain adaptation",
+    equation 1), so that a linear model learns what tasks have in common and
+    what is each one's own.
+
+    Args:
+        train: the training split of each task.
+        vocabulary_size: of the encoder.
+        copies: whether to add the tasks' own copies.
+    """
+
+    def __init__(
+        self,
+        train: Sequence[EncodedSplit],
+        vocabulary_size: int,
+        copies: bool,
+    ):
+        self.vocabulary_size = vocabulary_size
+        counted = [ngrams(split, vocabulary_size) for split in train]
+        self._shared = _Columns(np.concatenate([c.codes for c in counted]))
+        rows = [self._counts(c) for c in counted]
+        text = scikit_learn().feature_extraction.text
+        self._weights = text.TfidfTransformer(sublinear_tf=True)
+        if len(self._shared):
+            self._weights.fit(stack(rows))
+        self._own = None
+        if copies:
+            pairs = [
+                self._own_codes(task, r.indices) for task, r in enumerate(rows)
+            ]
+            self._own = _Columns(np.concatenate(pairs))
+
+    def __len__(self) -> int:
+        return len(self._shared) + (len(self._own) if self._own else 0)
+
+    def __call__(self, split: EncodedSplit, task: int):
+        """The rows of a split of the `task`-th task, sparse [n, features]."""
+        rows = self._counts(ngrams(split, self.vocabulary_size))
+        if rows.shape[0] and rows.shape[1]:
+            rows = self._weights.transform(rows)
+        if self._own is None:
+            return rows
+        from scipy import sparse
+
+        entries = rows.tocoo()
+        own = self._own.matrix(
+            entries.row,
+            self._own_codes(task, entries.col),
+            entries.data,
+            rows.shape[0],
+        )
+        return sparse.hstack([rows, own], format="csr")
+
+    def _counts(self, counted: Counted):
+        ones = np.ones(len(counted.codes))
+        return self._shared.matrix(
+            counted.rows, counted.codes, ones, counted.examples
+        )
+
+    def _own_codes(self, task: int, columns: np.ndarray) -> np.ndarray:
+        return task * len(self._shared) + columns.astype(np.int64)
+
+
+def stack(matrices: Sequence[Any]) -> Any:
+    """Puts sparse matrices with equal columns one below the other."""
+    from scipy import sparse
+
+    return sparse.vstack(matrices, format="csr")

@@ -1,0 +1,307 @@
+"""The cases of the benchmark by name, and those about a whole corpus."""
+
+import statistics
+import time
+from collections.abc import Callable
+
+import keras
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.benchmarks import contestants as contestants
+from mtl_tf.benchmarks import made_data as data
+from mtl_tf.benchmarks.crf import crf
+from mtl_tf.benchmarks.program_start import start
+from mtl_tf.benchmarks.result_rows import (
+    Result,
+    check_same,
+    make_row,
+    make_target,
+)
+from mtl_tf.benchmarks.sizes import Sizes
+from mtl_tf.benchmarks.steps import arc_ii, me_lstm, meta_mtl
+from mtl_tf.benchmarks.timing import (
+    Run,
+    compete,
+    peak_memory_mb,
+    ratio,
+    seconds_of,
+)
+from mtl_tf.benchmarks.transformer import transformer
+from mtl_tf.benchmarks.translation import beam_search, translation
+from mtl_tf.core import random
+from mtl_tf.layers import recurrence
+from mtl_tf.pipelines.batches import BatchPlan, training_dataset
+from mtl_tf.training.optimizers import make_optimizer
+from mtl_tf.training.trainer import Trainer
+
+# Steps that are taken before the clock runs, to empty what was prefetched.
+_DRAINED = 96
+
+
+def _batches_between(plan: BatchPlan, start: int, stop: int) -> dict[str, int]:
+    """How many examples and tokens the steps hold, and cells with padding."""
+    steps = plan.steps(start, stop)
+    counts = {"examples": int(np.sum(steps.rows >= 0)), "tokens": 0}
+    for task, split in enumerate(plan.splits):
+        rows = steps.rows[steps.tasks == task]
+        counts["tokens"] += int(split.lengths[rows[rows >= 0]].sum())
+    counts["cells"] = int(steps.lengths.sum()) * plan.batch_size
+    return counts
+
+
+def _trained_corpus(sizes: Sizes) -> tuple[BatchPlan, Trainer, float]:
+    """Plan, trainer, and the seconds until every bucket was compiled."""
+    plan = data.plan(sizes)
+    logging.info(
+        "%d examples, buckets %s", sizes.corpus_examples, plan.boundaries
+    )
+    start = time.perf_counter()
+    trainer = contestants.make_trainer(sizes, sizes.corpus_vocabulary)
+    lengths = plan.steps(0, plan.steps_per_epoch).lengths
+    _, places = np.unique(lengths, return_index=True)
+    for place in places:
+        one = training_dataset(plan, int(place), stop_step=int(place) + 1)
+        contestants.trainer_run(trainer, one)(1)
+    seconds = time.perf_counter() - start
+    logging.info("%d lengths compiled in %.1f s", len(places), seconds)
+    return plan, trainer, seconds
+
+
+def pipeline(sizes: Sizes, rounds: int) -> Result:
+    """Examples a second of the input pipeline, and of training on it."""
+    plan, trainer, _ = _trained_corpus(sizes)
+
+    @tf.function(reduce_retracing=True)
+    def consume(iterator, steps):
+        examples = tf.constant(0.0)
+        for _ in tf.range(steps):
+            examples += tf.reduce_sum(next(iterator)["weight"])
+        return examples
+
+    def alone(dataset):
+        iterator = trainer.iterate(lambda replicas: dataset)
+        return lambda steps: float(consume(iterator, tf.constant(steps)))
+
+    def training(dataset):
+        return contestants.trainer_run(trainer, dataset)
+
+    steps, rates = sizes.pipeline_steps, {"pipeline": [], "training": []}
+    for number in range(rounds):
+        first = _DRAINED + number * steps
+        examples = _batches_between(plan, first, first + steps)["examples"]
+        for name, make in (("pipeline", alone), ("training", training)):
+            # Both come upon the same steps with nothing prefetched.
+            drained = _DRAINED if name == "pipeline" else 1
+            run = make(training_dataset(plan, first - drained))
+            run(drained)
+            rates[name].append(examples / seconds_of(run, steps))
+        logging.info("round %d of %d", number + 1, rounds)
+    return _pipeline_result(rates, sizes)
+
+
+def _pipeline_result(rates: dict[str, list[float]], sizes: Sizes) -> Result:
+    pairs = zip(rates["pipeline"], rates["training"])
+    times = statistics.median(p / t for p, t in pairs)
+    rows = [
+        {
+            "stream": name,
+            "examples_per_s": statistics.median(found),
+            "slowest": min(found),
+            "fastest": max(found),
+            "batches_per_s": statistics.median(found) / sizes.corpus_batch,
+            "samples": found,
+        }
+        for name, found in rates.items()
+    ]
+    what = "examples a second of the pipeline alone over training's"
+    return {
+        "rows": rows,
+        "targets": [make_target(what, times, "at least", 5.0)],
+        "notes": ["both over the same batches, each with all cores"],
+    }
+
+
+def epoch(sizes: Sizes, rounds: int) -> Result:
+    """One epoch over all tasks, whatever the number of rounds."""
+    del rounds
+    plan, trainer, compile_seconds = _trained_corpus(sizes)
+    steps = plan.steps_per_epoch
+    counts = _batches_between(plan, 0, steps)
+    run = contestants.trainer_run(trainer, training_dataset(plan))
+    start, done, shown = time.perf_counter(), 0, 0.0
+    processor = time.process_time()
+    while done < steps:
+        now = min(25, steps - done)
+        run(now)
+        done += now
+        seconds = time.perf_counter() - start
+        if seconds - shown > 10:
+            shown = seconds
+            logging.info("step %d of %d, %.0f s", done, steps, seconds)
+    processor = time.process_time() - processor
+    memory = peak_memory_mb()
+    row = {
+        "steps": steps,
+        "examples": counts["examples"],
+        "tokens": counts["tokens"],
+        "padding_percent": 100 * (1 - counts["tokens"] / counts["cells"]),
+        "compile_s": compile_seconds,
+        "epoch_s": seconds,
+        "with_compile_s": compile_seconds + seconds,
+        "cpu_s": processor,
+        "steps_per_s": steps / seconds,
+        "tokens_per_s": counts["tokens"] / seconds,
+        "peak_mb": memory,
+    }
+    total = row["with_compile_s"]
+    return {
+        "rows": [row],
+        "targets": [
+            make_target("seconds, with compilation", total, "at most", 90.0),
+            make_target("peak memory in MB", memory, "at most", 3000.0),
+        ],
+        "notes": [
+            "from encoded texts in memory; compile_s builds the model and "
+            f"compiles the lengths {plan.boundaries}; cpu_s: processor time "
+            "of the epoch on all cores together"
+        ],
+    }
+
+
+# Latency
+
+
+def latency(sizes: Sizes, rounds: int) -> Result:
+    """The forward pass of one text, one call at a time."""
+    model = contestants.make_model(sizes, sizes.vocabulary)
+    other = contestants.KerasModel(model)
+    batch = next(iter(data.batches(sizes, 1)))
+    batch = {name: batch[name] for name in ("task", "tokens")}
+    forward = {
+        "mtl_tf_jit": _call(lambda b: model(b)["logits"], batch, inner=True),
+        "mtl_tf": _call(lambda b: model(b)["logits"], batch, inner=False),
+        "keras_rnn": _call(lambda b: other(b), batch),
+        "keras_rnn_jit": _call(lambda b: other(b), batch, jit_compile=True),
+    }
+    timings = compete(forward, rounds * sizes.latency_calls, 0.0)
+    check_same([timing.first for timing in timings.values()])
+    ours = timings["mtl_tf_jit"]
+    rows = [
+        {
+            "contestant": name,
+            "median_ms": 1e3 * timing.median,
+            "p90_ms": 1e3 * timing.percentile(0.9),
+            "p99_ms": 1e3 * timing.percentile(0.99),
+            "times_jit": ratio(timing, ours),
+            "warm_up_s": timing.warm_up,
+        }
+        for name, timing in timings.items()
+    ]
+    calls = rounds * sizes.latency_calls
+    note = f"one text of {sizes.length} tokens, {calls} calls each, in turns"
+    return {"rows": rows, "targets": [], "notes": [note]}
+
+
+def _call(
+    function: Callable,
+    batch: dict[str, tf.Tensor],
+    inner: bool | None = None,
+    jit_compile: bool = False,
+) -> Run:
+    """Calls a compiled function; `inner` is the recurrence's own jit."""
+    compiled = tf.function(function, jit_compile=jit_compile, autograph=False)
+    with recurrence.options(jit=inner):
+        concrete = compiled.get_concrete_function(batch)
+
+    def run(steps: int) -> float:
+        for _ in range(steps):
+            logits = concrete(batch).numpy()
+        return float(logits.ravel()[0])
+
+    return run
+
+
+# Optimizers
+
+
+def optimizers(sizes: Sizes, rounds: int) -> Result:
+    """Adagrad's update of word vectors from the gradient of one batch."""
+    rows = []
+    for vocabulary in sizes.optimizer_vocabularies:
+        logging.info("vocabulary %d", vocabulary)
+        timings = compete(
+            _adagrads(sizes, vocabulary), rounds, sizes.round_seconds
+        )
+        ours = timings["mtl_tf"]
+        check_same([ours.first, timings["keras_dense"].first])
+        rows += [
+            make_row(timing, ours, vocabulary=vocabulary, contestant=name)
+            for name, timing in timings.items()
+        ]
+    notes = [
+        "keras: sparse gradients, whose repeated words it does not sum; "
+        "keras_dense: dense gradients, with the result of mtl_tf"
+    ]
+    return {"rows": rows, "targets": [], "notes": notes}
+
+
+def _adagrads(sizes: Sizes, vocabulary: int) -> dict[str, Run]:
+    draw = random.generator(0, "optimizers", vocabulary)
+    count = sizes.batches[0] * sizes.length
+    shape = (vocabulary, sizes.embedding)
+    values = draw.normal(0, 1, (count, sizes.embedding)).astype(np.float32)
+    # Variables, so that nothing of a step is computed ahead of the loop.
+    values = tf.Variable(values, trainable=False)
+    rows = data.draw_words(draw, vocabulary, count)
+    rows = tf.Variable(rows, trainable=False)
+
+    def sparse() -> tf.IndexedSlices:
+        return tf.IndexedSlices(
+            values.value(), rows.value(), tf.constant(shape)
+        )
+
+    def dense() -> tf.Tensor:
+        return tf.math.unsorted_segment_sum(values, rows, vocabulary)
+
+    ours = make_optimizer({"name": "adagrad"}, 0.1)
+    theirs = keras.optimizers.Adagrad
+    return {
+        "mtl_tf": _updates(ours, shape, sparse),
+        "keras": _updates(theirs(0.1), shape, sparse),
+        "keras_dense": _updates(theirs(0.1), shape, dense),
+    }
+
+
+def _updates(
+    optimizer: keras.optimizers.Optimizer,
+    shape: tuple[int, int],
+    gradient: Callable[[], tf.Tensor | tf.IndexedSlices],
+) -> Run:
+    variable = keras.Variable(np.zeros(shape, np.float32))
+    optimizer.build([variable])
+
+    @tf.function
+    def update(steps):
+        for _ in tf.range(steps):
+            optimizer.apply([gradient()], [variable])
+        return tf.reduce_sum(variable.value[:8])
+
+    return lambda steps: float(update(tf.constant(steps)))
+
+
+CASES = {
+    "meta_mtl": meta_mtl,
+    "me_lstm": me_lstm,
+    "arc_ii": arc_ii,
+    "transformer": transformer,
+    "pipeline": pipeline,
+    "epoch": epoch,
+    "latency": latency,
+    "optimizers": optimizers,
+    "crf": crf,
+    "translation": translation,
+    "beam_search": beam_search,
+    "start": start,
+}

@@ -1,0 +1,244 @@
+"""Who competes: our models, and the same cells in `keras.layers.RNN`.
+
+All have the same parameters with the same initial values, read the same
+batches from the same kind of data set, take several steps a call, and have
+the same optimizer, so that what differs is how the recurrence runs.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.benchmarks.reference_cells import MELSTMCell, MetaLSTMCell
+from mtl_tf.benchmarks.sizes import Sizes
+from mtl_tf.benchmarks.timing import Run
+from mtl_tf.models.multi_task import MultiTaskModel, build_model
+from mtl_tf.training.loss_weighting import make_loss_weighting
+from mtl_tf.training.optimizers import make_optimizer
+from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.trainer import Trainer, choose_shards
+
+# The paper's, and the shipped config's.
+_LEARNING_RATE = 0.1
+_L2 = 1e-5
+
+
+def meta_scheme(sizes: Sizes) -> dict[str, Any]:
+    """Meta-MTL."""
+    return {
+        "name": "meta_lstm",
+        "units": sizes.units,
+        "meta_units": sizes.meta_units,
+        "meta_vector": sizes.meta_vector,
+    }
+
+
+def memory_scheme(sizes: Sizes, name: str, **options: Any) -> dict[str, Any]:
+    """A scheme with a memory, by name."""
+    return {
+        "name": name,
+        "units": sizes.units,
+        "memory_slots": sizes.memory_slots,
+        "memory_width": sizes.memory_width,
+        **options,
+    }
+
+
+def make_model(
+    sizes: Sizes, vocabulary: int, scheme: Mapping[str, Any] | None = None
+) -> MultiTaskModel:
+    """A model with two labels a task, Meta-MTL by default."""
+    labels = ["negative", "positive"]
+    tasks = [
+        {"name": f"task_{n}", "kind": "classification", "labels": labels}
+        for n in range(sizes.tasks)
+    ]
+    scheme = scheme or meta_scheme(sizes)
+    config = {"embedding_dim": sizes.embedding, "scheme": scheme}
+    return build_model(config, vocabulary, tasks)
+
+
+def adagrad(
+    variables: Sequence[keras.Variable],
+    embedding: Sequence[keras.Variable],
+    compiled: bool = False,
+) -> keras.optimizers.Optimizer:
+    """Our Adagrad with L2 on all but the embedding, for all contestants."""
+    optimizer = make_optimizer({"name": "adagrad"}, _LEARNING_RATE)
+    embedding_ids = {id(v) for v in embedding}
+    l2 = [0.0 if id(v) in embedding_ids else _L2 for v in variables]
+    optimizer.configure(
+        variables, l2, [1.0] * len(variables), compiled=compiled
+    )
+    return optimizer
+
+
+def make_trainer(
+    sizes: Sizes,
+    vocabulary: int,
+    scheme: Mapping[str, Any] | None = None,
+    make: Callable[..., keras.optimizers.Optimizer] = adagrad,
+) -> Trainer:
+    """Our model in the trainer that `launch.train` uses."""
+    strategy = make_strategy("one_device")
+    with strategy.scope():
+        model = make_model(sizes, vocabulary, scheme)
+        variables = model.trainable_variables
+        optimizer = make(variables, model.embedding_variables())
+    weighting = make_loss_weighting("static", [1.0] * sizes.tasks)
+    return Trainer(
+        *(model, optimizer, weighting, variables, strategy, sizes.tasks),
+        shards=choose_shards(model, strategy),
+    )
+
+
+class KerasModel(keras.Model):
+    """Meta-MTL as a Keras user would write it first.
+
+    Args:
+        model: our model, whose parameters it copies.
+
+    Input shape: a batch of one group.
+    Output shape: logits `[B, labels]`.
+    """
+
+    def __init__(self, model: MultiTaskModel):
+        super().__init__()
+        [ours] = model.scheme.directions
+        [head] = model.heads.values()
+        embedding = model.embedding
+        self.embedding = keras.layers.Embedding(
+            embedding.vocabulary_size, embedding.dimension
+        )
+        self.cell = self._make_cell(ours)
+        self.recurrent = keras.layers.RNN(self.cell)
+        self.embedding.build()
+        self.recurrent.build([None, None, embedding.dimension])
+        self.kernel = self._copy("kernel", head.dense.kernel)
+        self.bias = self._copy("bias", head.dense.bias)
+        self.embedding.embeddings.assign(embedding.vectors)
+        self._copy_cell(ours)
+        self.built = True
+
+    def _copy(self, name: str, weight: keras.Variable) -> keras.Variable:
+        copied = self.add_weight(name=name, shape=weight.shape)
+        copied.assign(weight)
+        return copied
+
+    def _make_cell(self, ours: keras.layers.Layer) -> keras.layers.Layer:
+        return MetaLSTMCell(
+            ours.units, ours.meta_units, ours.meta_vector, ours.tasks
+        )
+
+    def _copy_cell(self, ours: keras.layers.Layer) -> None:
+        """Our inputs' and states' matrices are one matrix there."""
+        parts = [ours.meta_kernel, ours.meta_recurrent]
+        self.cell.meta_kernel.assign(keras.ops.concatenate(parts, 0))
+        self.cell.meta_bias.assign(ours.meta_bias)
+        self.cell.vector_kernel.assign(ours.vector_kernel)
+        parts = [ours.factor_kernel, ours.factor_recurrent]
+        self.cell.inner.assign(keras.ops.concatenate(parts, 1))
+        self.cell.outer.assign(ours.generator)
+        self.cell.bias.assign(ours.generator_bias)
+
+    def _choose(self, task: tf.Tensor) -> None:
+        """Selects the cell's parameters, once for all steps."""
+        self.cell.choose(task)
+
+    def call(self, batch, training=False):
+        """Scores a batch; the task's parameters are gathered once."""
+        tokens, task = batch["tokens"][0], batch["task"][0]
+        self._choose(task)
+        mask = tf.not_equal(tokens, 0)
+        summary = self.recurrent(self.embedding(tokens), mask=mask)
+        kernel, bias = tf.gather(self.kernel, task), tf.gather(self.bias, task)
+        return tf.matmul(summary, kernel) + bias
+
+
+class KerasMELSTM(KerasModel):
+    """The ME-LSTM, one for all tasks, as a Keras user would write it first.
+
+    Args:
+        model: our model, whose parameters it copies.
+
+    Input shape: a batch of one group.
+    Output shape: logits `[B, labels]`.
+    """
+
+    def _make_cell(self, ours):
+        return MELSTMCell(ours.units, ours.memory_slots, ours.memory_width)
+
+    def _copy_cell(self, ours):
+        parts = [ours.kernel, ours.recurrent]
+        self.cell.kernel.assign(keras.ops.concatenate(parts, 0))
+        for name in ("bias", "fusion_read", "fusion_memory"):
+            getattr(self.cell, name).assign(getattr(ours, name))
+        for name in ("keys", "keys_bias", "initial"):
+            getattr(self.cell, name).assign(getattr(ours.external, name))
+
+    def _choose(self, task):
+        """All tasks have the same."""
+
+
+def trainer_run(trainer: Trainer, dataset: tf.data.Dataset) -> Run:
+    """Our training steps on a data set."""
+    iterator = trainer.iterate(lambda replicas: dataset)
+
+    def run(steps: int) -> float:
+        zeros = tf.zeros([trainer.tasks])
+        report = trainer.run(iterator, tf.constant(steps), zeros, zeros)
+        return float(tf.reduce_sum(report.loss_sum))
+
+    return run
+
+
+def keras_run(
+    model: keras.Model,
+    dataset: tf.data.Dataset,
+    compiled: str = "",
+    make: Callable[..., keras.optimizers.Optimizer] = adagrad,
+) -> Run:
+    """The Keras model's training steps on a data set.
+
+    Args:
+        model: maps a batch of one group to logits, such as `KerasModel`.
+        dataset: its batches.
+        compiled: what XLA compiles: "" nothing, "step" the whole step,
+            "gradients" all but the optimizer's update.
+        make: makes the optimizer.
+    """
+    variables = model.trainable_variables
+    optimizer = make(
+        variables, [model.embedding.embeddings], compiled == "step"
+    )
+
+    def gradients(batch):
+        with tf.GradientTape() as tape:
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+                batch["label"][0], model(batch, training=True)
+            )
+            loss = tf.reduce_mean(losses)
+        return loss, tape.gradient(loss, [v.value for v in variables])
+
+    if compiled == "gradients":
+        gradients = tf.function(gradients, jit_compile=True)
+
+    def step(batch):
+        loss, found = gradients(batch)
+        optimizer.apply(found, variables)
+        return loss
+
+    if compiled == "step":
+        step = tf.function(step, jit_compile=True)
+
+    @tf.function
+    def several(iterator, steps):
+        total = tf.constant(0.0)
+        for _ in tf.range(steps):
+            total += step(next(iterator))
+        return total
+
+    iterator = iter(dataset)
+    return lambda steps: float(several(iterator, tf.constant(steps)))

@@ -1,0 +1,1 @@
+"""Many runs: tables of papers, sweeps, transfer."""

@@ -1,0 +1,78 @@
+"""Tables on those corpora that the user has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from absl import logging
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.experiments.published import PublishedTable
+from mtl_tf.tasks import registry
+
+
+class PresentTasks:
+    """Leaves those tasks out of configs whose corpora are not there.
+
+    Args:
+        table: of a table that is not partial all tasks have to be there.
+        data_dir, manual_dir: see `mtl_tf.tasks.registry.present`.
+
+    Attributes:
+        absent: the tasks that were left out, and why, by name.
+    """
+
+    def __init__(
+        self,
+        table: PublishedTable,
+        data_dir: str | None,
+        manual_dir: str | None,
+    ):
+        self.table, self.where = table, (data_dir or "", manual_dir or "")
+        self.absent: dict[str, str] = {}
+        self._known: dict[str, list] = {}
+
+    def __call__(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The config, with the tasks that are there.
+
+        Raises:
+            DataError: none is there, or one is damaged.
+        """
+        if not self.table.partial:
+            return dict(config)
+        asked = repr(config["tasks"])
+        if asked not in self._known:
+            self._known[asked] = self._present(config["tasks"])
+        return {
+            **config,
+            "tasks": self._known[asked],
+            "pipeline": self._pipeline(config["pipeline"]),
+        }
+
+    def _pipeline(self, pipeline: Mapping[str, Any]) -> dict[str, Any]:
+        """The config's, which cuts no data of a task that is left out."""
+        absent = {name.split("/")[-1] for name in self.absent}
+        fractions = {
+            name: part
+            for name, part in pipeline["fractions"].items()
+            if name not in absent
+        }
+        if pipeline["fractions"] and not fractions:
+            raise DataError(
+                f"table {self.table.name}: of the tasks with a part of their "
+                f"data ({', '.join(pipeline['fractions'])}) none is there. "
+                "Name others by --override=pipeline.fractions="
+                "\"{'en-fr': 0.15}\". " + " ".join(self.absent.values())
+            )
+        return {**pipeline, "fractions": fractions}
+
+    def _present(self, entries: Sequence[Any]) -> list[Any]:
+        there, missing = registry.present(entries, *self.where)
+        if not there:
+            raise DataError(
+                f"table {self.table.name}: none of its corpora is there. "
+                + " ".join(missing.values())
+            )
+        for name, why in missing.items():
+            logging.warning("%s is left out: %s", name, why)
+        self.absent |= missing
+        return there

@@ -1,0 +1,193 @@
+"""Grid search, seeds and cross-validation: many runs and what they say."""
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
+from absl import logging
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import Diverged, Interrupted, MtlError, RunError
+from mtl_tf.evaluation import tables
+from mtl_tf.experiments import sweep_report
+from mtl_tf.experiments.grids import Cell, cells, parse
+from mtl_tf.runs import training_run
+from mtl_tf.runs.run_data import CleanParts
+from mtl_tf.runs.run_directory import RunDirectory
+
+_FAILED = "failed.json"
+
+
+def sweep(
+    config: Mapping[str, Any],
+    model_dir: str,
+    data_dir: str | None = None,
+    manual_dir: str | None = None,
+    strategy: str = "auto",
+    validate: Callable[[Mapping[str, Any]], Any] | None = None,
+    retry: bool = False,
+) -> dict[str, Any]:
+    """Trains every cell of a grid and chooses the setting to go on with.
+
+    A setting is chosen by its mean best validation score over its seeds and
+    folds; test scores are reported of the chosen setting alone, and choose
+    nothing. A setting of which a run failed is not chosen.
+
+    Every cell is a run directory of its own, named by its settings, below
+    `model_dir/cells`. The same call again continues the cell that was stopped
+    and repeats no finished one; the grid may have grown meanwhile. What fails
+    is recorded, and the others go on.
+
+    Args:
+        config: what all cells start from; its `sweep` says what is tried
+            (`grid`: see `grids.parse`; `folds`; `seeds`).
+        model_dir: holds `cells/`, `sweep.json` and `sweep.md`.
+        data_dir: where prepared datasets are kept.
+        manual_dir: where the corpora's own files are.
+        strategy: see `mtl_tf.training.strategies`.
+        validate: called with the config of every cell before the first one
+            begins; raises what is wrong.
+        retry: train cells again that diverged in an earlier call. Without a
+            change of the code they diverge again.
+
+    Returns:
+        The contents of `sweep.json`: see `sweep_report.report`.
+
+    Raises:
+        MtlError: a mistake in the config or the grid, another config in
+            `model_dir`, or no cell that succeeded.
+        Interrupted: a signal came; the state is saved.
+    """
+    wanted = config["sweep"]
+    grid = parse(wanted["grid"])
+    todo = cells(config, grid, wanted["folds"], wanted["seeds"])
+    for cell in todo:
+        if validate:
+            validate(cell.config)
+    run = RunDirectory(model_dir)
+    with files.locked(model_dir):
+        base = {name: v for name, v in config.items() if name != "sweep"}
+        run.check_or_write("sweep_config.json", base, "the config")
+        where = (data_dir, manual_dir)
+        clean = None
+        if not wanted["folds"] and not {"tasks", "evaluation.group"} & set(
+            grid
+        ):
+            clean = training_run.clean_parts(config, *where)
+        worker = _Worker(run, todo, where, strategy, clean, retry)
+        return worker.work(config["name"])
+
+
+@dataclasses.dataclass
+class _Worker:
+    """Trains cells one after another.
+
+    Attributes:
+        run: the sweep's directory.
+        cells: all of them.
+        where: the data and manual directories.
+        strategy: its name.
+        clean: the clean parts, if they are the same for all cells.
+        retry: whether to train diverged cells again.
+    """
+
+    run: RunDirectory
+    cells: Sequence[Cell]
+    where: tuple[str | None, str | None]
+    strategy: str
+    clean: CleanParts | None
+    retry: bool
+
+    def work(self, name: str) -> dict[str, Any]:
+        """Trains what is missing and writes the report after every cell."""
+        outcomes = [self._known(cell) for cell in self.cells]
+        missing = [n for n, outcome in enumerate(outcomes) if not outcome]
+        logging.info(
+            "%d of %d cells are to be trained.", len(missing), len(self.cells)
+        )
+        began = time.monotonic()
+        report = self._write(name, outcomes)
+        for done, number in enumerate(missing):
+            self._announce(number, done, len(missing), began)
+            outcomes[number] = self._train(self.cells[number])
+            report = self._write(name, outcomes)
+        if not any(o and o["status"] == "finished" for o in outcomes):
+            first = outcomes[0]["error"]
+            raise RunError(f"every cell failed; the first: {first}")
+        return report
+
+    def _known(self, cell: Cell) -> dict[str, Any] | None:
+        """What an earlier call found for a cell, or None."""
+        results, failed = (
+            os.path.join(cell.folder, name)
+            for name in ("results.json", _FAILED)
+        )
+        if self.run.has(results):
+            return _finished(self.run.read(results))
+        if self.run.has(failed) and not self.retry:
+            return self.run.read(failed)
+        return None
+
+    def _announce(
+        self, number: int, done: int, missing: int, began: float
+    ) -> None:
+        left = ""
+        if done:
+            each = (time.monotonic() - began) / done
+            left = f"; {tables.duration(each * (missing - done))} left"
+        logging.info(
+            "Cell %d of %d (%d of %d to train%s): %s",
+            *(number + 1, len(self.cells), done + 1, missing, left),
+            self.cells[number],
+        )
+
+    def _train(self, cell: Cell) -> dict[str, Any]:
+        keras.backend.clear_session()
+        folder, began = self.run.file(cell.folder), time.monotonic()
+        try:
+            results = training_run.train(
+                cell.config, folder, *self.where, self.strategy, self.clean
+            )
+        except Interrupted:
+            raise
+        except Exception as error:
+            return self._failed(cell, error, time.monotonic() - began)
+        return _finished(results)
+
+    def _failed(
+        self, cell: Cell, error: Exception, seconds: float
+    ) -> dict[str, Any]:
+        known = isinstance(error, MtlError)
+        diverged = isinstance(error, Diverged)
+        logging.error("Cell failed: %s: %s", cell, error, exc_info=not known)
+        outcome = {
+            "status": "diverged" if diverged else "failed",
+            "error": f"{type(error).__name__}: {error}",
+            "wall_time": seconds,
+        }
+        # What diverged diverges again; anything else may have been repaired.
+        if diverged:
+            self.run.write(os.path.join(cell.folder, _FAILED), outcome)
+        return outcome
+
+    def _write(
+        self, name: str, outcomes: Sequence[dict[str, Any] | None]
+    ) -> dict[str, Any]:
+        report = sweep_report.report(name, list(zip(self.cells, outcomes)))
+        files.write_text(
+            self.run.file("sweep.md"), sweep_report.markdown(report)
+        )
+        self.run.write("sweep.json", report)
+        return report
+
+
+def _finished(results: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "status": "finished",
+        "validation_mean": results["run"]["validation_mean"],
+        "wall_time": results["run"]["wall_time"],
+        "results": results,
+    }

@@ -1,0 +1,180 @@
+"""A sweep's runs as one table, with the setting that validation chooses."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl_tf.evaluation import tables
+from mtl_tf.experiments.grids import Cell, setting_name
+
+Outcome = Mapping[str, Any] | None
+
+
+def report(
+    name: str, outcomes: Sequence[tuple[Cell, Outcome]]
+) -> dict[str, Any]:
+    """Sums up the cells of a sweep.
+
+    Args:
+        name: of the config.
+        outcomes: each cell with its `status`, "finished" (with
+            `validation_mean`, `wall_time` and `results`), "diverged" or
+            "failed" (with `error`), or None if it is still to come.
+
+    Returns:
+        A structure for `sweep.json`, scores from 0 to 100:
+
+            {"name": name,
+             "settings": [{"name": folder, "settings": {field: value},
+                           "validation": STATISTICS, "failed": count,
+                           "waiting": count, "wall_time": seconds,
+                           "cells": [{"folder", "seed", "fold", "status",
+                                      "validation_mean", "error"}]}],
+             "selected": {"name": ..., "settings": ...,
+                          "validation": STATISTICS,
+                          "split": the first of evaluation.splits,
+                          "mean": STATISTICS, "clean": STATISTICS,
+                          "tasks": {name: STATISTICS}} or None}
+
+        with STATISTICS {"mean", "std", "runs"}; "std" is the sample standard
+        deviation over seeds and folds, None for a single run. The settings
+        stand from the best validation score to the worst.
+    """
+    groups: dict[str, list] = {}
+    for cell, outcome in outcomes:
+        key = setting_name(cell.settings)
+        groups.setdefault(key, []).append((cell, outcome))
+    settings = [_setting(key, group) for key, group in groups.items()]
+    # Stable: equal settings stay in the order of the grid.
+    settings.sort(key=lambda s: -(s["validation"]["mean"] or -1.0))
+    whole = [s for s in settings if not s["failed"] and not s["waiting"]]
+    best = whole[0] if whole else None
+    selected = best and _selected(best, groups[best["name"]])
+    return {"name": name, "settings": settings, "selected": selected}
+
+
+def spread(values: Sequence[float | None]) -> dict[str, Any]:
+    """Mean, sample standard deviation and number of what is not None."""
+    known = [value for value in values if value is not None]
+    return {
+        "mean": statistics.fmean(known) if known else None,
+        "std": statistics.stdev(known) if len(known) > 1 else None,
+        "runs": len(known),
+    }
+
+
+def _setting(key: str, group: Sequence[tuple[Cell, Outcome]]) -> dict:
+    done = [o for _, o in group if o and o["status"] == "finished"]
+    return {
+        "name": key,
+        "settings": group[0][0].settings,
+        "validation": spread([o["validation_mean"] for o in done]),
+        "failed": sum(_lost(o) for _, o in group if o),
+        "waiting": sum(o is None for _, o in group),
+        "wall_time": sum(o["wall_time"] for o in done),
+        "cells": [_cell(cell, outcome) for cell, outcome in group],
+    }
+
+
+def _lost(outcome: Mapping[str, Any]) -> bool:
+    return outcome["status"] in ("diverged", "failed")
+
+
+def _cell(cell: Cell, outcome: Outcome) -> dict[str, Any]:
+    outcome = outcome or {"status": "waiting"}
+    kept = ("status", "validation_mean", "error")
+    return {
+        "folder": cell.folder,
+        "seed": cell.seed,
+        "fold": cell.fold,
+        **{key: outcome[key] for key in kept if key in outcome},
+    }
+
+
+def _selected(best: Mapping, group: Sequence[tuple[Cell, Outcome]]) -> dict:
+    results = [outcome["results"] for _, outcome in group if outcome]
+    names = dict.fromkeys(task for r in results for task in r["tasks"])
+    return {
+        **{key: best[key] for key in ("name", "settings", "validation")},
+        "split": results[0]["split"],
+        "mean": spread([r["mean"]["overall"] for r in results]),
+        "clean": spread(
+            [r["mean"].get("clean", {}).get("overall") for r in results]
+        ),
+        "tasks": {
+            name: spread([_primary(r["tasks"].get(name)) for r in results])
+            for name in names
+        },
+    }
+
+
+def _primary(task: Mapping[str, Any] | None) -> float | None:
+    return task[task["primary"]] if task else None
+
+
+def markdown(report: Mapping[str, Any]) -> str:
+    """The report as a Markdown page, with a newline at the end.
+
+    Args:
+        report: see `report`.
+    """
+    parts = [f"# {report['name']}: sweep", _MEANING, _settings(report)]
+    selected = report["selected"]
+    if selected:
+        parts += [
+            f"## Selected: `{selected['name']}`",
+            f"Split `{selected['split']}`.",
+            _scores(selected),
+        ]
+    failed = [
+        f"- `{cell['folder']}`: {' '.join(cell['error'].split())}"
+        for setting in report["settings"]
+        for cell in setting["cells"]
+        if _lost(cell)
+    ]
+    if failed:
+        parts += ["## Failed", "\n".join(failed)]
+    return "\n\n".join(parts) + "\n"
+
+
+_MEANING = (
+    "Scores run from 0 to 100: mean and sample standard deviation over seeds "
+    "and folds. The setting is selected by its validation score alone, among "
+    "those whose runs all finished."
+)
+
+
+def _settings(report: Mapping[str, Any]) -> str:
+    fields = list(report["settings"][0]["settings"]) or ["setting"]
+    header = [*fields, "validation", "std", "runs", "failed", "time"]
+    rows = []
+    for setting in report["settings"]:
+        values = setting["settings"] or {"setting": "as configured"}
+        row = [str(values[field]) for field in fields]
+        runs = setting["validation"]["runs"]
+        row += _numbers(setting["validation"])
+        row.append(f"{runs} of {len(setting['cells'])}")
+        row.append(str(setting["failed"] or ""))
+        row.append(tables.duration(setting["wall_time"]))
+        chosen = report["selected"] or {}
+        if setting["name"] == chosen.get("name"):
+            row = [f"**{cell}**" if cell else "" for cell in row]
+        rows.append(row)
+    return tables.grid(header, rows)
+
+
+def _scores(selected: Mapping[str, Any]) -> str:
+    rows = [
+        [name, *_numbers(score)] for name, score in selected["tasks"].items()
+    ]
+    rows.append(["**mean**", *_numbers(selected["mean"])])
+    if selected["clean"]["runs"]:
+        rows.append(["**mean, clean part**", *_numbers(selected["clean"])])
+    return tables.grid(["task", "score", "std"], rows)
+
+
+def _numbers(score: Mapping[str, Any]) -> list[str]:
+    return [
+        "-" if value is None else f"{value:.2f}"
+        for value in (score["mean"], score["std"])
+    ]

@@ -1,0 +1,259 @@
+"""A reproduced table as a Markdown page, from the data of `table_report`."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from mtl_tf.evaluation.tables import duration, grid, metric_title
+from mtl_tf.experiments import published
+
+# More tasks than this stand below each other, models side by side.
+_WIDE = 6
+_THEIRS = " (the paper's)"
+_KINDS = {
+    published.SINGLE: "single task",
+    published.MULTI: "multi-task",
+    published.TRANSFER: "transfer",
+    published.BASELINE: "baseline",
+    published.QUOTED: "quoted by the paper",
+}
+
+
+def markdown(report: dict[str, Any]) -> str:
+    """The table as a Markdown page."""
+    title = f"# {report['table']}: {report['paper']}"
+    parts = [
+        title,
+        f"{_scale(report)} on the split `{report['split']}`, mean and standard "
+        "deviation over the seeds. Clean: only texts that occur in no "
+        "training or validation text of the whole group. Parameters are "
+        "without word vectors, times are of training one seed.",
+        grid(*_summary(report)),
+        f"## Each task: ours{_THEIRS if _has_paper(report) else ''}",
+        grid(*_details(report)),
+        *_others(report),
+        *_orientation(report),
+        "## What differs from the paper's setting",
+        "\n".join(f"* {text}" for text in report["differences"]),
+    ]
+    if failures := list(_failures(report)):
+        parts += ["## Failed runs", "\n".join(failures)]
+    parts += ["## Made by", "\n".join(_origin(report))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    header = [
+        *("model", "kind", "paper", "ours", "ours - paper", "clean"),
+        *("parameters, paper", "parameters", "training time", "seeds"),
+    ]
+    show = _Numbers(report["decimals"])
+    rows = [_summary_row(row, show) for row in report["rows"]]
+    if gain := report["gain"]:
+        show = _Differences(report["decimals"])
+        means = gain["paper"]["mean"], gain["ours"]["mean"]
+        cells = [show.number(means[0]), show.spread(means[1])]
+        rest = ["-"] * (len(header) - 5)
+        rows.append([gain["title"], "gain", *cells, *rest, str(means[1]["n"])])
+    return header, rows
+
+
+def _summary_row(row: dict[str, Any], show: "_Numbers") -> list[str]:
+    paper, ours = row["paper"], row["ours"]
+    mean = ours.get("mean", {}).get("mean")
+    both = paper["mean"] is not None and mean is not None
+    seconds = ours.get("wall_time", {}).get("mean")
+    title = row["title"]
+    if paper["source"]:
+        title += f" (paper's figures: {paper['source']})"
+    return [
+        title,
+        _KINDS[row["column"]],
+        show.number(paper["mean"]),
+        show.spread(ours.get("mean")),
+        show.difference(mean - paper["mean"]) if both else "-",
+        show.spread(ours.get("clean")),
+        _thousands(paper["parameters"]),
+        _parameters(ours),
+        "-" if seconds is None else duration(seconds),
+        _seeds(ours),
+    ]
+
+
+def _scale(report: dict[str, Any]) -> str:
+    """What the numbers are."""
+    if not report["metric"]:
+        return "Percentages"
+    return f"{metric_title(report['metric'])} from 0 to 100"
+
+
+def _has_paper(report: dict[str, Any]) -> bool:
+    return any(
+        score is not None
+        for row in report["rows"]
+        for score in row["paper"]["tasks"].values()
+    )
+
+
+def _details(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Scores by model and task; the longer of the two goes downwards."""
+    columns = [["model", *(row["title"] for row in report["rows"])]]
+    show = _Numbers(report["decimals"])
+    for task in report["tasks"]:
+        cells = [
+            show.cell(row["ours"].get("tasks", {}).get(task["name"]), score)
+            for row in report["rows"]
+            for score in [row["paper"]["tasks"][task["name"]]]
+        ]
+        columns.append([_titled(task, report["tasks"]), *cells])
+    if gain := report["gain"]:
+        show = _Differences(report["decimals"])
+        columns[0].append(gain["title"])
+        for column, task in zip(columns[1:], report["tasks"]):
+            both = (gain[whose]["tasks"] for whose in ("ours", "paper"))
+            column.append(show.cell(*(found[task["name"]] for found in both)))
+    if len(report["tasks"]) > _WIDE:
+        columns[0][0] = "task"
+        return columns[0], columns[1:]
+    header, *rows = (list(line) for line in zip(*columns))
+    return header, rows
+
+
+def _others(report: dict[str, Any]) -> Iterator[str]:
+    """Sections of the further metrics that the runs have."""
+    show = _Numbers(report["decimals"])
+    found = {
+        metric: None
+        for row in report["rows"]
+        for metric, scores in row["ours"].get("others", {}).items()
+        if scores["mean"]["n"]
+    }
+    for metric in found:
+        # The paper's figures beside a metric that is not its own would be
+        # read as if they compared.
+        same = metric.startswith(published.PAPER) and _has_paper(report)
+        header = ["model", *(t["title"] for t in report["tasks"]), "mean"]
+        rows = []
+        for row in report["rows"]:
+            ours = row["ours"].get("others", {}).get(metric, {})
+            cells = [
+                show.cell(
+                    ours.get("tasks", {}).get(task["name"]),
+                    row["paper"]["tasks"][task["name"]] if same else None,
+                )
+                for task in report["tasks"]
+            ]
+            mean = row["paper"]["mean"] if same else None
+            cells.append(show.cell(ours.get("mean"), mean))
+            rows.append([row["title"], *cells])
+        yield f"## {metric_title(metric)}: ours{_THEIRS if same else ''}"
+        yield grid(header, rows)
+
+
+def _orientation(report: dict[str, Any]) -> Iterator[str]:
+    """The paper's figures on another corpus."""
+    theirs = report["orientation"]
+    if not theirs:
+        return
+    show = _Numbers(theirs["decimals"])
+    yield f"## For orientation: the paper's figures, on {theirs['corpus']}"
+    yield (
+        f"{theirs['paper']}. Other texts, languages and sizes: only the gain "
+        "of a row over the other compares, and that roughly."
+    )
+    rows = [
+        [
+            row["title"],
+            *(show.number(row["tasks"][t["name"]]) for t in theirs["tasks"]),
+            show.number(row["mean"]),
+        ]
+        for row in theirs["rows"]
+    ]
+    if gain := theirs["gain"]:
+        show = _Differences(theirs["decimals"])
+        scores = [gain["tasks"][task["name"]] for task in theirs["tasks"]]
+        cells = [show.number(score) for score in (*scores, gain["mean"])]
+        rows.append([gain["title"], *cells])
+    yield grid(["model", *(t["title"] for t in theirs["tasks"]), "mean"], rows)
+
+
+def _titled(task: dict, tasks: list[dict]) -> str:
+    """A task's title, with its metric where not all have the same."""
+    if len({other["metric"] for other in tasks}) == 1:
+        return task["title"]
+    return f"{task['title']}, {metric_title(task['metric'])}"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Numbers:
+    """Writes scores with as many decimals as the paper does."""
+
+    decimals: int
+
+    def number(self, value: float | None) -> str:
+        return "-" if value is None else f"{value:.{self.decimals}f}"
+
+    def difference(self, value: float) -> str:
+        return f"{value:+.{self.decimals}f}"
+
+    def spread(self, value: dict | None) -> str:
+        if not value or value["mean"] is None:
+            return "-"
+        mean = self.number(value["mean"])
+        if value["std"] is None:
+            return mean
+        return f"{mean} ± {self.number(value['std'])}"
+
+    def cell(self, ours: dict | None, paper: float | None) -> str:
+        text = self.spread(ours)
+        return text if paper is None else f"{text} ({self.number(paper)})"
+
+
+class _Differences(_Numbers):
+    """Writes differences of scores, with their signs."""
+
+    def number(self, value: float | None) -> str:
+        return "-" if value is None else self.difference(value)
+
+    def spread(self, value: dict | None) -> str:
+        text = super().spread(value)
+        return text.replace("± +", "± ")
+
+
+def _thousands(value: int | None) -> str:
+    return "-" if value is None else f"{value // 1000}K"
+
+
+def _parameters(ours: dict) -> str:
+    total, models = ours.get("parameters"), ours.get("models", 1)
+    if total is None:
+        return "-"
+    if models == 1:
+        return f"{total:,}"
+    # Tasks with more classes have larger models.
+    equal = total % models == 0
+    return f"{models} x {total // models:,}" if equal else f"{total:,} in all"
+
+
+def _seeds(ours: dict) -> str:
+    finished, planned = len(ours["finished"]), ours["planned"]
+    if not planned:
+        return "-"
+    return str(planned) if finished == planned else f"{finished} of {planned}"
+
+
+def _failures(report: dict[str, Any]) -> Iterator[str]:
+    for row in report["rows"]:
+        for seed, error in row["ours"]["failures"].items():
+            first = error.strip().split("\n")[0]
+            yield f"* {row['title']}, seed {seed}: {first}"
+
+
+def _origin(report: dict[str, Any]) -> Iterator[str]:
+    if report["command"]:
+        yield f"* command: `{report['command']}`"
+    for machine in report["hardware"]:
+        yield f"* hardware: {machine}"
+    for versions in report["versions"]:
+        listed = ", ".join(f"{name} {v}" for name, v in versions.items())
+        yield f"* versions: {listed}"

@@ -1,0 +1,361 @@
+"""A reproduced table as data, beside the paper's figures."""
+
+import dataclasses
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation.tables import metric_title
+from mtl_tf.experiments.published import (
+    PublishedRow,
+    PublishedTable,
+    PublishedTask,
+)
+
+_UNITS = {"examples": "texts", "tokens": "tokens"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What became of a run.
+
+    Attributes:
+        row: the row's name.
+        seed: its seed.
+        results: the contents of its `results.json`, or None.
+        failure: why it failed, "" if it did not.
+    """
+
+    row: str
+    seed: int
+    results: dict[str, Any] | None = None
+    failure: str = ""
+
+
+def build(
+    table: PublishedTable,
+    outcomes: Sequence[Outcome],
+    command: str = "",
+    overrides: Sequence[str] = (),
+    vectors: str = "",
+    absent: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The table as data.
+
+    Args:
+        table: the paper's.
+        outcomes: the planned runs, finished or not.
+        command: that made them.
+        overrides: fields changed in every row's config.
+        vectors: the file of pretrained vectors, "" for none.
+        absent: tasks that were left out, and why.
+
+    Returns:
+        `table`, `paper`, `command`, `split`, `decimals`, `tasks` (with the
+        metrics and the numbers of test texts, ours and the paper's), `rows`
+        (each with `paper` and `ours`: per task, mean, clean mean, each as
+        mean, std and n over seeds; parameters, wall time, the seeds and
+        failures; of further metrics `others`), `gain` of a row over another
+        with the same seeds, or None, `orientation`: the paper's figures where
+        they are of another corpus, or None, `differences` of the setting,
+        `hardware` and `versions`.
+    """
+    done = [o.results for o in outcomes if o.results]
+    tasks = [_task(table, task, done) for task in table.tasks]
+    return {
+        "table": table.name,
+        "paper": table.paper,
+        "command": command,
+        "split": done[0]["split"] if done else "test",
+        "decimals": table.decimals,
+        "metric": _headline(table),
+        "tasks": tasks,
+        "rows": [
+            {
+                "name": row.name,
+                "title": row.title,
+                "column": row.column,
+                "paper": _paper(table, row, tasks),
+                "ours": _ours(
+                    table, [o for o in outcomes if o.row == row.name]
+                ),
+            }
+            for row in table.rows
+        ],
+        "gain": _gain(table, outcomes, tasks) if table.gain else None,
+        "orientation": _orientation(table.orientation),
+        "differences": [
+            *_setting(table, tasks, overrides, vectors),
+            *_coverage(table, tasks, done, absent or {}),
+            *table.notes,
+        ],
+        "hardware": _distinct(done, "hardware"),
+        "versions": _distinct(done, "versions"),
+    }
+
+
+def _paper(
+    table: PublishedTable, row: PublishedRow, tasks: list[dict]
+) -> dict[str, Any]:
+    scores = row.scores or (None,) * len(table.tasks)
+    # The mean of other tasks than ours compares with nothing.
+    ours = [task["test"] is not None for task in tasks]
+    same = [s for s, there in zip(scores, ours) if there or not any(ours)]
+    whole = None not in same
+    return {
+        "tasks": {t.name: score for t, score in zip(table.tasks, scores)},
+        "mean": statistics.fmean(same) if whole else None,
+        "parameters": row.parameters,
+        "source": row.source,
+    }
+
+
+def _ours(table: PublishedTable, outcomes: list[Outcome]) -> dict[str, Any]:
+    done = [o.results for o in outcomes if o.results]
+    failures = {str(o.seed): o.failure for o in outcomes if o.failure}
+    ours: dict[str, Any] = {
+        "planned": len(outcomes),
+        "finished": [o.seed for o in outcomes if o.results],
+        "failures": failures,
+    }
+    if not done:
+        return ours
+    runs = [results.get("run", {}) for results in done]
+    return (
+        ours
+        | _spreads(table, done, _headline(table))
+        | {
+            "others": {
+                metric: _spreads(table, done, metric)
+                for metric in table.metrics[1:]
+            },
+            "parameters": runs[0].get("parameters_without_embedding"),
+            "models": runs[0].get("models", 1),
+            "wall_time": spread(run.get("wall_time") for run in runs),
+        }
+    )
+
+
+def _headline(table: PublishedTable) -> str:
+    """The metric that compares with the paper; "" for each task's own."""
+    return table.metrics[0] if table.metrics else ""
+
+
+def _spreads(
+    table: PublishedTable, done: list[dict], metric: str
+) -> dict[str, Any]:
+    """The scores of a row by a metric, over seeds."""
+    fallback = metric == _headline(table)
+    means = [_means(results, metric, fallback) for results in done]
+    return {
+        "tasks": {
+            task.name: spread(
+                _value(_scores(task, results), metric, fallback)
+                for results in done
+            )
+            for task in table.tasks
+        },
+        "mean": spread(mean["overall"] for mean in means),
+        "clean": spread(mean.get("clean", {}).get("overall") for mean in means),
+    }
+
+
+def _metric_of(scores: Mapping, metric: str, fallback: bool) -> str:
+    """The metric, or the task's own if that is wanted in its place."""
+    return scores["primary"] if fallback and metric not in scores else metric
+
+
+def _value(scores: dict | None, metric: str, fallback: bool) -> float | None:
+    if not scores:
+        return None
+    return scores.get(_metric_of(scores, metric, fallback))
+
+
+def _means(results: dict, metric: str, fallback: bool) -> dict[str, Any]:
+    """The means over a run's tasks; see `evaluator.mean`."""
+    if not metric:
+        return results["mean"]
+    chosen = {
+        name: {**scores, "primary": _metric_of(scores, metric, fallback)}
+        for name, scores in results["tasks"].items()
+    }
+    known = {n: s for n, s in chosen.items() if s["primary"] in s}
+    return evaluator.mean(known)
+
+
+def _gain(
+    table: PublishedTable, outcomes: Sequence[Outcome], tasks: list[dict]
+) -> dict[str, Any]:
+    """What a row has more than another: ours seed by seed, and the paper's."""
+    rows = [table.row(name) for name in table.gain]
+    papers = [_paper(table, row, tasks) for row in rows]
+    of_tasks = [
+        [paper["tasks"][t.name] for paper in papers] for t in table.tasks
+    ]
+    return {
+        "rows": list(table.gain),
+        "title": " - ".join(row.title for row in rows),
+        "ours": _our_gain(table, outcomes),
+        "paper": {
+            "tasks": {
+                task.name: _difference(*both)
+                for task, both in zip(table.tasks, of_tasks)
+            },
+            "mean": _difference(*(paper["mean"] for paper in papers)),
+        },
+    }
+
+
+def _our_gain(
+    table: PublishedTable, outcomes: Sequence[Outcome]
+) -> dict[str, Any]:
+    """The differences between rows with the same seed, over the seeds."""
+    metric = _headline(table)
+    one, other = (
+        {o.seed: o.results for o in outcomes if o.row == name and o.results}
+        for name in table.gain
+    )
+    pairs = [(one[seed], other[seed]) for seed in sorted(set(one) & set(other))]
+
+    def gained(score: Callable[[dict], float | None]) -> dict[str, Any]:
+        return spread(_difference(*map(score, pair)) for pair in pairs)
+
+    def of_task(task: PublishedTask) -> dict[str, Any]:
+        return gained(lambda r: _value(_scores(task, r), metric, True))
+
+    return {
+        "tasks": {task.name: of_task(task) for task in table.tasks},
+        "mean": gained(lambda r: _means(r, metric, True)["overall"]),
+    }
+
+
+def _difference(one: float | None, other: float | None) -> float | None:
+    return None if None in (one, other) else one - other
+
+
+def _orientation(table: PublishedTable | None) -> dict[str, Any] | None:
+    """The figures of a paper's table, which nobody ran here."""
+    if table is None:
+        return None
+    tasks = [_task(table, task, []) for task in table.tasks]
+    gain = _gain(table, [], tasks) if table.gain else None
+    return {
+        "paper": table.paper,
+        "corpus": table.corpus,
+        "decimals": table.decimals,
+        "tasks": tasks,
+        "rows": [
+            {"title": row.title, **_paper(table, row, tasks)}
+            for row in table.rows
+            if row.scores
+        ],
+        "gain": gain and {"title": gain["title"], **gain["paper"]},
+    }
+
+
+def spread(values) -> dict[str, Any]:
+    """Mean and standard deviation (n - 1) of the values that are known."""
+    known = [float(value) for value in values if value is not None]
+    return {
+        "mean": statistics.fmean(known) if known else None,
+        "std": statistics.stdev(known) if len(known) > 1 else None,
+        "n": len(known),
+    }
+
+
+def _scores(task: PublishedTask, results: dict[str, Any]) -> dict | None:
+    """The scores of a table's task in a run's results."""
+    by_name = {_own(name): s for name, s in results["tasks"].items()}
+    for name in (task.name, *task.also):
+        if name in by_name:
+            return by_name[name]
+    return None
+
+
+def _own(name: str) -> str:
+    """A task's name; one named by its group is called group/task."""
+    return name.split("/")[-1]
+
+
+def _task(
+    table: PublishedTable, task: PublishedTask, done: list[dict]
+) -> dict[str, Any]:
+    metric = _headline(table)
+    found = [s for results in done if (s := _scores(task, results))]
+    return {
+        "name": task.name,
+        "title": task.title,
+        "test": max((s[task.unit] for s in found), default=None),
+        "paper_test": task.test,
+        "unit": task.unit,
+        "metric": (
+            _metric_of(found[0], metric, True) if found else task.metric
+        ),
+        "paper_metric": task.metric,
+    }
+
+
+def _setting(
+    table: PublishedTable,
+    tasks: list[dict],
+    overrides: Sequence[str],
+    vectors: str,
+) -> Iterator[str]:
+    """What differs in these runs from the paper's setting, in sentences."""
+    if vectors:
+        paper = table.vectors or "none"
+        yield f"Word vectors from {vectors}; the paper's: {paper}."
+    elif table.vectors:
+        yield f"No pretrained word vectors; the paper has {table.vectors}."
+    sizes: dict[tuple[int, int, str], list[str]] = {}
+    for task in tasks:
+        ours, paper = task["test"], task["paper_test"]
+        if None not in (ours, paper) and ours != paper:
+            key = (ours, paper, _UNITS[task["unit"]])
+            sizes.setdefault(key, []).append(task["title"])
+    for (ours, paper, unit), titles in sizes.items():
+        every = "each task" if len(titles) == len(tasks) else ", ".join(titles)
+        yield f"{ours:,} test {unit} of {every}; the paper has {paper:,}."
+    if overrides:
+        yield (
+            "Changed in every row's config, whatever else stands here: "
+            f"{', '.join(overrides)}."
+        )
+
+
+def _coverage(
+    table: PublishedTable,
+    tasks: list[dict],
+    done: list[dict],
+    absent: Mapping[str, str],
+) -> Iterator[str]:
+    """Where the tasks and their metrics are not those of the paper."""
+    if absent:
+        yield (
+            f"Left out, since there are no files of them: {', '.join(absent)}. "
+            "Means are over the tasks that are there."
+        )
+    for task in tasks:
+        if task["metric"] != task["paper_metric"]:
+            ours, paper = map(
+                metric_title, (task["metric"], task["paper_metric"])
+            )
+            yield f"{task['title']}: ours is {ours}, the paper's {paper}."
+    known = {name for task in table.tasks for name in (task.name, *task.also)}
+    found = {name for results in done for name in results["tasks"]}
+    others = sorted(name for name in found if _own(name) not in known)
+    if others:
+        yield (
+            "Our means include tasks that the table does not have: "
+            f"{', '.join(others)}."
+        )
+
+
+def _distinct(done: list[dict], fact: str) -> list[Any]:
+    found = []
+    for results in done:
+        value = results.get("run", {}).get(fact)
+        if value and value not in found:
+            found.append(value)
+    return found

@@ -1,0 +1,243 @@
+"""Transfer: train on all tasks but one, freeze what they share, train it.
+
+The last column of Table 3 of Chen et al. (2018): "we take turns choosing 15
+tasks to train our model with multi-task learning, then the learned Meta-LSTM
+are transferred to the remaining one task. The parameters of transferred
+Meta-LSTM, theta_m, are fixed".
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+from absl import logging
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
+from mtl_tf.evaluation import tables
+from mtl_tf.models.multi_task import build_model
+from mtl_tf.runs import training_run
+from mtl_tf.runs.run_data import CleanParts
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.tasks import registry
+from mtl_tf.tasks.task import Task
+from mtl_tf.training import freezing
+
+
+def transfer(
+    config: Mapping[str, Any],
+    model_dir: str,
+    data_dir: str | None = None,
+    manual_dir: str | None = None,
+    strategy: str = "auto",
+    targets: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Takes turns over the tasks of a config; each is the new task once.
+
+    A turn trains one model jointly on the other tasks (`sources/<task>` below
+    `model_dir`), and then one on the task alone (`targets/<task>`) that starts
+    from the best weights of the first. The weights that the tasks share,
+    theta_m, are frozen; word vectors go on training; the task's own weights
+    start fresh. The vocabulary of all these runs is that of the whole group's
+    training texts (`text.vocabulary_tasks`), so that the word vectors of the
+    first model are those of the second. Labels of the new task are never seen
+    before its own training, its unlabelled training words are.
+
+    Both models train for the epochs of the config, without fine-tuning. Where
+    the config counts in steps (`training.steps`, `.evaluate_every`), those
+    are of the joint training, and the new task has its share of them.
+
+    Every part resumes after a kill, and finished ones are not repeated.
+
+    Args:
+        config: of a joint training on at least two tasks.
+        model_dir: holds all runs and the results of all of them.
+        data_dir: where prepared datasets are kept.
+        manual_dir: where the corpora's own files are.
+        strategy: see `mtl_tf.training.strategies`.
+        targets: names of the tasks that get a turn; all by default.
+
+    Returns:
+        The contents of `results.json`, as `runs.train` returns them: the
+        scores of the new tasks of all turns that are finished in `model_dir`.
+        `run` has, beside the facts of every run, sums over the turns of the
+        new models' `parameters` (their number is `models`) and of all
+        `wall_time`, and `turns`: the facts of each turn's two runs by the new
+        task's name.
+
+    Raises:
+        MtlError: a mistake in the config, the data or the directory.
+        Interrupted: a signal came; the state is saved.
+    """
+    config = json.loads(json.dumps(config))
+    _check(config)
+    where = (data_dir, manual_dir)
+    tasks = registry.resolve(config["tasks"], *where)
+    names, chosen = _targets(tasks, targets)
+    _check_sharing(config, tasks)
+    run = RunDirectory(model_dir)
+    with files.locked(model_dir):
+        run.check_or_write("transfer.json", {"config": config}, "the config")
+        clean = training_run.clean_parts(config, *where)
+        turns = _Turns(config, run, names, where, strategy, clean)
+        for number, name in enumerate(chosen):
+            logging.info(
+                "Turn %d of %d: transfer to %s", number + 1, len(chosen), name
+            )
+            turns.take(name)
+        results = turns.results()
+        title = f"{config['name']}: transfer"
+        files.write_text(
+            run.file("results.md"), tables.markdown(results, title)
+        )
+        run.write("results.json", results)
+    return results
+
+
+def _check(config: Mapping[str, Any]) -> None:
+    if config["train_separately"]:
+        raise ConfigError(
+            "transfer trains on several tasks at once: train_separately must "
+            "be False, got True"
+        )
+    if config["pipeline"]["schedule"]["name"] == "phases":
+        raise ConfigError(
+            "transfer leaves each task out once: pipeline.schedule cannot be "
+            "phases, which name tasks"
+        )
+
+
+def _targets(
+    tasks: Sequence[Task], targets: Sequence[str] | None
+) -> tuple[list[str], list[str]]:
+    """The names of all tasks, and of those that get a turn."""
+    names = [task.name for task in tasks]
+    if len(names) < 2:
+        raise ConfigError(f"transfer needs at least two tasks, got {names}")
+    known = {name: name for name in names}
+    return names, [look_up(name, known, "target") for name in targets or names]
+
+
+def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
+    """That tasks share weights; a target's run sees it after hours only."""
+    if tasks[0].kind == "translation":
+        return  # Its encoder is for all targets.
+    # What is shared depends neither on the words nor on the labels.
+    about = {"kind": "classification", "labels": ["negative", "positive"]}
+    model = build_model(
+        config["model"], 2, [{"name": task.name, **about} for task in tasks]
+    )
+    if not freezing.PARTS["shared"](model):
+        raise ConfigError(
+            "transfer freezes the weights that the tasks share, but model."
+            f"scheme {config['model']['scheme']['name']!r} as it is "
+            "configured has none besides the word vectors"
+        )
+
+
+class _Turns:
+    """The runs of all turns.
+
+    Args:
+        config: the plain config.
+        run: the directory of all of them.
+        names: the tasks' names.
+        where: the data and manual directories.
+        strategy: its name.
+        clean: the clean parts of the group, read once for all runs.
+    """
+
+    def __init__(
+        self,
+        config: dict[str, Any],
+        run: RunDirectory,
+        names: Sequence[str],
+        where: tuple[str | None, str | None],
+        strategy: str,
+        clean: CleanParts,
+    ):
+        self.config, self.run, self.names = config, run, list(names)
+        self.where, self.strategy, self.clean = where, strategy, clean
+        entries = registry.single_entries(config["tasks"])
+        self.entries = dict(zip(names, entries))
+
+    def take(self, name: str) -> None:
+        """Trains the two models of a turn, or what is missing of them."""
+        others = [n for n in self.names if n != name]
+        logging.info("Joint training on the other %d tasks.", len(others))
+        self._train(self._config(others), "sources", name)
+        logging.info("Training %s with the shared weights frozen.", name)
+        self._train(self._target_config(name), "targets", name)
+
+    def results(self) -> dict[str, Any]:
+        """The results of all finished turns, in the order of the tasks."""
+        finished = {
+            name: self._finished("targets", name)
+            for name in self.names
+            if self.run.has(os.path.join("targets", name, "results.json"))
+        }
+        turns = {
+            name: {
+                "source": self._finished("sources", name)["run"],
+                "target": target["run"],
+            }
+            for name, target in finished.items()
+        }
+        pairs = turns.values()
+        about = {
+            **training_run.run_facts(self.config),
+            "parameters": sum(t["target"]["parameters"] for t in pairs),
+            "parameters_without_embedding": sum(
+                t["target"]["parameters_without_embedding"] for t in pairs
+            ),
+            "models": len(turns),
+            "wall_time": sum(
+                part["wall_time"] for turn in pairs for part in turn.values()
+            ),
+            "turns": turns,
+        }
+        return training_run.joined(
+            training_run.parts_by_split(finished.values()), about
+        )
+
+    def _train(self, config: dict[str, Any], kind: str, name: str) -> None:
+        keras.backend.clear_session()
+        folder = self.run.file(kind, name)
+        training_run.train(
+            config, folder, *self.where, self.strategy, self.clean
+        )
+
+    def _config(self, names: Sequence[str]) -> dict[str, Any]:
+        """The config of a joint run on some of the tasks."""
+        config = json.loads(json.dumps(self.config))
+        everything = list(self.entries.values())
+        config["tasks"] = [self.entries[name] for name in names]
+        config["text"]["vocabulary_tasks"] = (
+            config["text"]["vocabulary_tasks"] or everything
+        )
+        config["evaluation"]["group"] = (
+            config["evaluation"]["group"] or everything
+        )
+        config["training"]["fine_tune"]["epochs"] = 0
+        config["pipeline"]["fractions"] = {
+            name: part
+            for name, part in config["pipeline"]["fractions"].items()
+            if name in names
+        }
+        return config
+
+    def _target_config(self, name: str) -> dict[str, Any]:
+        config = self._config([name])
+        training = config["training"]
+        training["initialize_from"] = self.run.file("sources", name)
+        training["freeze"] = [*training["freeze"], "shared"]
+        for field in ("steps", "steps_per_epoch", "evaluate_every"):
+            share = training[field] / (len(self.names) - 1)
+            training[field] = round(share) or int(share > 0)
+        return config
+
+    def _finished(self, kind: str, name: str) -> dict[str, Any]:
+        return self.run.read(os.path.join(kind, name, "results.json"))

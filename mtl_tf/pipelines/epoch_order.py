@@ -1,0 +1,259 @@
+"""The order in which the examples of a task are seen, epoch by epoch.
+
+All of it is NumPy and a pure function of (seed, task name, epoch). Rows are
+numbers of examples within their split; -1 is a filler row.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.random import generator
+from mtl_tf.pipelines.buckets import Boundaries, bucket_of
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+
+_EVALUATED_CELLS = 1 << 17  # 64 texts of 2,048 tokens
+
+
+class Batches(NamedTuple):
+    """Batches of one task, or of G tasks for joint steps.
+
+    Attributes:
+        rows: int32 [batches, B], or [batches, G, B] for joint steps.
+        buckets: int32 [batches]: the index of the length they are padded to.
+    """
+
+    rows: np.ndarray
+    buckets: np.ndarray
+
+
+def cut_into_batches(
+    examples: np.ndarray,
+    buckets: np.ndarray,
+    batch_size: int | Sequence[int],
+) -> Batches:
+    """Cuts examples that are sorted by bucket into batches.
+
+    A batch that its bucket cannot fill goes on with examples of the next
+    larger bucket, so that only the last batch has filler (and those that the
+    next bucket's smaller B cannot hold).
+
+    Args:
+        examples: int [n].
+        buckets: int [n], not decreasing: the bucket of each example.
+        batch_size: B, or the B of each bucket, none larger than the one
+            before it.
+
+    Returns:
+        The batches, bucket by bucket, as wide as the largest B; a batch
+        belongs to the bucket of its longest example. Their number and their
+        buckets depend only on how many examples each bucket has.
+    """
+    counts = np.bincount(buckets)
+    number = max(len(counts), np.size(batch_size))
+    sizes = np.broadcast_to(batch_size, number)
+    ends = np.cumsum(counts)
+    starts, stops, batch_buckets = [], [], []
+    first = 0  # of the examples that are in no batch yet
+    filled = np.flatnonzero(counts)
+    for bucket, following in zip(filled, [*filled[1:], None]):
+        size, end = sizes[bucket], ends[bucket]
+        room = 0 if following is None else sizes[following]
+        if (end - first) % size < room:
+            end -= (end - first) % size
+        cuts = np.arange(first, end, size)
+        starts.append(cuts)
+        stops.append(np.minimum(cuts + size, end))
+        batch_buckets.append(np.full(len(cuts), bucket))
+        first = end
+    if not starts:
+        empty = np.zeros([0], np.int32)
+        return Batches(np.zeros([0, np.max(batch_size)], np.int32), empty)
+    starts, stops, batch_buckets = map(
+        np.concatenate, (starts, stops, batch_buckets)
+    )
+    places = starts[:, None] + np.arange(np.max(batch_size))
+    real = places < stops[:, None]
+    rows = np.where(real, examples[np.where(real, places, 0)], -1)
+    return Batches(rows.astype(np.int32), batch_buckets.astype(np.int32))
+
+
+def batch_sizes(
+    boundaries: Boundaries, batch_size: int, tokens_per_batch: int = 0
+) -> np.ndarray:
+    """B of each bucket.
+
+    Args:
+        boundaries: padded lengths, or pairs of them.
+        batch_size: B, if there is no budget.
+        tokens_per_batch: the budget: cells of a batch at most; 0 for none.
+
+    Returns:
+        int32 [buckets], not increasing. Within a budget, from 8 on, multiples
+        of 8, so that replicas can share them.
+
+    Raises:
+        ConfigError: a wrong number, or a budget that one example exceeds.
+    """
+    checks.positive_integer("pipeline.batch_size", batch_size)
+    if not checks.not_negative_integer(
+        "pipeline.tokens_per_batch", tokens_per_batch
+    ):
+        return np.full(len(boundaries), batch_size, np.int32)
+    cells = _cells(boundaries)
+    if tokens_per_batch < cells[-1]:
+        raise ConfigError(
+            f"pipeline.tokens_per_batch must hold the longest texts, "
+            f"{cells[-1]} tokens with their padding, got {tokens_per_batch}"
+        )
+    return _in_eights(tokens_per_batch // cells)
+
+
+def evaluation_sizes(boundaries: Boundaries, batch_size: int) -> np.ndarray:
+    """B of each bucket where texts may have any length: `batch_size` at most.
+
+    The cells of a batch are bounded, so that one text of 100,000 tokens does
+    not pad a whole batch to its length and exhaust the memory.
+
+    Returns:
+        int32 [buckets], not increasing, at least 1.
+    """
+    sizes = np.maximum(_in_eights(_EVALUATED_CELLS // _cells(boundaries)), 1)
+    return np.minimum(sizes, batch_size)
+
+
+def _cells(boundaries: Boundaries) -> np.ndarray:
+    """Tokens of an example of each bucket with its padding, on both sides."""
+    return np.asarray(boundaries).reshape(len(boundaries), -1).sum(axis=1)
+
+
+def _in_eights(sizes: np.ndarray) -> np.ndarray:
+    return np.where(sizes >= 8, sizes // 8 * 8, sizes).astype(np.int32)
+
+
+class TaskOrder:
+    """The batches of one task.
+
+    Args:
+        name: what the order is drawn from, beside the seed.
+        split: the task's encoded training split.
+        boundaries: the buckets' lengths.
+        batch_size: B, or the B of each bucket.
+        seed: the run's seed.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        split: EncodedSplit,
+        boundaries: Boundaries,
+        batch_size: int | Sequence[int],
+        seed: int,
+    ):
+        self.name = name
+        self.batch_size = int(np.max(batch_size))
+        self._sizes = batch_size
+        self._seed = seed
+        self._buckets = bucket_of(split.lengths, boundaries)
+        by_bucket = np.sort(self._buckets)
+        #: int32 [batches]: the bucket of each batch of an unshuffled epoch.
+        self.batch_buckets = cut_into_batches(
+            by_bucket, by_bucket, batch_size
+        ).buckets
+        # A step asks for one epoch, a chunk of steps for two where it ends.
+        self.epoch = functools.lru_cache(maxsize=2)(self._make_epoch)
+
+    def __len__(self) -> int:
+        """Batches of one epoch."""
+        return len(self.batch_buckets)
+
+    def sorted_epoch(self, epoch: int) -> Batches:
+        """The batches of an epoch, bucket by bucket, each example once."""
+        draw = generator(self._seed, "order", self.name, epoch)
+        order = draw.permutation(len(self._buckets))
+        order = order[np.argsort(self._buckets[order], kind="stable")]
+        return cut_into_batches(order, self._buckets[order], self._sizes)
+
+    def _make_epoch(self, epoch: int) -> Batches:
+        batches = self.sorted_epoch(epoch)
+        draw = generator(self._seed, "batches", self.name, epoch)
+        order = draw.permutation(len(self))
+        return Batches(batches.rows[order], batches.buckets[order])
+
+    def extra(self, epoch: int, bucket: int, count: int) -> np.ndarray:
+        """More batches for a bucket, where other tasks have more of them.
+
+        They are drawn from the task's examples of this bucket; if these do not
+        fill a batch, also from smaller ones, the larger first. No batch holds
+        an example twice, and examples come again only when all had their turn.
+        Only a task that has fewer than B such examples gets filler.
+
+        Returns:
+            int32 [count, B].
+        """
+        pool = self._pool(bucket)
+        rows = np.full([count, self.batch_size], -1, np.int32)
+        per_turn = max(1, len(pool) // self.batch_size)
+        width = min(self.batch_size, len(pool))
+        draw = generator(self._seed, "extra", self.name, epoch, bucket)
+        for start in range(0, count if width else 0, per_turn):
+            number = min(per_turn, count - start)
+            turn = draw.permutation(pool)[: number * width]
+            rows[start : start + number, :width] = turn.reshape(number, width)
+        return rows
+
+    def _pool(self, bucket: int) -> np.ndarray:
+        """Examples of the fewest buckets up to `bucket` that fill a batch."""
+        sizes = np.bincount(self._buckets, minlength=bucket + 1)[: bucket + 1]
+        downwards = np.cumsum(sizes[::-1])
+        steps = int(np.searchsorted(downwards, self.batch_size))
+        lowest = max(bucket - steps, 0)
+        inside = (self._buckets >= lowest) & (self._buckets <= bucket)
+        return np.flatnonzero(inside)
+
+
+class JointOrder:
+    """The steps of joint training: a batch of every task, all of one bucket.
+
+    In every bucket an epoch has as many steps as the task with the most
+    batches there. Each task is seen whole; smaller tasks start over, in a new
+    order, within the bucket (`TaskOrder.extra`).
+
+    Args:
+        orders: the tasks' orders.
+        seed: the run's seed.
+    """
+
+    def __init__(self, orders: list[TaskOrder], seed: int):
+        self._orders = orders
+        self._seed = seed
+        number = 1 + max(int(order.batch_buckets.max()) for order in orders)
+        sizes = [np.bincount(o.batch_buckets, minlength=number) for o in orders]
+        self._steps = np.max(sizes, axis=0)
+        self.epoch = functools.lru_cache(maxsize=2)(self._make_epoch)
+
+    def __len__(self) -> int:
+        """Steps of one epoch."""
+        return int(self._steps.sum())
+
+    def _make_epoch(self, epoch: int) -> Batches:
+        """The steps of an epoch in the order in which they come."""
+        rows = np.stack(
+            [self._rows(order, epoch) for order in self._orders], axis=1
+        )
+        buckets = np.repeat(np.arange(len(self._steps)), self._steps)
+        order = generator(self._seed, "joint", epoch).permutation(len(self))
+        return Batches(rows[order], buckets[order].astype(np.int32))
+
+    def _rows(self, order: TaskOrder, epoch: int) -> np.ndarray:
+        """One task's rows, int32 [steps, B], bucket by bucket."""
+        batches = order.sorted_epoch(epoch)
+        rows = []
+        for bucket, steps in enumerate(self._steps):
+            own = batches.rows[batches.buckets == bucket]
+            rows += [own, order.extra(epoch, bucket, int(steps) - len(own))]
+        return np.concatenate(rows)

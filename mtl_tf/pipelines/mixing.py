@@ -1,0 +1,177 @@
+"""Schedules by name, and phases of them.
+
+A schedule says which task's batch comes at which step. It is a pure function
+of (seed, step, batches per task), so that a run resumes from its step number
+alone.
+"""
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint, look_up
+from mtl_tf.core.random import fold
+from mtl_tf.pipelines.drawn_mixing import (
+    Proportional,
+    ShuffledRounds,
+    Temperature,
+    Uniform,
+)
+from mtl_tf.pipelines.fixed_mixing import (
+    Blocks,
+    Joint,
+    RoundRobin,
+    Schedule,
+)
+
+
+class Phases(Schedule):
+    """Phases of some tasks, then all tasks: curriculum and anti-curriculum.
+
+    Args:
+        phases: dicts with `tasks` (names or numbers), either `steps` or
+            `epochs` (an epoch: as many batches as the phase's tasks have), and
+            optionally `schedule`.
+        schedule: the config of the schedule within the phases and after them.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        phases: Sequence[Mapping[str, Any]] = (),
+        schedule: Mapping[str, Any] | str = "uniform",
+        **kwargs: Any,
+    ):
+        super().__init__(*args, **kwargs)
+        if not isinstance(phases, (list, tuple)) or not phases:
+            raise ConfigError(
+                "schedule.phases must list phases such as {'tasks': ['books'], "
+                f"'epochs': 1}}, got {phases!r}"
+            )
+        self._parts = []
+        self._starts = [0]
+        for number, phase in enumerate(phases):
+            self._add_phase(number, _options(phase, "phase"), schedule)
+        everything = np.arange(len(self.batches_per_task))
+        self._add(everything, schedule, math.inf)
+
+    def _add_phase(self, number: int, phase: dict, schedule: Any) -> None:
+        field = f"schedule.phases[{number}]"
+        for key in phase:
+            look_up(
+                key,
+                dict.fromkeys(("tasks", "steps", "epochs", "schedule")),
+                f"field of {field}",
+            )
+        tasks = self._find(f"{field}.tasks", phase.get("tasks"))
+        if ("steps" in phase) == ("epochs" in phase):
+            raise ConfigError(f"{field} must give either steps or epochs")
+        if "steps" in phase:
+            steps = checks.positive_integer(f"{field}.steps", phase["steps"])
+        else:
+            epochs = checks.positive(f"{field}.epochs", phase["epochs"])
+            steps = math.ceil(epochs * int(self.batches_per_task[tasks].sum()))
+        self._add(tasks, phase.get("schedule", schedule), steps)
+
+    def _find(self, field: str, tasks: Any) -> np.ndarray:
+        if not isinstance(tasks, (list, tuple)) or not tasks:
+            raise ConfigError(f"{field} must list tasks, got {tasks!r}")
+        names = {name: i for i, name in enumerate(self.task_names)}
+        found = [
+            task
+            if type(task) is int and 0 <= task < len(self.batches_per_task)
+            else look_up(task, names, f"task in {field}")
+            for task in tasks
+        ]
+        if len(set(found)) < len(found):
+            raise ConfigError(f"{field} names a task twice: {list(tasks)}")
+        return np.asarray(found)
+
+    def _add(self, tasks: np.ndarray, config: Any, steps: float) -> None:
+        part = make_schedule(
+            config,
+            self.batches_per_task[tasks],
+            fold(self.seed, "phase", len(self._parts)),
+            [self.task_names[t] for t in tasks] if self.task_names else (),
+        )
+        if isinstance(part, Joint):
+            raise ConfigError("schedule.phases cannot hold joint steps")
+        self._parts.append((tasks, part))
+        self._starts.append(self._starts[-1] + steps)
+
+    def tasks(self, start: int, stop: int) -> np.ndarray:
+        """See `Schedule.tasks`."""
+        pieces = [np.zeros([0, 1], np.int32)]
+        spans = zip(self._parts, self._starts, self._starts[1:])
+        for (tasks, part), begin, end in spans:
+            first, last = max(start, begin), min(stop, end)
+            if first < last:
+                local = part.tasks(first - begin, last - begin)
+                pieces.append(tasks[local].astype(np.int32))
+        return np.concatenate(pieces)
+
+    def counts(self, step: int) -> np.ndarray:
+        """See `Schedule.counts`."""
+        counts = np.zeros(len(self.batches_per_task), np.int64)
+        spans = zip(self._parts, self._starts, self._starts[1:])
+        for (tasks, part), begin, end in spans:
+            if step > begin:
+                counts[tasks] += part.counts(min(step, end) - begin)
+        return counts
+
+
+SCHEDULES: dict[str, type[Schedule]] = {
+    "uniform": Uniform,
+    "proportional": Proportional,
+    "temperature": Temperature,
+    "round_robin": RoundRobin,
+    "shuffled_rounds": ShuffledRounds,
+    "blocks": Blocks,
+    "phases": Phases,
+    "joint": Joint,
+}
+
+
+def make_schedule(
+    config: Mapping[str, Any] | str,
+    batches_per_task: Sequence[int],
+    seed: int,
+    task_names: Sequence[str] = (),
+) -> Schedule:
+    """Makes a schedule from its config.
+
+    Args:
+        config: a name of `SCHEDULES`, or a dict of `name` and that schedule's
+            options. An option that is None keeps its default.
+        batches_per_task: batches of one epoch of each task.
+        seed: the run's seed.
+        task_names: the tasks' names.
+
+    Raises:
+        ConfigError: an unknown schedule or option, or a wrong value.
+    """
+    options = {"name": config} if isinstance(config, str) else None
+    options = options or _options(config, "schedule")
+    name = options.pop("name", None)
+    schedule = look_up(name, SCHEDULES, "schedule")
+    parameters = inspect.signature(schedule).parameters.values()
+    known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    for option in options:
+        if option not in known:
+            raise ConfigError(
+                f"schedule {name!r} has no option {option!r}; "
+                f"{hint(option, known)}"
+            )
+    return schedule(batches_per_task, seed, task_names, **options)
+
+
+def _options(config: Any, what: str) -> dict[str, Any]:
+    """A plain dict of a dict or ConfigDict, without the fields of None."""
+    if not hasattr(config, "items"):
+        raise ConfigError(f"a {what} must be a dict, got {config!r}")
+    return {key: value for key, value in config.items() if value is not None}

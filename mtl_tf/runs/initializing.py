@@ -1,0 +1,217 @@
+"""Starting a run from the best weights of another."""
+
+import dataclasses
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+from absl import logging
+
+from mtl_tf.core.errors import RunError
+from mtl_tf.runs import run_data
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.translation import TranslationText
+from mtl_tf.training.checkpoints import BestWeights
+from mtl_tf.training.freezing import is_head, is_private, path_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """The run that weights are taken from.
+
+    Attributes:
+        directory: its run directory.
+        weights: by path.
+        tasks: names of its tasks, in the order of their slices.
+        words: see `words_of`.
+        step: of the best weights.
+        labels: of its tasks, by name; () where they have none.
+    """
+
+    directory: str
+    weights: Mapping[str, np.ndarray]
+    tasks: Sequence[str]
+    words: Mapping[str, Sequence[str]]
+    step: int
+    labels: Mapping[str, Sequence[str]] = dataclasses.field(
+        default_factory=dict
+    )
+
+
+def words_of(text: TextEncoder | TranslationText) -> dict[str, Sequence[str]]:
+    """The words that the rows of weights stand for, by beginnings of paths.
+
+    Of the vectors of characters they are the characters.
+    """
+    if isinstance(text, TextEncoder):
+        words = {"embedding/": text.vocabulary.tokens}
+        if text.characters:
+            words["characters/vectors"] = text.characters.vocabulary.tokens
+        return words
+    words = {"encoder/encoder_embedding/": text.source.vocabulary.tokens}
+    for language, encoder in text.targets.items():
+        decoder = f"decoder_{language}"
+        for part in ("embedding", "output"):
+            path = f"{decoder}/{decoder}_{part}/"
+            words[path] = encoder.vocabulary.tokens
+    return words
+
+
+def read_source(directory: str) -> Source:
+    """Reads a run's best weights and what their rows stand for.
+
+    Raises:
+        RunError: the directory holds no trained run of one model.
+    """
+    run = RunDirectory(directory)
+    if not run.has("config.json"):
+        raise RunError(
+            f"training.initialize_from: {directory} is not a run directory: "
+            "it has no config.json"
+        )
+    if not run.has(os.path.join("best", "best.json")):
+        hint = " (name one of its tasks/*)" if run.has("tasks") else ""
+        raise RunError(
+            f"training.initialize_from: {directory} has no trained weights"
+            f"{hint}"
+        )
+    config = run.read("config.json")
+    best, weights = BestWeights.read(run.file("best"))
+    tasks = run.read("labels.json")["tasks"]
+    names = [task["name"] for task in tasks]
+    text = run_data.load_encoder(run.file("vocabulary"), config, tasks)
+    labels = {task["name"]: task["labels"] for task in tasks}
+    words = words_of(text)
+    return Source(directory, weights, names, words, best["step"], labels)
+
+
+def initialize(
+    model: keras.Model,
+    source: Source,
+    tasks: Sequence[str],
+    words: Mapping[str, Sequence[str]],
+    labels: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """Gives a model the weights of another that fit it.
+
+    A weight is taken from that of the same path and shape. Of word vectors,
+    and of a decoder's output layer, the rows of the words that both know are
+    taken. Of a stack, one slice
+    a task, the slices of the tasks of the same name are taken and no others;
+    likewise of a shared weight that says that it has `rows_of_tasks`. What a
+    head has for a task is only taken where its labels are the same, in the
+    same order.
+
+    Args:
+        model: the model to fill; what is not taken stays.
+        source: see `read_source`.
+        tasks: names of the model's tasks.
+        words: of the model, see `words_of`.
+        labels: of the model's tasks, by name; None takes them for the same.
+
+    Returns:
+        What was taken and what not, and why not, for `initialized.json`.
+    """
+    taken, left = [], []
+    changed = {
+        name
+        for name, own in (labels or {}).items()
+        if list(own) != list(source.labels.get(name, own))
+    }
+    for variable in model.variables:
+        what, why = _take(variable, source, tasks, words, changed)
+        path = path_of(variable)
+        if what:
+            taken.append({"path": path, "what": what})
+            logging.info("Taken: %s: %s", path, what)
+        else:
+            left.append({"path": path, "why": why})
+            logging.info("Not taken: %s: %s", path, why)
+    return {
+        "from": source.directory,
+        "step": source.step,
+        "taken": taken,
+        "not_taken": left,
+    }
+
+
+def _take(
+    variable: keras.Variable,
+    source: Source,
+    tasks: Sequence[str],
+    words: Mapping[str, Sequence[str]],
+    changed: Collection[str] = (),
+) -> tuple[str, str]:
+    """Takes what fits; returns what it was, or "" and why nothing was.
+
+    Args:
+        variable, source, tasks, words: see `initialize`.
+        changed: names of tasks whose labels are others than there.
+    """
+    path = path_of(variable)
+    value = source.weights.get(path)
+    here, there = _below(words, path), _below(source.words, path)
+    shape = tuple(variable.shape)
+    if value is None:
+        return "", "the other run has no weight of this path"
+    new = variable.numpy()
+    changed = changed if is_head(variable) else ()
+    if is_private(variable) or getattr(variable, "rows_of_tasks", False):
+        # A stack may be a long table of the tasks' tables.
+        value = _by_task(value, len(source.tasks))
+        new = _by_task(new, len(tasks))
+        if here != there:
+            return "", "the vocabularies differ"
+        pairs, noun = _pairs(source.tasks, tasks, changed), "tasks"
+    elif here is not None and there is not None:
+        pairs, noun = _pairs(there, here), "words"
+    elif value.shape != shape:
+        return "", f"its shape is {shape}, there {value.shape}"
+    elif changed:
+        return "", f"{' and '.join(sorted(changed))}: the labels differ"
+    else:
+        variable.assign(value)
+        return "all", ""
+    if value.shape[1:] != new.shape[1:]:
+        return (
+            "",
+            f"a slice has the shape {new.shape[1:]}, there {value.shape[1:]}",
+        )
+    # Characters beyond the last row share the rows of others.
+    pairs = [(a, b) for a, b in pairs if a < len(value) and b < len(new)]
+    if not pairs:
+        what = "name and the same labels" if changed else "name"
+        return "", f"no {noun} of the same {what}"
+    places, own = map(list, zip(*pairs))
+    new[own] = value[places]
+    variable.assign(new.reshape(shape))
+    return f"{len(pairs)} of {len(new)} {noun}", ""
+
+
+def _below(words: Mapping[str, Sequence[str]], path: str) -> list[str] | None:
+    """The words that the rows of a weight stand for, if they stand for any."""
+    found = (rows for start, rows in words.items() if path.startswith(start))
+    return next(map(list, found), None)
+
+
+def _by_task(stack: np.ndarray, tasks: int) -> np.ndarray:
+    """A stack of all tasks, one below the other or not, as [tasks, ...]."""
+    rows, rest = divmod(stack.shape[0], tasks)
+    if rest or rows == 1:
+        return stack
+    return stack.reshape([tasks, rows, *stack.shape[1:]])
+
+
+def _pairs(
+    theirs: Sequence[str], ours: Sequence[str], without: Collection[str] = ()
+) -> list[tuple[int, int]]:
+    """Places of the names that both have: (there, here)."""
+    places = {name: place for place, name in enumerate(theirs)}
+    return [
+        (places[name], here)
+        for here, name in enumerate(ours)
+        if name in places and name not in without
+    ]

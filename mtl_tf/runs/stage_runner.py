@@ -1,0 +1,369 @@
+"""Runs the stages of a run: joint training, then fine-tuning."""
+
+import copy
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.evaluation import evaluator
+from mtl_tf.layers import recurrence
+from mtl_tf.models.multi_task import MultiTaskModel
+from mtl_tf.pipelines.batches import BatchPlan, training_dataset
+from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.runs.inference import Predictor
+from mtl_tf.runs.loaded_run import Run, score
+from mtl_tf.runs.run_data import RunData
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.stage_plan import Stage
+from mtl_tf.runs.translating import make_translator
+from mtl_tf.tasks.task import TRANSLATION
+from mtl_tf.training import freezing, precision
+from mtl_tf.training.checkpoints import BestWeights, Checkpoints
+from mtl_tf.training.gradient_surgery import SURGERIES
+from mtl_tf.training.group_gradients import GroupedGradients
+from mtl_tf.training.loop import Loop, LoopOptions
+from mtl_tf.training.loss_weighting import make_loss_weighting
+from mtl_tf.training.stage_optimizer import stage_optimizer
+from mtl_tf.training.summaries import Summaries
+from mtl_tf.training.trainer import Trainer, choose_shards
+
+
+class StageRunner:
+    """Runs the stages of a run on one model.
+
+    Args:
+        config: the resolved config.
+        run: the run directory.
+        data: the run's data.
+        model: the model, built within the strategy's scope.
+        strategy: where it trains.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        run: RunDirectory,
+        data: RunData,
+        model: MultiTaskModel,
+        strategy: tf.distribute.Strategy,
+    ):
+        self.config, self.run, self.data = config, run, data
+        self.model, self.strategy = model, strategy
+        # Greedy search tells checkpoints apart, and quickly.
+        translator = make_translator(
+            model,
+            data.encoder,
+            config,
+            beam=1,
+            n_best=1,
+            replace_unknown=False,
+        )
+        self.predictor = Predictor(model, data.boundaries, translator)
+        self.task_dicts = [task.to_json() for task in data.tasks]
+
+    def execute(self, stage: Stage) -> Checkpoints:
+        """Trains a stage to its end, from wherever it was."""
+        batches = self._batches(stage)
+        options = self._options(stage, batches.steps_per_epoch)
+        self._note(stage, batches, options.steps_per_epoch)
+        with self.strategy.scope():
+            checkpoints, trainer = self._build(stage, options)
+        start = checkpoints.restore()
+        self.run.cut_metrics(stage.name, start)
+        if start:
+            logging.info("Continuing %s from step %d.", stage.name, start)
+        elif stage.folder:
+            self._begin_from_joint(stage, checkpoints)
+        summaries = Summaries(
+            self.run.file(os.path.join("tensorboard", stage.folder))
+        )
+        loop = Loop(
+            trainer,
+            checkpoints,
+            self._dataset(stage, batches, options.total_steps),
+            lambda: self._evaluate(stage),
+            lambda entry: self._record(
+                stage, trainer.optimizer, summaries, entry
+            ),
+            options,
+            [task.name for task in self.data.tasks],
+            self._next_key(stage, batches),
+        )
+        with recurrence.options(jit=self.config["training"]["jit"] and None):
+            loop.run(start)
+        return checkpoints
+
+    def trained(self) -> Run:
+        """The run on the model at hand, when all stages are done.
+
+        `run.load` would make another model, which is traced and compiled anew
+        where this one has been for the validation splits.
+        """
+        predictor = copy.copy(self.predictor)
+        predictor.translator = make_translator(
+            self.model, self.data.encoder, self.config
+        )
+        return Run(
+            self.run, self.config, self.task_dicts, self.data.encoder, predictor
+        )
+
+    def _batches(self, stage: Stage) -> BatchPlan:
+        pipeline = self.config["pipeline"]
+        schedule = pipeline["schedule"]
+        if len(stage.tasks) == 1 and schedule["name"] == "phases":
+            # Its phases name tasks that are not here.
+            schedule = {"name": "round_robin"}
+        # Rows of a smaller last batch cannot be split evenly.
+        several = self.strategy.num_replicas_in_sync > 1
+        return BatchPlan(
+            [self.data.train[n] for n in stage.tasks],
+            pipeline["batch_size"],
+            self.data.boundaries,
+            schedule,
+            self.config["seed"],
+            (pipeline["static_shapes"] and self.model.static_shapes) or several,
+            pipeline["tokens_per_batch"],
+        )
+
+    def _note(self, stage: Stage, batches: BatchPlan, epoch: int) -> None:
+        """Logs the plan; refuses to go on with another one."""
+        shapes = "of few shapes" if batches.static_shapes else "of all shapes"
+        logging.info(
+            "%s: %d steps an epoch, batches %s, %.1f %% of their tokens are "
+            "padding.",
+            *(stage.name, epoch, shapes),
+            100 * batches.padding_share(),
+        )
+        if not stage.folder:
+            steps = {"steps_per_epoch": batches.steps_per_epoch}
+            what = "the plan of the batches (they depend on --strategy)"
+            self.run.check_or_write("batches.json", steps, what)
+
+    def _dataset(
+        self, stage: Stage, batches: BatchPlan, total: int
+    ) -> Callable[[int, int], tf.data.Dataset]:
+        numbers = tf.constant(stage.tasks)
+
+        def numbered(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+            return {**batch, "task": tf.gather(numbers, batch["task"])}
+
+        def make(start: int, replicas: int) -> tf.data.Dataset:
+            dataset = training_dataset(batches, start, replicas, total)
+            return fixed(dataset.map(numbered).prefetch(4))
+
+        return make
+
+    def _next_key(
+        self, stage: Stage, batches: BatchPlan
+    ) -> Callable[[int, int], tuple[int, str | None]] | None:
+        """See `Loop`."""
+        keys = [self.model.key_of(number) for number in stage.tasks]
+        if len(set(keys)) == 1:
+            return lambda step, most: (most, keys[0])
+        if batches.groups > 1 and hasattr(self.model, "joint_key"):
+            return lambda step, most: (most, self.model.joint_key)
+        if batches.groups > 1:
+            raise ConfigError(
+                "a joint step has tasks of one kind only, but there are "
+                f"{' and '.join(sorted(set(keys)))}: choose another "
+                "pipeline.schedule"
+            )
+
+        def next_key(step: int, most: int) -> tuple[int, str | None]:
+            tasks = batches.schedule.tasks(step, step + most)[:, 0]
+            found = [keys[task] for task in tasks]
+            others = (n for n, key in enumerate(found) if key != found[0])
+            return next(others, most), found[0]
+
+        return next_key
+
+    def _options(self, stage: Stage, whole_pass: int) -> LoopOptions:
+        training = self.config["training"]
+        epoch = stage.steps_per_epoch or whole_pass
+        return LoopOptions(
+            total_steps=stage.steps or stage.epochs * epoch,
+            evaluate_every=training["evaluate_every"] or epoch,
+            steps_per_epoch=epoch,
+            patience=training["patience"],
+            steps_per_call=training["steps_per_call"],
+            checkpoint_seconds=training["checkpoint_seconds"],
+        )
+
+    def _build(
+        self, stage: Stage, options: LoopOptions
+    ) -> tuple[Checkpoints, Trainer]:
+        variables = self._variables(stage)
+        weighting = self._loss_weighting(stage, variables)
+        extra = weighting.trainable_variables
+        optimizer = stage_optimizer(
+            self.config["training"],
+            stage.learning_rate,
+            options.total_steps,
+            variables,
+            self.model.embedding_variables(),
+            extra,
+            precision.policy(self.config),
+        )
+        tasks = len(self.data.tasks)
+        checkpoints = Checkpoints(
+            self.run.file(stage.folder) if stage.folder else self.run.path,
+            self.model,
+            optimizer,
+            weighting,
+            tasks,
+        )
+        trainer = Trainer(
+            self.model,
+            optimizer,
+            weighting,
+            [*variables, *extra],
+            self.strategy,
+            tasks,
+            self.config["seed"],
+            self._grouped(stage, variables, weighting),
+            shards=choose_shards(self.model, self.strategy),
+        )
+        return checkpoints, trainer
+
+    def _shared(
+        self, stage: Stage, variables: Sequence[keras.Variable]
+    ) -> list[keras.Variable]:
+        """What several tasks of the stage share: none if it has only one."""
+        if len(stage.tasks) < 2:
+            return []
+        return [v for v in variables if not freezing.is_private(v)]
+
+    def _loss_weighting(
+        self, stage: Stage, variables: Sequence[keras.Variable]
+    ) -> keras.layers.Layer:
+        training = self.config["training"]
+        name, options = training["loss_weighting"], {}
+        if name == "gradnorm":
+            self._check_joint("training.loss_weighting", name)
+            # Where nothing is shared there is nothing to balance.
+            shares = bool(self._shared(stage, variables))
+            name = name if shares else "static"
+            options = training["gradnorm"] if shares else {}
+        weights = [task.loss_weight for task in self.data.tasks]
+        return make_loss_weighting(name, weights, **options)
+
+    def _grouped(
+        self,
+        stage: Stage,
+        variables: Sequence[keras.Variable],
+        weighting: keras.layers.Layer,
+    ) -> GroupedGradients | None:
+        """What computes gradients task by task, if the stage needs that."""
+        surgery = self.config["training"]["gradient_surgery"]
+        checks.one_of("training.gradient_surgery", surgery, SURGERIES)
+        if surgery != "none":
+            self._check_joint("training.gradient_surgery", surgery)
+        shared = self._shared(stage, variables)
+        adapts = hasattr(weighting, "update")
+        if not shared or (surgery == "none" and not adapts):
+            return None
+        if precision.policy(self.config) == precision.FLOAT16:
+            raise ConfigError(
+                "training.mixed_precision 'mixed_float16' scales the loss, "
+                "which gradients task by task do not (gradient_surgery "
+                "pcgrad, loss_weighting gradnorm): take 'mixed_bfloat16'"
+            )
+        words = {id(v) for v in self.model.embedding_variables()}
+        return GroupedGradients(
+            self.model,
+            weighting,
+            [*variables, *weighting.trainable_variables],
+            shared,
+            [v for v in shared if id(v) not in words] or shared,
+            surgery,
+            self.config["seed"],
+        )
+
+    def _check_joint(self, field: str, value: str) -> None:
+        schedule = self.config["pipeline"]["schedule"]["name"]
+        if schedule != "joint":
+            raise ConfigError(
+                f"{field} {value!r} compares the tasks' gradients at every "
+                "step: it needs pipeline.schedule {'name': 'joint'}, got "
+                f"{schedule!r}"
+            )
+        if self.model.kind_of(0) == TRANSLATION:
+            raise ConfigError(
+                f"{field} {value!r} does not go with translation, whose "
+                "decoders are not of one shape"
+            )
+
+    def _variables(self, stage: Stage) -> list[keras.Variable]:
+        """What the stage trains."""
+        patterns = self.config["training"]["freeze"]
+        frozen = {id(v) for v in freezing.frozen(self.model, patterns)}
+        variables = [
+            v for v in self.model.trainable_variables if id(v) not in frozen
+        ]
+        if stage.private_only:
+            private = {id(v) for v in self.model.private_variables()}
+            variables = [v for v in variables if id(v) in private]
+        if not variables:
+            raise ConfigError(
+                f"training.freeze {list(patterns)} leaves the stage "
+                f"{stage.name} nothing to train"
+            )
+        return variables
+
+    def _begin_from_joint(self, stage: Stage, checkpoints: Checkpoints) -> None:
+        """Starts fine-tuning at the best joint weights, as its first best."""
+        BestWeights(self.run.file("best"), self.model).load()
+        mean = self._evaluate(stage)["mean"]
+        checkpoints.best.save(0, mean)
+        checkpoints.best_score.assign(mean)
+        checkpoints.best_step.assign(0)
+
+    def _evaluate(self, stage: Stage) -> dict[str, Any]:
+        scores = [
+            score(
+                self.predictor,
+                self.data.validation[number],
+                self.task_dicts[number],
+                number,
+                self.config["evaluation"]["batch_size"],
+                self.data.references[number],
+            )
+            for number in stage.tasks
+        ]
+        return evaluator.brief(evaluator.evaluate(scores, "validation"))
+
+    def _record(
+        self,
+        stage: Stage,
+        optimizer: keras.optimizers.Optimizer,
+        summaries: Summaries,
+        entry: dict[str, Any],
+    ) -> None:
+        rate = float(optimizer.learning_rate)
+        entry = {"stage": stage.name, **entry, "learning_rate": rate}
+        self.run.append_metrics(entry)
+        summaries.write(entry)
+        scores = entry["validation"]
+        names = [self.data.tasks[n].name for n in stage.tasks]
+        primary = [self.data.tasks[n].metrics[0] for n in stage.tasks]
+        logging.info(
+            "%s step %d validation mean %.2f: %s%s",
+            stage.name,
+            entry["step"],
+            scores["mean"],
+            " ".join(
+                f"{name} {scores['tasks'][name][metric]:.1f}"
+                for name, metric in zip(names, primary)
+            ),
+            "".join(
+                f"; {name} {value:.1f}"
+                for name, value in scores.get("diagnostics", {}).items()
+                if value is not None
+            ),
+        )

@@ -1,0 +1,307 @@
+"""Training a run from its config to its results, in one call."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+from absl import logging
+
+from mtl_tf.core import files, random
+from mtl_tf.evaluation import environment, evaluator, tables
+from mtl_tf.models.multi_task import count_parameters
+from mtl_tf.runs import initializing, run_data, stage_plan, stage_runner
+from mtl_tf.runs.building import build
+from mtl_tf.runs.run_data import CleanParts
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.tasks import checking, registry
+from mtl_tf.text.vectors import load_vectors
+from mtl_tf.training import freezing
+from mtl_tf.training.strategies import make_strategy
+
+
+def train(
+    config: Mapping[str, Any],
+    model_dir: str,
+    data_dir: str | None = None,
+    manual_dir: str | None = None,
+    strategy: str = "auto",
+    clean: CleanParts | None = None,
+) -> dict[str, Any]:
+    """Trains, evaluates and writes the results of a run.
+
+    A run that was stopped continues from its last checkpoint; a finished one
+    returns its results.
+
+    Args:
+        config: the fields of `mtl_tf.configs.base.default_config`.
+        model_dir: the run directory.
+        data_dir: where prepared datasets are kept.
+        manual_dir: where the corpora's own files are.
+        strategy: see `mtl_tf.training.strategies`.
+        clean: the clean parts of the config's group, for callers with many
+            runs: reading the group takes longer than scoring one of them.
+
+    Returns:
+        The contents of `results.json`: the structure of
+        `mtl_tf.evaluation.evaluator.evaluate` for the first of
+        `evaluation.splits`, with `other_splits` and facts of the `run`.
+
+    Raises:
+        MtlError: a mistake in the config, the data or the run directory.
+        Interrupted: a signal came; the state is saved.
+    """
+    config = json.loads(json.dumps(config))
+    where = (data_dir, manual_dir)
+    clean = clean or clean_parts(config, *where)
+    return _train(config, model_dir, where, strategy, clean)
+
+
+def clean_parts(
+    config: Mapping[str, Any], data_dir: str | None, manual_dir: str | None
+) -> CleanParts:
+    """The clean parts of the test texts of a config's group of tasks."""
+    group = config["evaluation"]["group"] or config["tasks"]
+    return CleanParts(
+        group, data_dir, manual_dir, config.get("cross_validation")
+    )
+
+
+def _train(
+    config: dict[str, Any],
+    model_dir: str,
+    where: tuple,
+    strategy: str,
+    clean: CleanParts,
+) -> dict[str, Any]:
+    run = RunDirectory(model_dir)
+    with files.locked(model_dir):
+        if not run.has("config.json"):
+            folds = config.get("cross_validation")
+            tasks = registry.resolve(config["tasks"], *where, folds)
+            checking.check_scored(tasks, config["evaluation"]["splits"])
+        run.claim(config)
+        if run.has("results.json"):
+            logging.info(
+                "This run is finished. For more, ask for more epochs or name "
+                "another --model_dir."
+            )
+            return run.read("results.json")
+        each = config["train_separately"]
+        do = _train_separately if each else _train_jointly
+        results = do(config, run, where, strategy, clean)
+        files.write_text(
+            run.file("results.md"), tables.markdown(results, config["name"])
+        )
+        run.write("results.json", results)
+    return results
+
+
+def _train_separately(
+    config: dict[str, Any],
+    run: RunDirectory,
+    where: tuple,
+    strategy: str,
+    clean: CleanParts,
+) -> dict[str, Any]:
+    """Trains a model for every task, each in a run directory of its own."""
+    collected = []
+    tasks = registry.resolve(config["tasks"], *where)
+    entries = registry.single_entries(config["tasks"])
+    group = config["evaluation"]["group"] or config["tasks"]
+    for number, (task, entry) in enumerate(zip(tasks, entries)):
+        logging.info("Task %d of %d: %s", number + 1, len(tasks), task.name)
+        single = {
+            **config,
+            "train_separately": False,
+            "tasks": [entry],
+            "pipeline": _pipeline_of(config["pipeline"], task.name),
+            "evaluation": {**config["evaluation"], "group": group},
+        }
+        keras.backend.clear_session()
+        folder = run.file("tasks", task.name)
+        collected.append(_train(single, folder, where, strategy, clean))
+    about = [results["run"] for results in collected]
+    scores = [run["validation_mean"] for run in about]
+    return joined(
+        parts_by_split(collected),
+        {
+            **run_facts(config),
+            "parameters": sum(run["parameters"] for run in about),
+            "parameters_without_embedding": sum(
+                run["parameters_without_embedding"] for run in about
+            ),
+            "models": len(tasks),
+            "validation_mean": sum(scores) / len(scores),
+            "wall_time": sum(run["wall_time"] for run in about),
+        },
+    )
+
+
+def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """The `pipeline` of a config for a model of one task."""
+    # Runs of before there was translation have no such field.
+    fractions = pipeline.get("fractions") or {}
+    own = {name: part for name, part in fractions.items() if name == task}
+    return {**pipeline, "fractions": own} if fractions else dict(pipeline)
+
+
+def parts_by_split(results: Iterable[Mapping[str, Any]]) -> list[dict]:
+    """The scores of runs with different tasks as those of one run.
+
+    Args:
+        results: of each run, as `train` returns them.
+
+    Returns:
+        A structure as `evaluator.evaluate` returns it for each split.
+    """
+    collected: dict[str, dict] = {}
+    for one in results:
+        for part in (one, *one["other_splits"].values()):
+            collected.setdefault(part["split"], {}).update(part["tasks"])
+    return [
+        {"split": split, "tasks": scores, "mean": evaluator.mean(scores)}
+        for split, scores in collected.items()
+    ]
+
+
+def joined(parts: Sequence[dict], about: dict[str, Any]) -> dict[str, Any]:
+    """The structure of `results.json`.
+
+    Args:
+        parts: what `evaluator.evaluate` returned for each split.
+        about: facts of the run.
+    """
+    first, *others = parts
+    return {
+        **first,
+        "other_splits": {part["split"]: part for part in others},
+        "run": about,
+    }
+
+
+def _train_jointly(
+    config: dict[str, Any],
+    run: RunDirectory,
+    where: tuple,
+    strategy: str,
+    clean: CleanParts,
+) -> dict[str, Any]:
+    """Trains one model on all tasks."""
+    loaded = run_data.load(config, run, *where)
+    chosen = make_strategy(strategy)
+    with chosen.scope():
+        model = _make_model(config, run, loaded)
+        _initialize(config, run, loaded, model)
+    runner = stage_runner.StageRunner(config, run, loaded, model, chosen)
+    seconds = 0.0
+    names = [task.name for task in loaded.tasks]
+    for stage in stage_plan.plan(config, names):
+        state = runner.execute(stage)
+        seconds += float(state.seconds.numpy())
+    trained = runner.trained()
+    parts = [
+        trained.evaluate(split, None, *where, clean=clean)
+        for split in config["evaluation"]["splits"]
+    ]
+    about = {
+        **run_facts(config),
+        "parameters": count_parameters(model, include_embedding=True),
+        "parameters_without_embedding": count_parameters(model),
+        "vocabulary": loaded.encoder.size,
+        "best_step": run.read("best/best.json")["step"],
+        "validation_mean": run.read("best/best.json")["score"],
+        "wall_time": seconds,
+    }
+    return joined(parts, about)
+
+
+def _make_model(
+    config: dict[str, Any], run: RunDirectory, loaded: run_data.RunData
+) -> keras.Model:
+    # A run that continues has its word vectors in its checkpoint.
+    wanted = _is_new(run) and config["text"]["vectors"]
+    return build(
+        config,
+        loaded.encoder,
+        [task.to_json() for task in loaded.tasks],
+        _pretrained(config, run, loaded) if wanted else None,
+        seed=random.fold(config["seed"], "init"),
+    )
+
+
+def _is_new(run: RunDirectory) -> bool:
+    return not run.has(os.path.join("checkpoints", "checkpoint"))
+
+
+def _initialize(
+    config: dict[str, Any],
+    run: RunDirectory,
+    loaded: run_data.RunData,
+    model: keras.Model,
+) -> None:
+    """Takes weights of another run; writes and logs which."""
+    directory = config["training"]["initialize_from"]
+    if not directory or not _is_new(run):
+        return
+    report = initializing.initialize(
+        model,
+        initializing.read_source(directory),
+        [task.name for task in loaded.tasks],
+        initializing.words_of(loaded.encoder),
+        {task.name: task.labels for task in loaded.tasks},
+    )
+    taken = {entry["path"] for entry in report["taken"]}
+    for weight in freezing.frozen(model, config["training"]["freeze"]):
+        if freezing.path_of(weight) not in taken:
+            logging.warning(
+                "%s is frozen as it was drawn: %s has none that fits.",
+                freezing.path_of(weight),
+                directory,
+            )
+    run.write("initialized.json", report)
+
+
+def _pretrained(
+    config: dict[str, Any], run: RunDirectory, loaded: run_data.RunData
+) -> np.ndarray:
+    """The pretrained word vectors; writes and logs what they cover."""
+    vocabulary = loaded.encoder.vocabulary
+    vectors, report = load_vectors(
+        config["text"]["vectors"],
+        vocabulary,
+        _shared_dimension(config["model"]),
+        random.fold(config["seed"], "vectors"),
+    )
+    covered = []
+    for split in loaded.train:
+        ids = split.columns["tokens"].values
+        counts = np.bincount(ids, minlength=len(vocabulary))
+        used = {
+            vocabulary.tokens[n]: int(counts[n]) for n in counts.nonzero()[0]
+        }
+        covered.append(report.coverage(split.name, used))
+        logging.info("vectors cover %s", covered[-1])
+    run.write(
+        "vectors.json",
+        {**report.to_json(), "tasks": [dataclasses.asdict(c) for c in covered]},
+    )
+    return vectors
+
+
+def _shared_dimension(model: Mapping[str, Any]) -> int:
+    """The size of the vectors that all tasks share, pretrained or not."""
+    return model["embedding_dim"] - model["embedding_private_dim"]
+
+
+def run_facts(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts for `results.json` that do not depend on what was trained."""
+    return {
+        "name": config["name"],
+        "seed": config["seed"],
+        "hardware": environment.hardware(),
+        "versions": environment.versions(),
+    }

@@ -1,0 +1,294 @@
+"""The linear baseline on files whose labels follow from single words."""
+
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from mtl_tf.baselines import linear, ngrams
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.tasks.task import Task
+from tests.system import corpus
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+POLAR, FILLERS = 60, 8
+SIZES = {"train": 500, "validation": 60, "test": 200}
+
+
+def line(draw, task, words):
+    """A text with one polar word; `flip` has the opposite labels."""
+    word = int(draw.choice(words))
+    text = [f"filler{n}" for n in draw.integers(0, FILLERS, 6)]
+    text.insert(int(draw.integers(0, 7)), f"polar{word}")
+    label = (word + (task == "flip")) % 2
+    return f"{label}\t{' '.join(text)}\n"
+
+
+def entry(folder, name, splits):
+    draw = np.random.default_rng(sum(map(ord, name)))
+    files = {}
+    for split, words in splits.items():
+        files[split] = os.path.join(folder, f"{name}.{split}.tsv")
+        with open(files[split], "w") as file:
+            file.writelines(
+                line(draw, name, words) for _ in range(SIZES[split])
+            )
+    return {
+        "name": name,
+        "kind": "classification",
+        "files": files,
+        "columns": {"text": 1, "label": 0},
+        "labels": ["0", "1"],
+    }
+
+
+@pytest.fixture(scope="module")
+def entries(tmp_path_factory):
+    """`small` trains on a third of the words and is tested on all."""
+    folder = str(tmp_path_factory.mktemp("files"))
+    every, few = np.arange(POLAR), np.arange(POLAR // 3)
+    whole = dict.fromkeys(SIZES, every)
+    return {
+        "large": entry(folder, "large", whole),
+        "small": entry(folder, "small", whole | {"train": few}),
+        "flip": entry(folder, "flip", whole),
+    }
+
+
+def make_config(*entries):
+    return corpus.config(entries)
+
+
+def accuracies(results):
+    return {n: t["accuracy"] for n, t in results["tasks"].items()}
+
+
+def test_sharing_helps_and_own_copies_tell_tasks_apart(entries, tmp_path):
+    """`small` needs the words of `large`, `flip` the opposite of them."""
+    config = make_config(*entries.values())
+    found = {
+        features: accuracies(
+            linear.train(config, str(tmp_path / features), features=features)
+        )
+        for features in linear.FEATURES
+    }
+    assert found["private"]["large"] > 95 and found["private"]["flip"] > 95
+    assert found["private"]["small"] < 85
+    assert found["shared"]["flip"] < 50  # outvoted
+    both = found["shared_private"]
+    assert both["large"] > 95 and both["flip"] > 95
+    two = make_config(entries["large"], entries["small"])
+    for features in ("shared", "shared_private"):
+        where = str(tmp_path / f"two_{features}")
+        together = accuracies(linear.train(two, where, features=features))
+        assert together["small"] > 95, features
+
+
+def test_results_have_the_structure_of_a_trained_run(entries, tmp_path):
+    where = tmp_path / "run"
+    results = linear.train(make_config(*entries.values()), str(where))
+    assert results["split"] == "test"
+    assert list(results["tasks"]) == ["large", "small", "flip"]
+    task = results["tasks"]["large"]
+    assert task["examples"] == 200 and "loss" not in task
+    assert np.sum(task["confusion"]["matrix"]) == 200
+    assert set(task["clean"]) == {"examples", "accuracy", "macro_f1"}
+    assert task["validation_in_training"] >= 0
+    validation = results["other_splits"]["validation"]
+    assert "clean" not in validation["tasks"]["large"]
+    run = results["run"]
+    assert run["validation_mean"] == validation["mean"]["overall"]
+    assert set(run["C"].values()) <= set(linear.GRID) and len(run["C"]) == 3
+    assert run["features"] == "shared_private" and run["parameters"] > 100
+    assert run["versions"]["scikit-learn"] and run["wall_time"] > 0
+    assert json.loads((where / "results.json").read_text()) == results
+    page = (where / "results.md").read_text()
+    assert page.startswith("# toy: linear SVM on TF-IDF, shared_private\n")
+    assert "| large" in page and "**mean**" in page
+
+
+def test_the_same_seed_gives_the_same_results(entries, tmp_path):
+    config = make_config(entries["large"], entries["flip"])
+    a, b = (linear.train(config, str(tmp_path / n)) for n in "ab")
+    assert a["tasks"] == b["tasks"] and a["run"]["C"] == b["run"]["C"]
+
+
+def test_a_finished_run_is_not_repeated_nor_overwritten(
+    entries, tmp_path, monkeypatch
+):
+    config = make_config(entries["large"])
+    where = str(tmp_path / "run")
+    results = linear.train(config, where)
+    monkeypatch.setattr(linear, "_train", None)
+    assert linear.train(config, where) == results
+    with pytest.raises(RunError, match="baseline.features: 'shared_private'"):
+        linear.train(config, where, features="private")
+    with pytest.raises(RunError, match="holds a run with another config"):
+        linear.train({**config, "seed": 4}, where)
+
+
+def test_a_model_cannot_take_the_baselines_folder(entries, tmp_path):
+    from mtl_tf.runs import training_run
+
+    config, where = make_config(entries["large"]), str(tmp_path / "run")
+    linear.train(config, where)
+    with pytest.raises(RunError, match="baseline.name: 'linear' there"):
+        training_run.train(config, where)
+
+
+def test_the_penalty_is_chosen_on_validation(entries, tmp_path, monkeypatch):
+    monkeypatch.setattr(linear, "GRID", (1e-9, 1.0))
+    results = linear.train(make_config(entries["large"]), str(tmp_path / "run"))
+    assert results["run"]["C"] == {"large": 1.0}
+
+
+def test_tasks_with_other_labels_have_an_svm_of_their_own(tmp_path, entries):
+    path = tmp_path / "five.tsv"
+    draw = np.random.default_rng(0)
+    with open(path, "w") as file:
+        for n in range(300):
+            words = " ".join(f"filler{w}" for w in draw.integers(0, 8, 4))
+            file.write(f"{n % 5}\tgrade{n % 5} {words}\n")
+    five = {
+        "name": "five",
+        "kind": "classification",
+        "files": dict.fromkeys(SIZES, str(path)),
+        "columns": {"text": 1, "label": 0},
+        "labels": list("01234"),
+    }
+    tasks = [
+        Task(name, "classification", None, labels)
+        for name, labels in (("a", "01"), ("b", "012"), ("c", "01"))
+    ]
+    assert linear.blocks_of(tasks, "shared_private") == [[0, 2], [1]]
+    assert linear.blocks_of(tasks, "private") == [[0], [1], [2]]
+    config = make_config(five, entries["large"])
+    results = linear.train(config, str(tmp_path / "run"))
+    assert accuracies(results)["five"] == 100
+    assert accuracies(results)["large"] > 95
+
+
+@pytest.mark.parametrize("labels", [["0", "1"], ["1"]])
+def test_odd_data(tmp_path, labels):
+    """Empty texts, unknown words, one label only: no error, a result."""
+    rows = {
+        "train": ["0\t\n", "0\tone two\n", "0\tthree\n"],
+        "validation": ["0\tunknown\n"],
+        "test": ["0\t\n", "1\tone unknown two\n"],
+    }
+    if "0" in labels:
+        rows["train"].append("1\tfour\n")
+    files = {}
+    for split, lines in rows.items():
+        files[split] = str(tmp_path / f"{split}.tsv")
+        with open(files[split], "w") as file:
+            file.writelines(lines)
+    odd = {
+        "name": "odd",
+        "kind": "classification",
+        "files": files,
+        "columns": {"text": 1, "label": 0},
+        "labels": ["0", "1"],
+    }
+    results = linear.train(make_config(odd), str(tmp_path / "run"))
+    assert results["tasks"]["odd"]["examples"] == 2
+
+
+def test_missing_scikit_learn_names_the_extra(tmp_path, monkeypatch, entries):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    where = tmp_path / "run"
+    with pytest.raises(ConfigError, match=r"pip install 'mtl_tf\[baselines\]'"):
+        linear.train(make_config(entries["large"]), str(where))
+    assert not where.exists()
+
+
+def test_unknown_features(tmp_path, entries):
+    with pytest.raises(ConfigError, match="'privat'; did you mean 'private'"):
+        linear.train(
+            make_config(entries["large"]), str(tmp_path), features="privat"
+        )
+
+
+def split_of(*texts):
+    values = np.array([w for text in texts for w in text], np.int32)
+    offsets = np.cumsum([0, *map(len, texts)])
+    return EncodedSplit("t", {"tokens": Column(values, offsets)})
+
+
+def test_ngrams_by_hand():
+    split = split_of([2, 3, 2, 3], [], [4], [2, 1, 3])
+    counted = ngrams.ngrams(split, 10)
+    pair = {(2, 3): 10 * 3 + 3, (3, 2): 10 * 4 + 2}
+    found = sorted(zip(counted.rows, counted.codes))
+    assert counted.examples == 4
+    assert found == sorted(
+        [(0, 2), (0, 3), (0, 2), (0, 3)]
+        + [(0, pair[2, 3]), (0, pair[3, 2]), (0, pair[2, 3])]
+        + [(2, 4), (3, 2), (3, 3)]  # no pair across texts or the unknown 1
+    )
+    assert len({2, 3, 4, *pair.values()}) == 5
+
+
+def test_features_are_scikit_learns_and_copied_by_task():
+    """Against TfidfVectorizer on the words themselves."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = [[[2, 3, 2, 4], [5, 3]], [[2, 3], [], [6, 4, 6]]]
+    new = [[2, 3, 3, 4], [9, 6]]
+    splits = [split_of(*t) for t in texts]
+    vectorizer = TfidfVectorizer(
+        ngram_range=(1, 2),
+        sublinear_tf=True,
+        token_pattern=r"\S+",
+    )
+    words = [" ".join(map(str, t)) for part in texts for t in part]
+    vectorizer.fit(words)
+    expected = vectorizer.transform([" ".join(map(str, t)) for t in new])
+    plain = ngrams.Features(splits, 10, copies=False)
+    got = plain(split_of(*new), 0)
+    assert len(plain) == got.shape[1] == expected.shape[1]
+    # The columns have another order; inner products do not depend on it.
+    known = vectorizer.transform(words)
+    both = ngrams.stack([plain(s, 0) for s in splits])
+    np.testing.assert_allclose(
+        (got @ both.T).toarray(), (expected @ known.T).toarray(), atol=1e-12
+    )
+    copied = ngrams.Features(splits, 10, copies=True)
+    rows = ngrams.stack([copied(s, k) for k, s in enumerate(splits)])
+    kernel, single = (rows @ rows.T).toarray(), (both @ both.T).toarray()
+    same = np.repeat([0, 1], [2, 3])
+    same = same[:, None] == same[None]
+    np.testing.assert_allclose(kernel, single * (1 + same), atol=1e-12)
+    assert len(copied) == rows.shape[1] < 3 * len(plain)
+
+
+def test_a_tested_fold_counts_as_unseen(tmp_path):
+    chosen = corpus.write(tmp_path, 5, {"train": 60, "validation": 30})
+    config = make_config(chosen[0])
+    config["text"]["vocabulary_tasks"] = tuple(chosen)
+    config["cross_validation"] = {"folds": 2, "fold": 1}
+    results = linear.train(config, str(tmp_path / "run"), "shared")
+    scores = results["tasks"]["plain"]
+    assert scores["examples"] == pytest.approx(45, abs=1)
+    # All but the texts that a file has twice.
+    assert scores["clean"]["examples"] > 40
+
+
+def test_the_vocabulary_of_a_group_leaves_the_tested_fold_out(tmp_path):
+    path = tmp_path / "train.tsv"
+    lines = [f"{n % 2}\tword{n}\n" for n in range(40)]
+    path.write_text("".join(lines))
+    mails = {"name": "mails", "files": {"train": str(path)}}
+    mails |= {"columns": {"text": 1, "label": 0}}
+    config = make_config(mails)
+    config["text"]["vocabulary_tasks"] = (mails,)
+    config["cross_validation"] = {"folds": 4, "fold": 0}
+    linear.train(config, str(tmp_path / "run"), "shared")
+    vocabulary = (
+        tmp_path / "run" / "vocabulary" / "vocabulary.txt"
+    ).read_text()
+    assert len(vocabulary.split()) == 2 + 40 - 10 - 3

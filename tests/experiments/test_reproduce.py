@@ -1,0 +1,283 @@
+"""Tables of the embedded corpus, killed, resumed and failing."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mtl_tf.configs import quickstart
+from mtl_tf.core.errors import ConfigError, Interrupted, RunError
+from mtl_tf.experiments import published, reproduce
+from mtl_tf.experiments.published import (
+    PublishedRow,
+    PublishedTable,
+    PublishedTask,
+)
+from mtl_tf.runs import training_run
+
+ROOT = pathlib.Path(__file__).parents[2]
+TABLE = PublishedTable(
+    name="tiny/1",
+    config="quickstart",
+    paper="nobody 2000, table 1",
+    vectors="good vectors",
+    tasks=(PublishedTask("books", "Books", 100),),
+    rows=(
+        PublishedRow("lstm", "LSTM", published.SINGLE, (50.0,), 100_000),
+        PublishedRow("meta", "Meta", published.MULTI, (60.0,), 200_000),
+        PublishedRow("old", "Old", published.QUOTED, (40.0,), source="A 1999"),
+    ),
+    notes=("It is tiny.",),
+)
+
+
+def config(row):
+    """A config that trains in seconds."""
+    config = quickstart.get_config()
+    config.name = row.name
+    config.tasks = ("sample_reviews/books",)
+    config.training.steps = 6
+    config.training.steps_per_call = 1
+    config.training.evaluate_every = 3
+    config.training.jit = False
+    config.train_separately = row.name == "lstm"
+    if row.name == "lstm":
+        config.model.scheme = {"name": "lstm", "units": 4}
+    else:
+        config.model.scheme.units = 4
+    return config.to_dict()
+
+
+def plan(folder, seeds=2, **options):
+    return reproduce.plan(TABLE, config, str(folder), seeds, **options)
+
+
+def run_all(folder, data_dir, seeds=2, **options):
+    settings = reproduce.Settings(data_dir=str(data_dir), command="x")
+    planned = plan(folder, seeds, **options)
+    return reproduce.reproduce(TABLE, planned, str(folder), settings)
+
+
+def read(folder, name):
+    return json.loads((folder / name).read_text())
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    return tmp_path_factory.mktemp("data")
+
+
+def wait_for(path, process):
+    end = time.monotonic() + 120
+    while not path.exists():
+        assert process.poll() is None, "it ended before it was killed"
+        assert time.monotonic() < end, f"no {path}"
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_a_killed_table_continues_where_it_was(tmp_path, data_dir):
+    code = (
+        "import pathlib\n"
+        "from tests.training import test_reproduce as t\n"
+        f"t.run_all(pathlib.Path({str(tmp_path)!r}), {str(data_dir)!r})"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    try:
+        wait_for(tmp_path / "lstm" / "seed_1" / "results.json", process)
+        wait_for(tmp_path / "meta" / "seed_1" / "metrics.jsonl", process)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    first = tmp_path / "lstm" / "seed_1"
+    stamp = (first / "results.json").stat().st_mtime_ns
+    partial = read(tmp_path, "table.json")
+    assert partial["rows"][0]["ours"]["finished"] == [1]
+    assert partial["rows"][1]["ours"]["finished"] == []
+
+    report = run_all(tmp_path, data_dir)
+
+    assert (first / "results.json").stat().st_mtime_ns == stamp
+    assert report == read(tmp_path, "table.json")
+    lstm, meta, old = report["rows"]
+    assert lstm["ours"]["finished"] == meta["ours"]["finished"] == [1, 2]
+    scores = [
+        read(tmp_path, f"meta/seed_{seed}/results.json")["mean"]["overall"]
+        for seed in (1, 2)
+    ]
+    assert meta["ours"]["mean"]["mean"] == pytest.approx(sum(scores) / 2)
+    assert meta["ours"]["mean"]["n"] == 2
+    # 4m(d+h+m+1) + zm + 12hz + 4dz + 2h + 2 with h 4, d 64 and m = z = 16.
+    count = 64 * 85 + 256 + 12 * 64 + 4 * 64 * 16 + 10
+    assert meta["ours"]["parameters"] == count
+    assert old["ours"]["planned"] == 0
+    assert "± " in (tmp_path / "table.md").read_text()
+
+
+class Fake:
+    """Stands in for the trainers; notes its calls."""
+
+    def __init__(self):
+        self.calls, self.error = [], None
+
+    def __call__(self, config, path, *rest):
+        self.calls.append((os.path.basename(os.path.dirname(path)), rest))
+        if self.error and self.error[0] in path:
+            raise self.error[1]
+        score = 70.0 + config["seed"]
+        books = {"primary": "accuracy", "accuracy": score, "examples": 50}
+        results = {
+            "split": "test",
+            "tasks": {"sample_reviews/books": books},
+            "mean": {"overall": score, "clean": {"overall": score - 1}},
+            "run": {"wall_time": 90.0, "hardware": "a machine"},
+        }
+        os.makedirs(path, exist_ok=True)
+        with open(os.path.join(path, "results.json"), "w") as file:
+            json.dump(results, file)
+        return results
+
+    @property
+    def rows(self):
+        return [row for row, _ in self.calls]
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    fake = Fake()
+    monkeypatch.setattr(training_run, "train", fake)
+    return fake
+
+
+def test_every_row_comes_once_before_any_comes_twice(tmp_path, fake):
+    run_all(tmp_path, "data")
+    assert fake.rows == ["lstm", "meta", "lstm", "meta"]
+
+
+def test_finished_runs_are_not_repeated(tmp_path, fake):
+    run_all(tmp_path, "data", seeds=1)
+    report = run_all(tmp_path, "data", seeds=2)
+    assert fake.rows == ["lstm", "meta", "lstm", "meta"]
+    assert report["rows"][0]["ours"]["mean"] == {
+        "mean": 71.5,
+        "std": pytest.approx(0.5**0.5),
+        "n": 2,
+    }
+
+
+def test_finished_runs_of_other_rows_and_seeds_stay_in_the_table(
+    tmp_path, fake
+):
+    run_all(tmp_path, "data", seeds=2, rows=["lstm"])
+    # Neither rows of other tables nor unfinished runs belong to it.
+    (tmp_path / "other" / "seed_1").mkdir(parents=True)
+    (tmp_path / "other" / "seed_1" / "results.json").write_text("{}")
+    (tmp_path / "lstm" / "seed_3").mkdir()
+    shutil.copytree(tmp_path / "lstm/seed_2", tmp_path / "lstm/seed_2_old")
+    report = run_all(tmp_path, "data", seeds=1, rows=["meta"])
+    finished = {r["name"]: r["ours"]["finished"] for r in report["rows"]}
+    assert finished == {"lstm": [1, 2], "meta": [1], "old": []}
+    assert [r["ours"]["planned"] for r in report["rows"]] == [2, 1, 0]
+
+
+def test_a_table_has_one_setting(tmp_path, fake):
+    def run_with(rows, *overrides):
+        settings = reproduce.Settings(overrides=overrides)
+        planned = plan(tmp_path, 1, rows=rows)
+        return reproduce.reproduce(TABLE, planned, str(tmp_path), settings)
+
+    two, three = "training.epochs=2", "training.epochs=3"
+    # Nothing is there yet that another setting would contradict.
+    fake.error = (os.path.join("lstm", "seed_1"), ZeroDivisionError("oh"))
+    run_with(["lstm"], three)
+    fake.error = None
+    run_with(["lstm"], two, "seed=1")
+    with pytest.raises(RunError, match=f"{two} there, none asked for"):
+        run_with(["meta"])
+    with pytest.raises(RunError, match=f"{two} there, .*{three} asked for"):
+        run_with(["meta"], three)
+    report = run_with(["meta"], "seed=1", two)
+    assert fake.rows == ["lstm", "lstm", "meta"]
+    assert [r["ours"]["finished"] for r in report["rows"]] == [[1], [1], []]
+
+
+def test_a_failure_is_noted_and_tried_again(tmp_path, fake):
+    fake.error = (os.path.join("lstm", "seed_1"), ZeroDivisionError("oh"))
+    report = run_all(tmp_path, "data")
+    assert fake.rows == ["lstm", "meta", "lstm", "meta"]
+    ours = report["rows"][0]["ours"]
+    assert ours["failures"] == {"1": "ZeroDivisionError: oh"}
+    assert ours["finished"] == [2]
+    assert plan(tmp_path)[0].state == reproduce.FAILED
+    assert "LSTM, seed 1: ZeroDiv" in (tmp_path / "table.md").read_text()
+    fake.error = None
+    report = run_all(tmp_path, "data")
+    assert fake.rows[4:] == ["lstm"]
+    assert report["rows"][0]["ours"]["failures"] == {}
+
+
+def test_a_signal_ends_the_table(tmp_path, fake):
+    fake.error = ("meta", Interrupted("stopped", signal.SIGTERM))
+    with pytest.raises(Interrupted):
+        run_all(tmp_path, "data")
+    assert fake.rows == ["lstm", "meta"]
+    table = read(tmp_path, "table.json")
+    assert table["rows"][0]["ours"]["finished"] == [1]
+    assert table["rows"][1]["ours"]["failures"] == {}
+
+
+def test_another_config_in_the_same_folder_is_refused(
+    tmp_path, fake, monkeypatch
+):
+    run_all(tmp_path, "data", seeds=1)
+    changed = config(TABLE.row("lstm"))
+    changed["text"]["min_count"] = 7
+    monkeypatch.setitem(globals(), "config", lambda row: changed)
+    with pytest.raises(RunError, match="the config of the row lstm changed"):
+        run_all(tmp_path, "data", seeds=1)
+
+
+def test_a_row_without_randomness_runs_once(tmp_path):
+    row = PublishedRow("a", "A", published.BASELINE, seeded=False)
+    table = PublishedTable("t/1", "c", "p", "v", (), (row,))
+    planned = reproduce.plan(table, lambda row: {}, str(tmp_path), 3)
+    assert [run.seed for run in planned] == [1]
+
+
+def test_rows_and_columns_choose(tmp_path):
+    assert {r.row.name for r in plan(tmp_path, columns=["mtl"])} == {"meta"}
+    assert {r.row.name for r in plan(tmp_path, rows=["lstm"])} == {"lstm"}
+    with pytest.raises(ConfigError, match="did you mean 'meta'"):
+        plan(tmp_path, rows=["metta"])
+    with pytest.raises(ConfigError, match="did you mean 'single'"):
+        plan(tmp_path, columns=["singel"])
+    with pytest.raises(ConfigError, match="no row among lstm"):
+        plan(tmp_path, rows=["lstm"], columns=["mtl"])
+    # What the paper only quotes, nobody can run.
+    with pytest.raises(ConfigError, match="unknown row of tiny/1 'old'"):
+        plan(tmp_path, rows=["old"])
+
+
+def test_unknown_table_lists_the_known_ones():
+    with pytest.raises(ConfigError) as error:
+        reproduce.find_table("meta_mtl/4")
+    for name in published.TABLES:
+        assert name in str(error.value)
+
+
+def test_the_clock_takes_a_rows_own_time(tmp_path, fake):
+    clock = reproduce.Clock(plan(tmp_path))
+    assert "unknown" in clock.left(plan(tmp_path))
+    clock.add("lstm", 100)
+    clock.add("meta", 500)
+    # Two of each are left.
+    assert "4 left, about 20:00" in clock.left(plan(tmp_path))
+    run_all(tmp_path, "data", seeds=1)
+    known = reproduce.Clock(plan(tmp_path))
+    assert "2 left, about 3:00" in known.left(plan(tmp_path))

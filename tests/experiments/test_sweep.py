@@ -1,0 +1,205 @@
+"""Sweeps with a stand-in for training, and one that really trains."""
+
+import json
+import os
+
+import pytest
+
+from mtl_tf.core.errors import ConfigError, Diverged, Interrupted, RunError
+from mtl_tf.experiments import sweep
+from mtl_tf.runs import training_run
+from tests.system import corpus
+
+RATES = "training.optimizer.learning_rate"
+
+
+class Training:
+    """Trains nothing: validation is best at the middle rate, tests are not.
+
+    Attributes:
+        seen: the folders that were trained.
+        errors: what to raise, by learning rate.
+    """
+
+    def __init__(self):
+        self.seen = []
+        self.errors = {}
+
+    def __call__(self, config, folder, *_):
+        rate = config["training"]["optimizer"]["learning_rate"]
+        self.seen.append(folder)
+        if rate in self.errors:
+            raise self.errors[rate]
+        validation = {0.1: 60.0, 0.2: 80.0, 0.3: 70.0}[rate] + config["seed"]
+        task = {"kind": "k", "primary": "accuracy", "accuracy": 100 * rate}
+        results = {
+            "split": "test",
+            "tasks": {"books": task},
+            "mean": {"overall": 100 * rate, "clean": {"overall": 50.0}},
+            "run": {"validation_mean": validation, "wall_time": 2.0},
+        }
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "results.json"), "w") as file:
+            json.dump(results, file)
+        return results
+
+
+@pytest.fixture
+def training(monkeypatch):
+    stand_in = Training()
+    monkeypatch.setattr(training_run, "train", stand_in)
+    return stand_in
+
+
+def config(grid=f"{RATES}=0.1,0.2,0.3", seeds=2, **sweeping):
+    found = corpus.config(
+        [{"name": "books", "files": {"train": "a.tsv"}}], epochs=1
+    )
+    found["seed"] = 0
+    found["sweep"] = {"grid": grid, "folds": 0, "seeds": seeds, **sweeping}
+    return found
+
+
+def read(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def test_validation_selects_and_tests_only_report(tmp_path, training):
+    report = sweep.sweep(config(), str(tmp_path))
+    assert len(training.seen) == 6
+    names = [s["settings"][RATES] for s in report["settings"]]
+    assert names == [0.2, 0.3, 0.1]
+    selected = report["selected"]
+    assert selected["settings"] == {RATES: 0.2}
+    assert selected["validation"] == {
+        "mean": 80.5,
+        "std": pytest.approx(0.5**0.5),
+        "runs": 2,
+    }
+    assert selected["tasks"] == {"books": {"mean": 20.0, "std": 0.0, "runs": 2}}
+    assert selected["clean"]["mean"] == 50.0
+    assert read(tmp_path / "sweep.json") == report
+    page = (tmp_path / "sweep.md").read_text()
+    assert "| **0.2**" in page and "80.50" in page
+    # Test scores of what was not selected would tempt to select by them.
+    assert "30.00" not in page and "20.00" in page
+
+
+def test_finished_cells_are_not_repeated_and_a_grid_may_grow(
+    tmp_path, training
+):
+    sweep.sweep(config(f"{RATES}=0.1,0.3"), str(tmp_path))
+    training.seen.clear()
+    report = sweep.sweep(config(), str(tmp_path))
+    assert len(training.seen) == 2
+    assert all("learning_rate=0.2" in folder for folder in training.seen)
+    assert report["selected"]["settings"] == {RATES: 0.2}
+
+
+def test_an_interrupted_sweep_continues(tmp_path, training):
+    training.errors[0.2] = Interrupted("stopped", 15)
+    with pytest.raises(Interrupted):
+        sweep.sweep(config(), str(tmp_path))
+    report = read(tmp_path / "sweep.json")
+    waiting = {s["settings"][RATES]: s["waiting"] for s in report["settings"]}
+    assert waiting == {0.1: 0, 0.2: 2, 0.3: 2}
+    assert report["selected"]["settings"] == {RATES: 0.1}
+    training.errors.clear()
+    training.seen.clear()
+    report = sweep.sweep(config(), str(tmp_path))
+    assert len(training.seen) == 4
+    assert report["selected"]["settings"] == {RATES: 0.2}
+
+
+def test_what_diverged_is_recorded_and_the_others_go_on(tmp_path, training):
+    training.errors[0.2] = Diverged("the loss is not finite")
+    report = sweep.sweep(config(), str(tmp_path))
+    assert report["selected"]["settings"] == {RATES: 0.3}
+    failed = report["settings"][-1]
+    assert (failed["failed"], failed["validation"]["mean"]) == (2, None)
+    assert failed["cells"][0]["status"] == "diverged"
+    assert failed["cells"][0]["error"] == "Diverged: the loss is not finite"
+    assert "the loss is not finite" in (tmp_path / "sweep.md").read_text()
+    training.seen.clear()
+    sweep.sweep(config(), str(tmp_path))
+    assert training.seen == []
+    training.errors.clear()
+    report = sweep.sweep(config(), str(tmp_path), retry=True)
+    assert report["selected"]["settings"] == {RATES: 0.2}
+
+
+def test_other_failures_are_tried_again(tmp_path, training):
+    training.errors[0.2] = MemoryError("no memory")
+    report = sweep.sweep(config(), str(tmp_path))
+    failed = report["settings"][-1]
+    assert failed["failed"] == 2
+    assert {cell["status"] for cell in failed["cells"]} == {"failed"}
+    training.errors.clear()
+    report = sweep.sweep(config(), str(tmp_path))
+    assert report["settings"][0]["settings"] == {RATES: 0.2}
+
+
+def test_a_setting_with_a_failed_run_is_not_selected(
+    tmp_path, training, monkeypatch
+):
+    def sometimes(config, folder, *_):
+        rate = config["training"]["optimizer"]["learning_rate"]
+        if rate == 0.2 and config["seed"] == 1:
+            raise Diverged("not finite")
+        return training(config, folder)
+
+    monkeypatch.setattr(training_run, "train", sometimes)
+    report = sweep.sweep(config(), str(tmp_path))
+    assert report["settings"][0]["settings"] == {RATES: 0.2}
+    assert report["selected"]["settings"] == {RATES: 0.3}
+
+
+def test_no_cell_that_succeeds_is_an_error(tmp_path, training):
+    training.errors = dict.fromkeys((0.1, 0.2, 0.3), Diverged("not finite"))
+    with pytest.raises(RunError, match="every cell failed.*not finite"):
+        sweep.sweep(config(), str(tmp_path))
+
+
+def test_another_config_is_refused(tmp_path, training):
+    sweep.sweep(config(), str(tmp_path))
+    other = config()
+    other["training"]["l2"] = 0.5
+    with pytest.raises(RunError, match="config changed .* training.l2"):
+        sweep.sweep(other, str(tmp_path))
+
+
+def test_all_cells_are_checked_before_the_first_is_trained(tmp_path, training):
+    def positive(found):
+        rate = found["training"]["optimizer"]["learning_rate"]
+        if rate <= 0:
+            raise ConfigError(f"learning_rate must be positive, got {rate}")
+
+    wanted = config(f"{RATES}=0.1,-1")
+    with pytest.raises(ConfigError, match="must be positive, got -1"):
+        sweep.sweep(wanted, str(tmp_path), validate=positive)
+    assert training.seen == []
+
+
+def test_progress_tells_the_time_left(tmp_path, training, caplog):
+    with caplog.at_level("INFO", logger="absl"):
+        sweep.sweep(config(seeds=1), str(tmp_path))
+    lines = [line for line in caplog.messages if line.startswith("Cell ")]
+    assert lines[0].startswith("Cell 1 of 3 (1 of 3 to train): ")
+    assert "left): " in lines[1]
+    assert lines[2].endswith("learning_rate=0.3, seed=0")
+
+
+@pytest.mark.slow
+def test_real_runs_with_one_that_diverges(tmp_path, toy_files):
+    found = corpus.config(toy_files, steps=3)
+    found["training"]["optimizer"]["name"] = "sgd"
+    grid = f"{RATES}=0.01,1e30"
+    found["sweep"] = {"grid": grid, "folds": 0, "seeds": 1}
+    report = sweep.sweep(found, str(tmp_path))
+    assert report["selected"]["settings"] == {RATES: 0.01}
+    best = tmp_path / "cells" / f"{RATES}=0.01" / "seed=3"
+    results = read(best / "results.json")
+    tasks = report["selected"]["tasks"]
+    assert tasks["plain"]["mean"] == results["tasks"]["plain"]["accuracy"]
+    assert report["settings"][1]["cells"][0]["status"] == "diverged"

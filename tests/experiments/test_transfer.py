@@ -1,0 +1,207 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.experiments import transfer
+from mtl_tf.runs import run_data, training_run
+from mtl_tf.runs.run_directory import RunDirectory
+from tests.runs.test_training_run import assert_same_weights, weights
+from tests.system import corpus
+
+SHARED = ("meta_kernel", "meta_recurrent", "meta_bias", "vector_kernel")
+
+
+def quick(entries, **training):
+    return corpus.config(entries, epochs=1, **training)
+
+
+@pytest.fixture(scope="module")
+def small_files(tmp_path_factory):
+    sizes = {"train": 120, "validation": 40, "test": 40}
+    return corpus.write(tmp_path_factory.mktemp("small"), 7, sizes)
+
+
+@pytest.fixture(scope="module")
+def turns(tmp_path_factory, small_files):
+    """The directory and the results of both turns."""
+    directory = str(tmp_path_factory.mktemp("transfer") / "all")
+    return directory, transfer.transfer(quick(small_files), directory)
+
+
+def read(*parts):
+    with open(os.path.join(*parts)) as file:
+        return json.load(file)
+
+
+def by_path(directory):
+    return {
+        key.split("/")[1].replace(".S", "/"): value
+        for key, value in weights(directory).items()
+    }
+
+
+def test_each_task_is_left_out_once(turns):
+    directory, results = turns
+    for name, other in (("plain", "mirror"), ("mirror", "plain")):
+        source = mtl_tf.load(os.path.join(directory, "sources", name))
+        target = mtl_tf.load(os.path.join(directory, "targets", name))
+        assert [t["name"] for t in source.tasks] == [other]
+        assert [t["name"] for t in target.tasks] == [name]
+        expected = target.evaluate("test")["tasks"][name]
+        assert results["tasks"][name] == expected
+    assert list(results["tasks"]) == ["plain", "mirror"]
+    assert read(directory, "results.json") == results
+    with open(os.path.join(directory, "results.md")) as file:
+        assert "| mirror |" in file.read()
+    times = [
+        run["wall_time"]
+        for turn in results["run"]["turns"].values()
+        for run in turn.values()
+    ]
+    np.testing.assert_allclose(results["run"]["wall_time"], sum(times))
+
+
+def test_shared_weights_stay_words_move_and_the_tasks_own_are_fresh(turns):
+    directory, _ = turns
+    source = by_path(os.path.join(directory, "sources", "plain"))
+    target = by_path(os.path.join(directory, "targets", "plain"))
+    assert set(source) == set(target)
+    moved = {k for k in source if not np.array_equal(source[k], target[k])}
+    assert set(source) - moved == {f"scheme/forward/{k}" for k in SHARED}
+    report = read(directory, "targets", "plain", "initialized.json")
+    assert {e["path"] for e in report["taken"]} == {
+        "embedding/vectors",
+        *(f"scheme/forward/{name}" for name in SHARED),
+    }
+    reasons = {e["why"] for e in report["not_taken"]}
+    assert reasons == {"no tasks of the same name"}
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_vocabulary_can_be_that_of_more_tasks(tmp_path, whole):
+    entries = corpus.write(tmp_path, 7, {"train": 8, "test": 4})
+    with open(entries[1]["files"]["train"], "a") as file:
+        file.write("1\telsewhere yes no\n")
+    config = quick(entries[:1])
+    config["text"]["vocabulary_tasks"] = entries if whole else []
+    loaded = run_data.load(
+        config, RunDirectory(str(tmp_path / "a")), None, None
+    )
+    assert ("elsewhere" in loaded.encoder.vocabulary.tokens) == whole
+    assert [task.name for task in loaded.tasks] == ["plain"]
+
+
+@pytest.mark.slow
+def test_clean_parts_are_those_of_the_whole_group(turns, small_files, tmp_path):
+    _, results = turns
+    joint = training_run.train(
+        quick(small_files, steps=1), str(tmp_path / "joint")
+    )
+    for name in ("plain", "mirror"):
+        expected = joint["tasks"][name]["clean"]["examples"]
+        assert results["tasks"][name]["clean"]["examples"] == expected
+
+
+CHILD = """
+import json, os, sys
+from mtl_tf.experiments import transfer
+from mtl_tf.training import checkpoints
+save, count = checkpoints.Checkpoints.save, [0]
+def counted(self):
+    save(self)
+    count[0] += 1
+    if count[0] == int(sys.argv[3]):
+        os.kill(os.getpid(), 9)
+checkpoints.Checkpoints.save = counted
+transfer.transfer(json.loads(sys.argv[1]), sys.argv[2])
+"""
+
+
+@pytest.mark.slow
+def test_kill_9_resumes_to_the_same_models_and_asks_for_more_turns(
+    turns, small_files, tmp_path
+):
+    whole, expected = turns
+    directory = str(tmp_path / "killed")
+    config = quick(small_files)
+    # One epoch is one save: the second is within the target's run.
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, json.dumps(config), directory, "2"],
+        capture_output=True,
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr[-2000:]
+    assert not os.path.exists(os.path.join(directory, "results.json"))
+    before = os.path.getmtime(
+        os.path.join(directory, "sources", "plain", "results.json")
+    )
+    results = transfer.transfer(config, directory, targets=["plain"])
+    after = os.path.getmtime(
+        os.path.join(directory, "sources", "plain", "results.json")
+    )
+    assert before == after
+    assert list(results["tasks"]) == ["plain"]
+    assert results["tasks"]["plain"] == expected["tasks"]["plain"]
+    part = os.path.join("targets", "plain")
+    assert_same_weights(
+        os.path.join(directory, part), os.path.join(whole, part)
+    )
+
+
+def test_another_config_is_refused(turns, small_files):
+    directory, _ = turns
+    with pytest.raises(RunError, match="config changed .* config.training.l2"):
+        transfer.transfer(quick(small_files, l2=0.5), directory)
+
+
+def test_wrong_targets_and_configs(small_files, tmp_path):
+    config = quick(small_files)
+    with pytest.raises(ConfigError, match="did you mean 'mirror'"):
+        transfer.transfer(config, str(tmp_path / "a"), targets=["miror"])
+    with pytest.raises(ConfigError, match="at least two tasks"):
+        transfer.transfer(quick(small_files[:1]), str(tmp_path / "b"))
+    config["train_separately"] = True
+    with pytest.raises(ConfigError, match="train_separately must be False"):
+        transfer.transfer(config, str(tmp_path / "c"))
+    config["train_separately"] = False
+    config["pipeline"]["schedule"] = {"name": "phases"}
+    with pytest.raises(ConfigError, match="cannot be phases"):
+        transfer.transfer(config, str(tmp_path / "d"))
+
+
+@pytest.mark.parametrize(
+    "scheme", [{"name": "mt_cnn"}, {"name": "lstm", "sharing": "private"}]
+)
+def test_schemes_that_share_no_weights(small_files, tmp_path, scheme):
+    config = quick(small_files)
+    config["model"]["scheme"] = scheme
+    with pytest.raises(ConfigError, match=f"scheme '{scheme['name']}' as it"):
+        transfer.transfer(config, str(tmp_path / "t"))
+    assert not (tmp_path / "t").exists()
+
+
+def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
+    asked = []
+
+    def record(config, folder, *_):
+        asked.append(config)
+        raise ConfigError("enough")
+
+    monkeypatch.setattr(training_run, "train", record)
+    config = quick(toy_files, steps=100, steps_per_epoch=20, evaluate_every=10)
+    config["pipeline"]["fractions"] = {"a": 0.5, "b": 0.1}
+    turns = transfer._Turns(config, None, ["a", "b", "c"], (), "auto", None)
+    turns.entries = dict.fromkeys("abc", "x")
+    turns.run = transfer.RunDirectory(str(tmp_path))
+    training = turns._target_config("a")["training"]
+    assert (training["steps"], training["evaluate_every"]) == (50, 5)
+    assert training["steps_per_epoch"] == 10
+    source = turns._config(["b", "c"])
+    assert source["training"]["steps"] == 100
+    assert source["pipeline"]["fractions"] == {"b": 0.1}

@@ -1,0 +1,368 @@
+"""Starting from another run's weights, and freezing."""
+
+import os
+
+import numpy as np
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.models.multi_target import build_translation_model
+from mtl_tf.models.multi_task import build_model
+from mtl_tf.runs import initializing, training_run
+from mtl_tf.text.characters import CharacterEncoder
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.tokenizers import WhitespaceTokenizer
+from mtl_tf.text.translation import TranslationText
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
+from mtl_tf.training import freezing
+from tests.runs.test_training_run import weights
+from tests.system import corpus
+
+
+def started(entries, directory, source, **training):
+    """The model of a run after `steps` steps from `source`."""
+    chosen = corpus.config(entries, initialize_from=source, **training)
+    training_run.train(chosen, str(directory))
+    return mtl_tf.load(str(directory)).model
+
+
+def values(model):
+    return {freezing.path_of(v): v.numpy() for v in model.variables}
+
+
+def named(*words):
+    """Words as they stand in a model that does not translate."""
+    return {"embedding/": words}
+
+
+FREEZE_ALL = ["embedding", "private"]
+
+
+def test_slices_are_taken_by_the_names_of_the_tasks(
+    tmp_path, toy_run, toy_files
+):
+    before = values(mtl_tf.load(toy_run).model)
+    model = started(
+        toy_files[::-1], tmp_path / "a", toy_run, steps=1, freeze=FREEZE_ALL
+    )
+    after = values(model)
+    for path in ("scheme/forward/generator", "classification/dense/kernel"):
+        np.testing.assert_array_equal(after[path], before[path][::-1])
+    assert np.array_equal(
+        after["embedding/vectors"], before["embedding/vectors"]
+    )
+    moved = {k for k in after if k.startswith("scheme/forward/meta_")}
+    for path in moved:
+        assert not np.array_equal(after[path], before[path])
+
+
+def test_words_are_matched_by_name_not_by_place():
+    tasks = [{"name": "t", "kind": "classification", "labels": ["a", "b"]}]
+    options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
+    source = build_model(options, 4, tasks, seed=1)
+    target = build_model(options, 5, tasks, seed=2)
+    there = initializing.Source(
+        "x", values(source), ["t"], named("pad", "oov", "good", "bad"), 9
+    )
+    drawn = target.embedding.vectors.numpy()
+    here = named("pad", "oov", "bad", "new", "good")
+    report = initializing.initialize(target, there, ["t"], here)
+    got = target.embedding.vectors.numpy()
+    known = source.embedding.vectors.numpy()
+    np.testing.assert_array_equal(got[[0, 1, 2, 4]], known[[0, 1, 3, 2]])
+    np.testing.assert_array_equal(got[3], drawn[3])
+    assert report["step"] == 9
+    assert {"path": "embedding/vectors", "what": "4 of 5 words"} in report[
+        "taken"
+    ]
+
+
+def test_translation_takes_encoder_and_decoders_by_word():
+    def text(**languages):
+        made = {
+            name: TextEncoder(
+                WhitespaceTokenizer(),
+                Vocabulary([*first_tokens(BOUNDS), *words]),
+            )
+            for name, words in languages.items()
+        }
+        return TranslationText(made.pop("source"), made)
+
+    there = text(source=["a", "b"], de=["x", "y"], fr=["u"])
+    here = text(source=["b", "c", "a"], cs=["k"], de=["y"])
+    models = [
+        build_translation_model(
+            {"units": 4, "embedding_dim": 3},
+            len(of.source.vocabulary),
+            of.target_sizes,
+            [f"en-{language}" for language in of.targets],
+            seed=seed,
+        )
+        for seed, of in enumerate((there, here))
+    ]
+    known, drawn = map(values, models)
+    source = initializing.Source(
+        "x", known, ["en-de", "en-fr"], initializing.words_of(there), 3
+    )
+    report = initializing.initialize(
+        models[1], source, ["en-cs", "en-de"], initializing.words_of(here)
+    )
+    got = values(models[1])
+    # Special tokens first, then the words.
+    start = len(there.targets["de"].vocabulary) - 2
+    for name in ("embedding/vectors", "output/kernel", "output/bias"):
+        path = f"decoder_de/decoder_de_{name}"
+        np.testing.assert_array_equal(got[path][start], known[path][start + 1])
+        np.testing.assert_array_equal(got[path][:start], known[path][:start])
+        path = path.replace("de_", "cs_").replace("decoder_de", "decoder_cs")
+        np.testing.assert_array_equal(got[path], drawn[path])
+    vectors = "encoder/encoder_embedding/vectors"
+    size = len(there.source.vocabulary) - 2
+    np.testing.assert_array_equal(
+        got[vectors][[size, size + 2]], known[vectors][[size + 1, size]]
+    )
+    np.testing.assert_array_equal(got[vectors][size + 1], drawn[vectors][-2])
+    same = [path for path in got if path.startswith("encoder/encoder_forward")]
+    assert same and all(np.array_equal(got[p], known[p]) for p in same)
+    assert {e["path"] for e in report["not_taken"]} == {
+        path for path in got if path.startswith("decoder_cs")
+    }
+
+
+def test_parts_of_a_model_that_translates():
+    model = build_translation_model(
+        {"units": 4}, 9, {"de": 8, "fr": 8}, ["en-de", "en-fr"]
+    )
+    paths = {
+        part: {freezing.path_of(v) for v in freezing.frozen(model, [part])}
+        for part in freezing.PARTS
+    }
+    assert "encoder/encoder_embedding/vectors" in paths["embedding"]
+    assert "decoder_fr/decoder_fr_embedding/vectors" in paths["embedding"]
+    assert len(paths["embedding"]) == 3
+    assert paths["heads"] == paths["private"]
+    assert all(path.startswith("decoder_") for path in paths["heads"])
+    assert paths["shared"] == paths["scheme"] - paths["embedding"]
+
+
+def test_rows_of_l_e_are_taken_by_name_though_they_are_shared():
+    scheme = {"name": "l_e", "layers": 1, "units": 4, "heads": 2}
+    options = {"scheme": scheme, "embedding_dim": 2}
+    models = []
+    for names in ("abc", "bxa"):
+        tasks = [
+            {"name": name, "kind": "classification", "labels": ["0", "1"]}
+            for name in names
+        ]
+        models.append(build_model(options, 4, tasks, seed=len(models)))
+    source, target = models
+    drawn = values(target)["scheme/cls"]
+    there = initializing.Source("x", values(source), "abc", named(*"pqrs"), 9)
+    report = initializing.initialize(target, there, "bxa", named(*"pqrs"))
+    known, got = there.weights["scheme/cls"], values(target)["scheme/cls"]
+    np.testing.assert_array_equal(got[[0, 2]], known[[1, 0]])
+    np.testing.assert_array_equal(got[1], drawn[1])
+    expected = {"path": "scheme/cls", "what": "2 of 3 tasks"}
+    assert expected in report["taken"]
+
+
+@pytest.mark.parametrize("sharing", ["private", "shared"])
+def test_heads_are_taken_where_labels_are_the_same(sharing):
+    options = {
+        "scheme": {"name": "lstm", "units": 3},
+        "embedding_dim": 2,
+        "head": {"hidden_units": 0, "sharing": sharing},
+    }
+    labels = [
+        {"mails": ["ham", "spam"], "books": ["bad", "good"]},
+        {"mails": ["spam", "ham"], "books": ["bad", "good"]},
+    ]
+    source, target = (
+        build_model(
+            options,
+            4,
+            [
+                {"name": name, "kind": "classification", "labels": own}
+                for name, own in of.items()
+            ],
+            seed=seed,
+        )
+        for seed, of in enumerate(labels)
+    )
+    words = named(*"abcd")
+    there = initializing.Source(
+        "x", values(source), list(labels[0]), words, 9, labels[0]
+    )
+    drawn = values(target)
+    report = initializing.initialize(
+        target, there, list(labels[1]), words, labels[1]
+    )
+    got = values(target)
+    taken = {e["path"]: e["what"] for e in report["taken"]}
+    left = {e["path"]: e["why"] for e in report["not_taken"]}
+    (path,) = [p for p in got if p.endswith("dense/kernel")]
+    if sharing == "private":
+        assert taken[path] == "1 of 2 tasks"
+        np.testing.assert_array_equal(got[path][0], drawn[path][0])
+        np.testing.assert_array_equal(got[path][1], there.weights[path][1])
+    else:
+        assert left[path] == "mails: the labels differ"
+        np.testing.assert_array_equal(got[path], drawn[path])
+    assert taken["scheme/forward/recurrent"] == "all"
+
+
+def test_characters_are_matched_by_name():
+    def text(characters):
+        words = Vocabulary([*first_tokens(), "w"])
+        vocabulary = Vocabulary([*first_tokens(), *characters])
+        return TextEncoder(
+            WhitespaceTokenizer(),
+            words,
+            characters=CharacterEncoder(vocabulary, 4),
+        )
+
+    tasks = [{"name": "t", "kind": "classification", "labels": ["0", "1"]}]
+    options = {
+        "scheme": {"name": "lstm", "units": 3},
+        "embedding_dim": 2,
+        "characters": {"name": "cnn", "dimension": 2, "filters": 3, "size": 5},
+    }
+    source, target = (
+        build_model(options, 3, tasks, seed=seed) for seed in range(2)
+    )
+    there = initializing.Source(
+        "x", values(source), ["t"], initializing.words_of(text("abx")), 9
+    )
+    drawn = values(target)["characters/vectors"]
+    # The last two are beyond the rows.
+    report = initializing.initialize(
+        target, there, ["t"], initializing.words_of(text("bzyx"))
+    )
+    got, known = values(target), there.weights
+    vectors = "characters/vectors"
+    np.testing.assert_array_equal(got[vectors][2], known[vectors][3])
+    np.testing.assert_array_equal(got[vectors][3:], drawn[3:])
+    assert {"path": vectors, "what": "3 of 5 words"} in report["taken"]
+    for path in got:
+        if path.startswith("characters/bank"):
+            np.testing.assert_array_equal(got[path], known[path])
+
+
+def test_weights_of_other_shapes_stay_and_it_is_told():
+    tasks = [{"name": "t", "kind": "classification", "labels": ["a", "b"]}]
+    options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
+    wider = {"scheme": {"name": "lstm", "units": 4}, "embedding_dim": 2}
+    source = build_model(options, 4, tasks, seed=1)
+    target = build_model(wider, 4, tasks, seed=2)
+    before = values(target)
+    there = initializing.Source("x", values(source), ["t"], named(*"abcd"), 9)
+    report = initializing.initialize(target, there, ["t"], named(*"abcd"))
+    reasons = {e["path"]: e["why"] for e in report["not_taken"]}
+    assert "scheme/forward/recurrent" in reasons
+    assert "there (3, 12)" in reasons["scheme/forward/recurrent"]
+    assert "a slice has the shape" in reasons["classification/dense/kernel"]
+    for path in reasons:
+        np.testing.assert_array_equal(before[path], values(target)[path])
+
+
+class Stack:
+    """A weight that `initializing` takes for a stack of tasks."""
+
+    is_private = True
+    path = "model/embedding/private_vectors"
+
+    def __init__(self, value):
+        self.value = value
+        self.shape = value.shape
+
+    def numpy(self):
+        return self.value.copy()
+
+    def assign(self, value):
+        self.value = value
+
+
+def test_a_long_table_of_the_tasks_tables_is_taken_by_task():
+    there = np.arange(12.0).reshape(6, 2)
+    weights = {"embedding/private_vectors": there}
+    source = initializing.Source("x", weights, ["a", "b"], named(*"uvw"), 1)
+    stack = Stack(np.zeros([9, 2]))
+    taken = initializing._take(stack, source, ["c", "b", "a"], named(*"uvw"))
+    assert taken == ("2 of 3 tasks", "")
+    expected = np.concatenate([np.zeros([3, 2]), there[3:], there[:3]])
+    np.testing.assert_array_equal(stack.value, expected)
+    taken = initializing._take(stack, source, ["c", "b", "a"], named(*"wuv"))
+    assert taken == ("", "the vocabularies differ")
+
+
+@pytest.mark.slow
+def test_a_run_that_continues_does_not_start_again(
+    tmp_path, toy_run, toy_files
+):
+    short = corpus.config(toy_files, initialize_from=toy_run, epochs=1)
+    long = corpus.config(toy_files, initialize_from=toy_run, epochs=2)
+    training_run.train(short, str(tmp_path / "a"))
+    training_run.train(long, str(tmp_path / "a"))
+    training_run.train(long, str(tmp_path / "b"))
+    one, two = weights(tmp_path / "a"), weights(tmp_path / "b")
+    for key, value in one.items():
+        np.testing.assert_array_equal(value, two[key], err_msg=key)
+
+
+def test_a_directory_without_weights(tmp_path, toy_files):
+    with pytest.raises(RunError, match="initialize_from: .* no config.json"):
+        started(toy_files, tmp_path / "a", str(tmp_path / "absent"))
+    os.makedirs(tmp_path / "empty")
+    (tmp_path / "empty" / "config.json").write_text("{}")
+    with pytest.raises(RunError, match="has no trained weights"):
+        started(toy_files, tmp_path / "b", str(tmp_path / "empty"))
+
+
+@pytest.fixture(scope="module")
+def model(toy_run):
+    return mtl_tf.load(toy_run).model
+
+
+def paths(model, *patterns):
+    return {freezing.path_of(v) for v in freezing.frozen(model, patterns)}
+
+
+def test_the_named_parts_cover_the_model(model):
+    shared = paths(model, "shared")
+    names = ("meta_kernel", "meta_recurrent", "meta_bias", "vector_kernel")
+    assert shared == {f"scheme/forward/{n}" for n in names}
+    assert paths(model, "embedding") == {"embedding/vectors"}
+    private = paths(model, "private")
+    everything = {freezing.path_of(v) for v in model.trainable_variables}
+    assert shared | private | {"embedding/vectors"} == everything
+    assert not private & shared
+    assert paths(model, "heads") == {
+        "classification/dense/kernel",
+        "classification/dense/bias",
+    }
+
+
+def test_patterns_of_paths(model):
+    assert paths(model, "scheme") == paths(model, "scheme/forward")
+    assert paths(model, "scheme/*/meta_*") == paths(
+        model,
+        "scheme/forward/meta_kernel",
+        "scheme/forward/meta_recurrent",
+        "scheme/forward/meta_bias",
+    )
+    assert paths(model, "*/vectors", "heads") == {"embedding/vectors"} | paths(
+        model, "heads"
+    )
+
+
+def test_a_pattern_without_weights_lists_the_paths(model):
+    with pytest.raises(ConfigError, match="'scheme/meta' names no") as got:
+        paths(model, "scheme/meta")
+    assert "scheme/forward/meta_kernel" in str(got.value)
+
+
+def test_freezing_everything_is_an_error(tmp_path, toy_files):
+    chosen = corpus.config(toy_files, freeze=["*"])
+    with pytest.raises(ConfigError, match="leaves the stage joint nothing"):
+        training_run.train(chosen, str(tmp_path / "a"))

@@ -1,0 +1,71 @@
+"""PCGrad and GradNorm in whole runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.runs import training_run
+from tests.runs.test_training_run import CHILD, assert_same_weights, metrics
+from tests.system import corpus
+
+
+def joint(entries, **training):
+    config = corpus.config(entries, **training)
+    config["pipeline"]["schedule"] = {"name": "joint"}
+    return config
+
+
+@pytest.mark.slow
+def test_both_learn_what_conflicts_and_resume_after_kill_9(tmp_path, toy_files):
+    options = {"loss_weighting": "gradnorm", "gradient_surgery": "pcgrad"}
+    config = joint(toy_files, epochs=4, checkpoint_seconds=1e-6, **options)
+    whole = training_run.train(config, str(tmp_path / "whole"))
+    assert whole["mean"]["overall"] > 95
+    weights = metrics(tmp_path / "whole")[-1]["loss_weights"]
+    assert sum(weights.values()) == pytest.approx(2.0, rel=1e-5)
+    assert abs(weights["plain"] - 1.0) > 1e-4
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, json.dumps(config)]
+        + [str(tmp_path / "killed"), "5"],
+        capture_output=True,
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr[-2000:]
+    killed = training_run.train(config, str(tmp_path / "killed"))
+    assert_same_weights(tmp_path / "whole", tmp_path / "killed")
+    assert killed["tasks"] == whole["tasks"]
+    assert metrics(tmp_path / "killed") == metrics(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("gradient_surgery", "pcgrad"), ("loss_weighting", "gradnorm")],
+)
+def test_other_schedules_are_refused(tmp_path, toy_files, field, value):
+    config = corpus.config(toy_files, **{field: value})
+    with pytest.raises(ConfigError, match=f"{field} '{value}' .* 'uniform'"):
+        training_run.train(config, str(tmp_path / "a"))
+    assert not os.path.exists(tmp_path / "a" / "checkpoints")
+
+
+def test_an_unknown_surgery_offers_the_nearest(tmp_path, toy_files):
+    config = joint(toy_files, gradient_surgery="pcgrab")
+    with pytest.raises(ConfigError, match="did you mean 'pcgrad'"):
+        training_run.train(config, str(tmp_path / "a"))
+
+
+def test_stages_that_share_nothing_train_plainly(tmp_path, toy_files):
+    config = joint(
+        toy_files,
+        steps=2,
+        loss_weighting="gradnorm",
+        gradient_surgery="pcgrad",
+        freeze=["shared", "embedding"],
+    )
+    training_run.train(config, str(tmp_path / "a"))
+    weights = metrics(tmp_path / "a")[-1]["loss_weights"]
+    assert weights == {"plain": 1.0, "mirror": 1.0}

@@ -1,0 +1,117 @@
+import json
+import os
+
+import pytest
+
+from mtl_tf.core.errors import RunError
+from mtl_tf.runs.run_directory import RunDirectory, flatten
+
+TRAINING = {"epochs": 2, "steps": 0, "l2": 0.1}
+CONFIG = {"seed": 1, "tasks": ["a"], "training": TRAINING}
+
+
+def changed(**training):
+    return {**CONFIG, "training": {**CONFIG["training"], **training}}
+
+
+@pytest.fixture
+def run(tmp_path):
+    directory = RunDirectory(str(tmp_path / "run"))
+    directory.claim(CONFIG)
+    return directory
+
+
+@pytest.fixture
+def trained(run):
+    os.makedirs(run.file("checkpoints"))
+    with open(run.file("checkpoints", "checkpoint"), "w"):
+        pass
+    return run
+
+
+def test_flatten_names_nested_fields():
+    assert flatten(CONFIG) == {
+        "seed": 1,
+        "tasks": ["a"],
+        "training.epochs": 2,
+        "training.steps": 0,
+        "training.l2": 0.1,
+    }
+
+
+def test_the_same_config_continues(trained):
+    # Tuples are lists in JSON: that is no difference.
+    trained.write("results.json", {})
+    trained.claim({**CONFIG, "tasks": ("a",)})
+    assert trained.has("results.json")
+
+
+def test_a_longer_training_is_told_and_kept(trained):
+    trained.write("results.json", {})
+    trained.claim(changed(epochs=3))
+    assert not trained.has("results.json")
+    assert trained.read("config.json")["training"]["epochs"] == 3
+
+
+def test_a_longer_training_is_never_taken_for_finished(trained, monkeypatch):
+    trained.write("results.json", {})
+    monkeypatch.setattr(trained, "write", lambda *_: 1 / 0)  # killed here
+    with pytest.raises(ZeroDivisionError):
+        trained.claim(changed(epochs=3))
+    assert not trained.has("results.json")
+    assert trained.read("config.json") == CONFIG
+
+
+def test_more_steps_are_a_longer_training(run):
+    run.claim(changed(steps=5))
+    run.write("results.json", {})
+    run.claim(changed(steps=6))
+    assert not run.has("results.json")
+
+
+@pytest.mark.parametrize(
+    "change", [{"epochs": 1}, {"steps": 5}, {"l2": 0.2}, {"new": 1}]
+)
+def test_anything_else_is_refused_with_the_difference(trained, change):
+    (name, value), *_ = change.items()
+    with pytest.raises(RunError, match=rf"training.{name}: .* {value} asked"):
+        trained.claim(changed(**change))
+    assert trained.read("config.json") == CONFIG
+
+
+def test_a_run_that_never_trained_takes_another_config(run):
+    run.write("labels.json", {})
+    os.makedirs(run.file("vocabulary"))
+    run.claim(changed(l2=0.2))
+    assert run.read("config.json")["training"]["l2"] == 0.2
+    assert not run.has("labels.json") and not run.has("vocabulary")
+
+
+def test_other_values_than_at_the_beginning_are_named(run):
+    run.check_or_write("data.json", {"a": {"rows": 1}}, "the data")
+    run.check_or_write("data.json", {"a": {"rows": 1}}, "the data")
+    with pytest.raises(
+        RunError, match="the data changed .*first diff.* a.rows"
+    ):
+        run.check_or_write("data.json", {"a": {"rows": 2}}, "the data")
+
+
+def test_metrics_after_the_last_checkpoint_are_cut(run):
+    for stage, step in (("joint", 5), ("joint", 10), ("tuned", 7)):
+        run.append_metrics({"stage": stage, "step": step})
+    with open(run.file("metrics.jsonl"), "a") as file:
+        file.write('{"stage": "joint", "st')
+    run.cut_metrics("joint", 5)
+    with open(run.file("metrics.jsonl")) as file:
+        kept = [json.loads(line) for line in file]
+    assert kept == [
+        {"stage": "joint", "step": 5},
+        {"stage": "tuned", "step": 7},
+    ]
+
+
+def test_a_damaged_config_is_named(run):
+    with open(run.file("config.json"), "w") as file:
+        file.write("{")
+    with pytest.raises(RunError, match="config.json is not valid JSON"):
+        run.claim(CONFIG)

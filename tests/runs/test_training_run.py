@@ -1,0 +1,397 @@
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.evaluation.clean import SeenTexts
+from mtl_tf.runs import training_run
+from tests.runs.charts import scalars
+from tests.system import corpus
+
+
+def train(config, directory, **options):
+    return training_run.train(config, str(directory), **options)
+
+
+def weights(directory):
+    with open(os.path.join(directory, "best", "best.json")) as file:
+        name = json.load(file)["weights"]
+    reader = tf.train.load_checkpoint(os.path.join(directory, "best", name))
+    return {
+        key: reader.get_tensor(key)
+        for key in reader.get_variable_to_shape_map()
+        if "VARIABLE_VALUE" in key
+    }
+
+
+def metrics(directory):
+    with open(os.path.join(directory, "metrics.jsonl")) as file:
+        return [json.loads(line) for line in file]
+
+
+def assert_same_weights(one, two):
+    one, two = weights(one), weights(two)
+    assert set(one) == set(two) and len(one) > 5
+    for key, value in one.items():
+        np.testing.assert_array_equal(value, two[key], err_msg=key)
+
+
+def test_a_run_leaves_what_the_architecture_promises(toy_run):
+    names = set(os.listdir(toy_run))
+    assert names >= {
+        "config.json",
+        "vocabulary",
+        "labels.json",
+        "checkpoints",
+        "best",
+        "metrics.jsonl",
+        "tensorboard",
+        "results.json",
+        "results.md",
+    }
+    with open(os.path.join(toy_run, "results.json")) as file:
+        results = json.load(file)
+    assert results["split"] == "test"
+    assert results["mean"]["overall"] > 98
+    assert results["tasks"]["mirror"]["examples"] == 200
+    assert 0 < results["tasks"]["plain"]["clean"]["examples"] <= 200
+    assert results["run"]["parameters"] > 1000
+    assert results["run"]["seed"] == 3
+    entries = metrics(toy_run)
+    assert [e["step"] for e in entries] == [60, 120]
+    assert set(entries[0]["train_loss"]) == {"plain", "mirror"}
+    events = os.path.join(toy_run, "tensorboard")
+    assert {"plain", "mirror", "mean"} <= set(os.listdir(events))
+
+
+def test_all_weights_are_in_the_best_checkpoint(toy_run):
+    run = mtl_tf.load(toy_run)
+    assert len(weights(toy_run)) == len(run.model.variables)
+
+
+def test_a_finished_run_returns_its_results(toy_run, toy_files):
+    before = os.path.getmtime(os.path.join(toy_run, "metrics.jsonl"))
+    results = train(corpus.config(toy_files), toy_run)
+    assert results["mean"]["overall"] > 98
+    after = os.path.getmtime(os.path.join(toy_run, "metrics.jsonl"))
+    assert before == after
+
+
+def test_another_config_is_refused_and_the_difference_shown(toy_run, toy_files):
+    config = corpus.config(toy_files, l2=0.5)
+    with pytest.raises(RunError, match=r"training.l2: 1e-05 there, 0.5 asked"):
+        train(config, toy_run)
+
+
+@pytest.mark.slow
+def test_a_longer_training_equals_one_that_was_long_at_once(
+    tmp_path, toy_run, toy_files
+):
+    shutil.copytree(toy_run, tmp_path / "a")
+    longer = corpus.config(toy_files, epochs=3)
+    continued = train(longer, tmp_path / "a")
+    whole = train(longer, tmp_path / "b")
+    assert_same_weights(tmp_path / "a", tmp_path / "b")
+    assert continued["tasks"] == whole["tasks"]
+
+
+CHILD = """
+import json, os, sys
+from mtl_tf.runs import training_run
+from mtl_tf.training import checkpoints
+save, count = checkpoints.Checkpoints.save, [0]
+def counted(self):
+    save(self)
+    count[0] += 1
+    if count[0] == int(sys.argv[3]):
+        os.kill(os.getpid(), 9)
+checkpoints.Checkpoints.save = counted
+training_run.train(json.loads(sys.argv[1]), sys.argv[2])
+"""
+
+
+def test_kill_9_mid_epoch_ends_with_the_same_weights(
+    tmp_path, toy_run, toy_files
+):
+    config = corpus.config(toy_files)
+    # Neither changes the result; they make states to be killed at.
+    often = corpus.config(toy_files, checkpoint_seconds=1e-6, steps_per_call=7)
+    assert config != often
+    arguments = [json.dumps(often), str(tmp_path / "a")]
+    for saves in ("3", "9"):
+        child = subprocess.run(
+            [sys.executable, "-c", CHILD, *arguments, saves],
+            capture_output=True,
+        )
+        assert child.returncode == -signal.SIGKILL, child.stderr[-2000:]
+        assert not os.path.exists(tmp_path / "a" / "results.json")
+    results = train(often, tmp_path / "a")
+    assert_same_weights(tmp_path / "a", toy_run)
+    with open(os.path.join(toy_run, "results.json")) as file:
+        assert json.load(file)["tasks"] == results["tasks"]
+    assert metrics(tmp_path / "a") == metrics(toy_run)
+
+
+def test_changed_data_are_noticed(tmp_path, toy_files):
+    sizes = {"train": 40, "validation": 20, "test": 20}
+    entries = corpus.write(tmp_path, 1, sizes)
+    config = corpus.config(entries, epochs=1)
+    train(config, tmp_path / "run")
+    with open(entries[0]["files"]["train"], "a") as file:
+        file.write("1\tyes a stone no\n")
+    config["training"]["epochs"] = 2
+    with pytest.raises(RunError, match="data changed .* tasks.plain.train"):
+        train(config, tmp_path / "run")
+
+
+def test_two_runs_in_one_directory_are_refused(tmp_path, toy_files):
+    from mtl_tf.core import files
+
+    with files.locked(str(tmp_path)):
+        with pytest.raises(RunError, match="in use by another process"):
+            train(corpus.config(toy_files), tmp_path)
+
+
+@pytest.mark.slow
+def test_mirrored_learns_the_same_tasks(tmp_path, toy_files, two_replicas):
+    from mtl_tf.training import strategies
+
+    strategies.STRATEGIES["shared"] = lambda: two_replicas
+    try:
+        results = train(
+            corpus.config(toy_files), tmp_path / "a", strategy="shared"
+        )
+    finally:
+        del strategies.STRATEGIES["shared"]
+    assert results["mean"]["overall"] > 98
+
+
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("optimizer", "adagad", "unknown optimizer 'adagad'; did you mean"),
+        ("loss_weighting", "statik", "unknown loss weighting 'statik'; did"),
+    ],
+)
+def test_unknown_names_offer_the_nearest(
+    tmp_path, toy_files, field, value, message
+):
+    config = corpus.config(toy_files)
+    if field == "optimizer":
+        config["training"]["optimizer"]["name"] = value
+    else:
+        config["training"][field] = value
+    with pytest.raises(ConfigError, match=message):
+        train(config, tmp_path / "a")
+
+
+def test_wrong_schedule_scheme_and_strategy(tmp_path, toy_files):
+    config = corpus.config(toy_files)
+    config["pipeline"]["schedule"] = {"name": "unifrom"}
+    with pytest.raises(ConfigError, match="did you mean 'uniform'"):
+        train(config, tmp_path / "a")
+    config = corpus.config(toy_files)
+    config["model"]["scheme"] = {"name": "meta_lstn"}
+    with pytest.raises(ConfigError, match="did you mean 'meta_lstm'"):
+        train(config, tmp_path / "b")
+    with pytest.raises(ConfigError, match="did you mean 'mirrored'"):
+        train(corpus.config(toy_files), tmp_path / "c", strategy="mirored")
+
+
+@pytest.mark.parametrize("separately", [False, True])
+def test_a_task_that_cannot_be_scored_is_not_trained(
+    tmp_path, toy_files, separately
+):
+    *others, last = toy_files
+    files = {"train": last["files"]["train"]}
+    config = corpus.config([*others, {**last, "files": files}], epochs=1)
+    config["train_separately"] = separately
+    run = tmp_path / "run"
+    with pytest.raises(ConfigError, match="has no test split: "):
+        training_run.train(config, str(run))
+    assert os.listdir(run) == [".lock"]
+
+
+def test_a_malformed_line_is_named(tmp_path):
+    entries = corpus.write(tmp_path, 1, {"train": 4, "test": 2})
+    with open(entries[1]["files"]["train"], "a") as file:
+        file.write("no tab here\n")
+    with pytest.raises(DataError, match=r"mirror\.train\.tsv:5"):
+        train(corpus.config(entries), tmp_path / "run")
+
+
+def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
+    tmp_path, toy_run, toy_files, monkeypatch
+):
+    config = corpus.config(toy_files)
+    config["train_separately"] = True
+    made, read = SeenTexts.__init__, []
+    monkeypatch.setattr(
+        SeenTexts,
+        "__init__",
+        lambda self, *texts: (read.append(len(texts)), made(self, *texts))[1],
+    )
+    results = train(config, tmp_path / "a")
+    # Four splits of the group, read once for both runs.
+    assert read.count(4) == 1
+    with open(os.path.join(toy_run, "results.json")) as file:
+        joint = json.load(file)
+    for name in ("plain", "mirror"):
+        clean = results["tasks"][name]["clean"]["examples"]
+        assert clean == joint["tasks"][name]["clean"]["examples"]
+        assert os.path.exists(tmp_path / "a" / "tasks" / name / "best")
+    assert results["mean"]["overall"] > 95
+    assert results["run"]["parameters"] > 0
+    with pytest.raises(RunError, match="holds one run for each task"):
+        mtl_tf.load(str(tmp_path / "a"))
+    run = mtl_tf.load(str(tmp_path / "a" / "tasks" / "plain"))
+    assert [t["name"] for t in run.tasks] == ["plain"]
+
+
+@pytest.mark.slow
+def test_phases_that_name_other_tasks_are_not_those_of_a_single_model(
+    tmp_path, toy_files
+):
+    config = corpus.config(toy_files, steps=1, jit=False)
+    config["train_separately"] = True
+    phases = [{"tasks": [name], "steps": 1} for name in ("plain", "mirror")]
+    config["pipeline"]["schedule"] = {"name": "phases", "phases": phases}
+    results = train(config, tmp_path / "a")
+    assert set(results["tasks"]) == {"plain", "mirror"}
+
+
+@pytest.mark.parametrize(
+    "scope", ["private", pytest.param("all", marks=pytest.mark.slow)]
+)
+def test_fine_tuning(tmp_path, toy_files, scope, monkeypatch):
+    config = corpus.config(
+        toy_files,
+        epochs=2,
+        steps_per_epoch=30,
+        fine_tune={"epochs": 1, "scope": scope, "learning_rate": 0.005},
+    )
+    with monkeypatch.context() as patched:
+        # The scores come from the model that was trained, not from another.
+        patched.delattr("mtl_tf.runs.loaded_run.build")
+        results = train(config, tmp_path / "a")
+    assert results["mean"]["overall"] > 98
+    entries = metrics(tmp_path / "a")
+    ends = [e["step"] for e in entries if e["stage"] == "joint"]
+    assert ends == [30, 60]
+    # What counts as an epoch is the joint training's, not the tuning's.
+    assert entries[-1]["step"] == (60 if scope == "private" else 30)
+    run = mtl_tf.load(str(tmp_path / "a"))
+    assert run.evaluate("test")["tasks"] == results["tasks"]
+    folders = {run.weights_for(t) for t in ("plain", "mirror")}
+    assert len(folders) == (1 if scope == "private" else 2)
+    joint, tuned = weights(tmp_path / "a"), {}
+    for folder in folders:
+        tuned = weights(os.path.dirname(folder))
+        moved = {k for k in joint if not np.array_equal(joint[k], tuned[k])}
+        shared = {k for k in moved if "meta_" in k or "embedding" in k}
+        with open(os.path.join(folder, "best.json")) as file:
+            if json.load(file)["step"]:
+                assert moved
+        if scope == "private":
+            assert not shared
+    charts = os.path.join(tmp_path, "a", "tensorboard")
+    assert {"plain", "mirror", "mean"} < set(os.listdir(charts))
+    for stage in {e["stage"] for e in entries}:
+        folder = os.path.join(charts, "" if stage == "joint" else stage)
+        history = [e for e in entries if e["stage"] == stage]
+        means = {e["step"]: e["validation"]["mean"] for e in history}
+        drawn = scalars(os.path.join(folder, "mean"), "validation/mean")
+        assert drawn == pytest.approx(means)
+        for task in history[0]["validation"]["tasks"]:
+            losses = {e["step"]: e["train_loss"][task] for e in history}
+            drawn = scalars(os.path.join(folder, task), "train/loss")
+            assert drawn == pytest.approx(losses)
+
+
+@pytest.mark.slow
+def test_joint_steps_with_uncertainty_weights(tmp_path, toy_files):
+    config = corpus.config(
+        toy_files, epochs=4, loss_weighting="uncertainty", clip_norm=5.0
+    )
+    config["pipeline"]["schedule"] = {"name": "joint"}
+    results = train(config, tmp_path / "a")
+    assert results["mean"]["overall"] > 98
+    last = metrics(tmp_path / "a")[-1]
+    assert all(weight > 1.0 for weight in last["loss_weights"].values())
+
+
+def test_a_directory_that_is_no_run(tmp_path):
+    with pytest.raises(RunError, match="is not a run directory"):
+        mtl_tf.load(str(tmp_path))
+    with pytest.raises(RunError, match="is not a run directory"):
+        mtl_tf.load(str(tmp_path / "absent"))
+
+
+def test_damaged_best_weights_are_named(tmp_path, toy_run):
+    shutil.copytree(toy_run, tmp_path / "a")
+    folder = tmp_path / "a" / "best"
+    for name in os.listdir(folder):
+        if ".data" in name:
+            with open(folder / name, "r+b") as file:
+                file.truncate(100)
+    with pytest.raises(RunError, match="cannot read the weights"):
+        mtl_tf.load(str(tmp_path / "a"))
+
+
+def test_pretrained_vectors_are_loaded_and_their_coverage_told(
+    tmp_path, toy_files
+):
+    rng = np.random.default_rng(0)
+    words = ["yes", "no", "the", "unused"]
+    with open(tmp_path / "vectors.txt", "w") as file:
+        for word in words:
+            numbers = " ".join(f"{x:.4f}" for x in rng.normal(size=16))
+            file.write(f"{word} {numbers}\n")
+    config = corpus.config(toy_files, steps=1)
+    config["text"]["vectors"] = str(tmp_path / "vectors.txt")
+    config["model"]["embedding_trainable"] = False
+    train(config, tmp_path / "run")
+    run = mtl_tf.load(str(tmp_path / "run"))
+    row = run.encoder.vocabulary.tokens.index("no")
+    rng = np.random.default_rng(0)
+    expected = [rng.normal(size=16) for _ in words][1]
+    got = run.model.embedding.vectors.numpy()[row]
+    np.testing.assert_allclose(got, expected, atol=1e-4)
+    with open(tmp_path / "run" / "vectors.json") as file:
+        report = json.load(file)
+    assert report["found"] == 3
+    assert [t["name"] for t in report["tasks"]] == ["plain", "mirror"]
+    assert report["tasks"][0]["types_found"] == 3
+    config["model"]["embedding_dim"] = 15
+    with pytest.raises(DataError, match=r"vectors\.txt:1"):
+        train(config, tmp_path / "wrong")
+
+
+@pytest.mark.parametrize(
+    "separately", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
+def test_a_fold_is_tested_and_never_trained_on(tmp_path, separately):
+    entries = corpus.write(tmp_path, 5, {"train": 60, "validation": 30})
+    config = corpus.config(entries, jit=False, steps=2)
+    config["train_separately"] = separately
+    config["cross_validation"] = {"folds": 2, "fold": 1}
+    results = train(config, tmp_path / "run")
+    for scores in results["tasks"].values():
+        assert scores["examples"] == pytest.approx(45, abs=1)
+        # All but the texts that a file has twice.
+        assert scores["clean"]["examples"] > 40
+    folder = ("tasks", "plain") if separately else ()
+    run = mtl_tf.load(str(tmp_path.joinpath("run", *folder)))
+    plain = run.evaluate(tasks=["plain"])["tasks"]["plain"]
+    assert plain == results["tasks"]["plain"]
+    sizes = run.directory.read("data.json")["tasks"]["plain"]
+    assert sizes["validation"]["examples"] == 4
+    assert sizes["train"]["examples"] == 90 - 4 - plain["examples"]

@@ -1,0 +1,244 @@
+"""Translation runs from files to scores: one source, several targets."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import mtl_tf
+from mtl_tf.configs import base
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.models import multi_target
+from mtl_tf.models.multi_target import build_translation_model
+from mtl_tf.runs import run_data, training_run, translating
+from mtl_tf.runs.loaded_run import paper_texts
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
+from tests.runs.test_training_run import assert_same_weights
+from tests.system.toy_languages import LETTERS, TARGETS, make_config, write
+
+
+@pytest.fixture(scope="module")
+def entries(tmp_path_factory):
+    sizes = {"train": 64, "validation": 8, "test": 8}
+    return write(str(tmp_path_factory.mktemp("toy")), 1, sizes)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, entries):
+    """The directory and the results of a short run of two pairs."""
+    directory = str(tmp_path_factory.mktemp("run") / "a")
+    config = make_config(entries[:2], steps=8)
+    config["evaluation"]["paper_scoring"] = True
+    decoding = {"beam": 2, "n_best": 2, "replace_unknown": True}
+    config["evaluation"]["decoding"] = decoding
+    return directory, training_run.train(config, directory)
+
+
+def test_a_run_scores_and_answers_every_pair(run):
+    directory, results = run
+    assert set(results["tasks"]) == {"xx-aa", "xx-bb"}
+    for scores in results["tasks"].values():
+        assert scores["primary"] == "bleu" and 0 <= scores["bleu"] <= 100
+        assert "nrefs:1" in scores["signatures"]["bleu"]
+        # The vocabulary has every word.
+        assert scores["paper_bleu"] == scores["bleu_lc"]
+    loaded = mtl_tf.load(directory)
+    assert loaded.evaluate("test")["tasks"] == results["tasks"]
+    said = loaded.predict("xx-bb", ["w1 w2", "", "never seen"])
+    for one in said:
+        assert set(one) == {
+            "task",
+            "translation",
+            "score",
+            "translations",
+            "scores",
+        }
+        assert one["translation"] == one["translations"][0]
+        assert 0 >= one["score"] == one["scores"][0] >= one["scores"][1]
+
+
+@pytest.mark.parametrize("name", ["whitespace", "reversible"])
+def test_an_unknown_word_of_the_paper_is_one_word(name):
+    tokenizer = make_tokenizer({"name": name, "lowercase": True})
+    counts = Vocabulary.count([tokenizer(tf.constant(["a dog runs"]))])
+    vocabulary = Vocabulary.from_counts(counts, specials=BOUNDS)
+    target = TextEncoder(tokenizer, vocabulary)
+    written = ["a <unk> runs <unk>", "", "a puma runs"]
+    said, wanted = paper_texts(target, written, ["A cat runs fast"] * 3)
+    assert said == ["a UNK runs UNK", "", "a UNK runs"]
+    assert wanted == ["a UNK runs UNK"] * 3
+
+
+def test_options_without_a_use_are_refused(entries, tmp_path):
+    config = make_config(entries[:1], steps=1)
+    config["text"]["vectors"] = "glove.txt"
+    with pytest.raises(ConfigError, match="no use for text.vectors"):
+        training_run.train(config, str(tmp_path / "run"))
+
+
+def test_another_search_than_the_configs(run):
+    directory, _ = run
+    greedy = {"beam": 1, "n_best": 1, "replace_unknown": False}
+    loaded = mtl_tf.load(directory, greedy)
+    assert dataclasses.asdict(loaded.predictor.translator.decoding) == {
+        **greedy,
+        "length_penalty": 0.0,
+        "max_length": 0,
+    }
+    (said,) = loaded.predict("xx-bb", ["w1 w2"])
+    assert set(said) == {"task", "translation", "score"}
+
+
+def test_long_texts_are_translated_in_small_batches(run, monkeypatch):
+    texts = ["w1 w2 " * n for n in (9, 1, 0, 40, 3, 9)]
+    whole = mtl_tf.load(run[0], {"max_length": 5}).predict("xx-bb", texts)
+    assert max(len(one["translation"].split()) for one in whole) <= 5
+    sizes = []
+    translate = multi_target.MultiTargetModel.translate
+
+    def noted(self, tokens, **options):
+        assert options["max_length"] == 5
+        sizes.append(tuple(tokens.shape))
+        return translate(self, tokens, **options)
+
+    monkeypatch.setattr(multi_target.MultiTargetModel, "translate", noted)
+    monkeypatch.setattr(translating, "CELLS_AT_ONCE", 40)
+    parts = mtl_tf.load(run[0], {"max_length": 5}).predict("xx-bb", texts)
+    assert all(rows * width <= 40 or rows == 1 for rows, width in sizes)
+    assert len(sizes) > 2 and sum(rows for rows, _ in sizes) == len(texts)
+    for one, part in zip(whole, parts):
+        assert one["translation"] == part["translation"]
+        np.testing.assert_allclose(one["scores"], part["scores"], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"beams": 3}, "did you mean 'beam'"),
+        ({"beam": 1}, r"n_best must be at most beam \(1\)"),
+        ({"length_penalty": -1.0}, "length_penalty"),
+    ],
+)
+def test_a_wrong_search_is_named(run, changes, message):
+    with pytest.raises(ConfigError, match=message):
+        mtl_tf.load(run[0], changes)
+
+
+def test_only_translations_are_searched(toy_run):
+    with pytest.raises(ConfigError, match="beam: only runs that translate"):
+        mtl_tf.load(toy_run, {"beam": 3})
+
+
+@pytest.mark.slow
+def test_joint_steps_train_every_pair(entries, tmp_path):
+    config = make_config(entries[:2], steps=1)
+    config["pipeline"]["schedule"] = {"name": "joint"}
+    directory = str(tmp_path / "joint")
+    training_run.train(config, directory)
+    model = mtl_tf.load(directory).model
+    names = [task["name"] for task in mtl_tf.load(directory).tasks]
+    sizes = [decoder.embedding.vocabulary_size for decoder in model.decoders]
+    drawn = build_translation_model(
+        config["model"]["translation"],
+        model.encoder.embedding.vocabulary_size,
+        dict(zip(("aa", "bb"), sizes)),
+        names,
+        seed=config["seed"],
+    )
+    for parts in zip(model.decoders, drawn.decoders):
+        after, before = (part.recurrent.numpy() for part in parts)
+        assert np.abs(after - before).max() > 1e-4
+
+    config["training"]["gradient_surgery"] = "pcgrad"
+    with pytest.raises(ConfigError, match="does not go with translation"):
+        training_run.train(config, str(tmp_path / "surgery"))
+
+
+@pytest.mark.slow
+def test_how_steps_are_cut_into_calls_changes_nothing(run, entries, tmp_path):
+    directory, results = run
+    other = make_config(entries[:2], steps=8, steps_per_call=2)
+    other["evaluation"] = mtl_tf.load(directory).config["evaluation"]
+    again = training_run.train(other, str(tmp_path / "b"))
+    assert_same_weights(directory, tmp_path / "b")
+    assert again["tasks"] == results["tasks"]
+
+
+def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
+    used = {}
+
+    def train(config, run, where, *rest):
+        [task] = (loaded := run_data.load(config, run, *where)).tasks
+        used[task.name] = len(loaded.train[0])
+        scores = {"kind": "translation", "primary": "bleu", "bleu": 1.0}
+        names = ("parameters", "parameters_without_embedding")
+        names += ("validation_mean", "wall_time")
+        return {
+            "split": "test",
+            "tasks": {task.name: scores},
+            "other_splits": {},
+            "run": dict.fromkeys(names, 1),
+        }
+
+    monkeypatch.setattr(training_run, "_train_jointly", train)
+    config = make_config(entries[:2])
+    config["train_separately"] = True
+    config["pipeline"]["fractions"] = {"xx-bb": 0.25}
+    # Nothing is written of scores that say so little.
+    monkeypatch.setattr(training_run.tables, "markdown", lambda *_: "")
+    results = training_run.train(config, str(tmp_path / "run"))
+    assert set(results["tasks"]) == {"xx-aa", "xx-bb"}
+    assert used == {"xx-aa": 64, "xx-bb": 16}
+
+
+def test_the_base_config_names_every_option():
+    config = base.default_config()
+    options = {**multi_target._DEFAULTS, "dropout": multi_target._DROPOUT}
+    del options["name"]
+    options["output"] = multi_target._OUTPUT
+    assert config.model.translation.to_dict() == options
+    decoding = dataclasses.asdict(translating.Decoding())
+    assert config.evaluation.decoding.to_dict() == decoding
+
+
+@pytest.mark.parametrize(
+    "decoding, message",
+    [
+        ({"beams": 3}, "did you mean 'beam'"),
+        ({"beam": 2, "n_best": 3}, "n_best must be at most beam"),
+    ],
+)
+def test_wrong_decoding(entries, tmp_path, decoding, message):
+    config = make_config(entries[:1], steps=1)
+    config["evaluation"]["decoding"] = decoding
+    with pytest.raises(ConfigError, match=message):
+        training_run.train(config, str(tmp_path / "run"))
+
+
+@pytest.mark.slow
+def test_copying_reversing_and_mapping_are_learnt(tmp_path):
+    seed = int(np.random.SeedSequence().generate_state(1)[0])
+    print(f"seed {seed}")
+    sizes = {"train": 4000, "validation": 100, "test": 200}
+    config = make_config(
+        write(str(tmp_path), seed, sizes), 64, epochs=12, jit=True
+    )
+    config["seed"] = seed % 2**31
+    config["training"]["optimizer"]["learning_rate"] = 0.005
+    training_run.train(config, str(tmp_path / "run"))
+    loaded = mtl_tf.load(str(tmp_path / "run"))
+    rng = np.random.default_rng(seed + 1)
+    sources = [
+        list(rng.choice(LETTERS, rng.integers(1, 6))) for _ in range(300)
+    ]
+    for name, change in TARGETS.items():
+        said = loaded.predict(f"xx-{name}", [" ".join(s) for s in sources])
+        right = [
+            one["translation"] == " ".join(change(source))
+            for one, source in zip(said, sources)
+        ]
+        print(name, np.mean(right))
+        assert np.mean(right) > 0.98

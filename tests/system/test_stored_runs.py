@@ -1,0 +1,79 @@
+"""Runs that older code trained: what they said then, they say now.
+
+See `tests.stored_runs.make`, which made them.
+"""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import mtl_tf
+from export import saved_model
+from tests.stored_runs import make
+
+ROOT = make.HERE.parents[1]
+NAMES = (*make.SCHEMES, "translation")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def stored(request, tmp_path_factory):
+    """A copy of a stored run, loaded, and what it said."""
+    folder = tmp_path_factory.mktemp("stored") / request.param
+    shutil.copytree(make.HERE / request.param, folder)
+    expected = json.loads((folder / "expected.json").read_text())
+    return mtl_tf.load(str(folder)), expected
+
+
+@pytest.fixture(autouse=True)
+def in_the_checkout(monkeypatch):
+    """The configs name their data relative to it."""
+    monkeypatch.chdir(ROOT)
+
+
+def assert_close(found, expected, where=""):
+    """Equal, but for the last bits of numbers: processors differ."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys(), where
+        for key in expected:
+            assert_close(found[key], expected[key], f"{where}/{key}")
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), where
+        for number, (one, other) in enumerate(zip(found, expected)):
+            assert_close(one, other, f"{where}/{number}")
+    elif isinstance(expected, float):
+        np.testing.assert_allclose(found, expected, 1e-4, 1e-5, err_msg=where)
+    else:
+        assert found == expected, where
+
+
+def test_it_predicts_what_it_did(stored):
+    run, expected = stored
+    for task, predictions in expected["predictions"].items():
+        assert_close(run.predict(task, make.TEXTS), predictions, task)
+
+
+def test_it_scores_what_it_did(stored):
+    run, expected = stored
+    assert_close(run.evaluate("test"), expected["scores"])
+
+
+@pytest.mark.slow
+def test_its_export_answers_what_it_did(stored, tmp_path):
+    run, expected = stored
+    path = saved_model.export(run, str(tmp_path / "export"))
+    with open(f"{path}/assets.extra/warmup_answers.json") as file:
+        assert_close(json.load(file), expected["export"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_training_ends_with_the_same_weights(name, tmp_path):
+    """`make --compare` tells whether they have the same bits."""
+    make.train(make.configs()[name], str(tmp_path / name))
+    found = make.weights_of(str(tmp_path / name))
+    expected = make.weights_of(str(make.HERE / name))
+    assert found.keys() == expected.keys()
+    for path, weight in expected.items():
+        np.testing.assert_allclose(found[path], weight, 1e-3, 1e-4)

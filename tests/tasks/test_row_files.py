@@ -1,0 +1,200 @@
+import errno
+import os
+
+import pytest
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.tasks.row_files import Layout, read_table
+
+TSV = Layout("tsv", text=1, label=0, header=False)
+CSV = Layout("csv", text="text", label="label", header=True)
+JSONL = Layout("jsonl", text="text", label="label", header=False)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def _write(content, name="file"):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return str(path)
+
+    return _write
+
+
+def rows_of(path, layout):
+    return [tuple(row) for row in read_table(path, layout).rows]
+
+
+def test_tsv_splits_at_line_feeds_and_tabs_only(write):
+    path = write("1\ta\x85b\u2028c\rd \n0\t\r\n 1 \te".encode())
+    assert rows_of(path, TSV) == [
+        ("a\x85b\u2028c\rd ", "1", 1),
+        ("", "0", 2),
+        ("e", "1", 3),
+    ]
+
+
+def test_tsv_keeps_quotes(write):
+    assert rows_of(write(b'1\t"a" b\n'), TSV) == [('"a" b', "1", 1)]
+
+
+def test_undecodable_lines_are_latin_1_alone(write):
+    path = write("1\té\n".encode() + b"0\tcaf\xe9\n1\t\x93x\x94\n")
+    table = read_table(path, TSV)
+    assert [row.text for row in table.rows] == ["é", "café", "\x93x\x94"]
+    assert table.undecodable == [2, 3]
+
+
+def test_byte_order_mark_and_blank_end_are_dropped(write):
+    path = write(b"\xef\xbb\xbf1\ta\n\n\r\n\n")
+    assert rows_of(path, TSV) == [("a", "1", 1)]
+
+
+def test_header_by_name_and_by_number(write):
+    path = write(b"id\ttext \tlabel\n7\ta b\tpos\n")
+    by_name = Layout("tsv", "text", "label", header=True)
+    by_number = Layout("tsv", 1, 2, header=True)
+    assert rows_of(path, by_name) == [("a b", "pos", 2)]
+    assert rows_of(path, by_number) == [("a b", "pos", 2)]
+
+
+def test_csv_quoting_of_rfc_4180(write):
+    path = write(
+        b'label,text,"other, one"\r\n'
+        b'pos,"say ""hi"", she said",x\r\n'
+        b'neg,"two\r\nlines\n\nand more",\r\n'
+        b'"neg",,""\r\n'
+        b"pos, a b ,1"
+    )
+    assert rows_of(path, CSV) == [
+        ('say "hi", she said', "pos", 2),
+        ("two\r\nlines\n\nand more", "neg", 3),
+        ("", "neg", 7),
+        (" a b ", "pos", 8),
+    ]
+
+
+def test_csv_fields_may_be_long_and_hold_bare_carriage_returns(write):
+    long = "word " * 100_000
+    path = write(f'text,label\n"{long}",1\na\rb,0\n'.encode())
+    assert rows_of(path, CSV) == [(long, "1", 2), ("a\rb", "0", 3)]
+
+
+def test_jsonl(write):
+    path = write(
+        b'{"text": "a\\n\\u00e9", "label": 1, "more": []}\r\n'
+        b'{"label": " pos ", "text": ""}\n{"label": true, "text": "\\u0085"}'
+    )
+    assert rows_of(path, JSONL) == [
+        ("a\né", "1", 1),
+        ("", "pos", 2),
+        ("\x85", "true", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("layout", "content", "line", "message"),
+    [
+        (TSV, b"1\ta\n0 b\n", 2, "no tab in the line"),
+        (TSV, b"1\ta\n\n0\tb\n", 2, "no tab in the line"),
+        (TSV._replace(label=2), b"1\ta\n", 1, "2 columns, but the text is"),
+        (CSV, b"text,label\na,1\nb\n", 3, "no comma in the line"),
+        (CSV, b"txt,label\na,1\n", 1, "no column 'text' in the header"),
+        (CSV, b"txt,label\na,1\n", 1, "did you mean 'txt'"),
+        (CSV, b'text,label\n"a\nb",1\n"c,0\n\nd,1\n', 4, "never closed"),
+        (CSV, b'text,label\na 5" disk and 7" disk,1\n', 2, "unquoted field"),
+        (CSV, b'text,label\n"a" b,1\n', 2, "unquoted field"),
+        (
+            CSV,
+            b"text,label\na, b,1\n",
+            2,
+            "3 columns, but line 1 has 2: a comma",
+        ),
+        (TSV, b"1\ta\n0\tb\tc\n", 2, "3 columns, but line 1 has 2: a tab"),
+        (CSV, b"text,label\na, \n", 2, "the label is empty"),
+        (JSONL, b'{"text": "a", "label": ""}\n', 1, "the label is empty"),
+        (JSONL, b'{"text": "a", "label": 1}\n{"text": \n', 2, "not valid JSON"),
+        (JSONL, b'{"text": "a", "label": 1}\n\n[]', 2, "not valid JSON"),
+        (JSONL, b'["a", 1]\n', 1, "must be a JSON object"),
+        (
+            JSONL,
+            b'{"txt": "a", "label": 1}\n',
+            1,
+            "no key 'text'; did you mean",
+        ),
+        (JSONL, b'{"text": "a"}\n', 1, "no key 'label'"),
+        (JSONL, b'{"text": 3, "label": 1}\n', 1, "'text' must be a string"),
+        (JSONL, b'{"text": "a", "label": null}\n', 1, "'label' must be a"),
+        (JSONL, b'{"text": "a", "label": 1.5}\n', 1, "'label' must be a"),
+    ],
+)
+def test_wrong_rows(write, layout, content, line, message):
+    path = write(content)
+    with pytest.raises(DataError, match=message) as error:
+        read_table(path, layout)
+    assert str(error.value).startswith(f"{path}:{line}: ")
+
+
+@pytest.mark.parametrize(
+    ("layout", "content"),
+    [(TSV, b""), (TSV, b"\n\n"), (CSV, b""), (CSV, b"text,label\n")]
+    + [(JSONL, b"")],
+)
+def test_empty_files(write, layout, content):
+    path = write(content)
+    with pytest.raises(DataError, match=f"{path} is empty"):
+        read_table(path, layout)
+
+
+@pytest.mark.parametrize("layout", [TSV, CSV, JSONL])
+def test_utf_16_is_an_error(write, layout):
+    path = write("1\ta\n".encode("utf-16"))
+    with pytest.raises(DataError, match=f"{path}: the text is in UTF-16, "):
+        read_table(path, layout)
+
+
+def test_missing_files_and_folders(tmp_path):
+    for path, reason in (
+        (tmp_path / "none.tsv", "No such file"),
+        (tmp_path, "Is a directory"),
+    ):
+        with pytest.raises(DataError, match=f"cannot read {path}: {reason}"):
+            read_table(str(path), TSV)
+
+
+def test_unreadable_file(write, monkeypatch):
+    path = write(b"1\ta\n")
+
+    def refuse(*args, **options):
+        raise PermissionError(errno.EACCES, "no", path)
+
+    # Root may read a file of mode 0, so the refusal is played.
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(DataError, match=f"{path}: Permission denied"):
+        read_table(path, TSV)
+
+
+def corpus(*parts):
+    root = os.environ.get("MTL_TF_MANUAL_DIR")
+    path = os.path.join(root or "", *parts)
+    if not root or not os.path.exists(path):
+        pytest.skip("MTL_TF_MANUAL_DIR has no " + parts[0])
+    return path
+
+
+def test_official_fdu_mtl_file():
+    table = read_table(corpus("fdu_mtl", "dvd.task.train"), TSV)
+    assert len(table.rows) == 1600
+    assert table.undecodable == [905]
+    assert {row.label for row in table.rows} == {"0", "1"}
+
+
+def test_official_sst_file_agrees_with_the_csv_module():
+    import csv
+
+    path = corpus("sst", "train_fine_sent.csv")
+    with open(path, encoding="utf-8", newline="") as file:
+        header, *expected = csv.reader(file)
+    rows = read_table(path, Layout("csv", 1, 0, header=True)).rows
+    assert [[row.label, row.text] for row in rows] == expected
+    assert len(rows) == 8544

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from absl import flags
@@ -12,7 +13,10 @@ from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
 
+from . import task_types
+
 _ANSWERS = os.path.join("assets.extra", "warmup_answers.json")
+_LABELS = os.path.join("assets.extra", "labels.json")
 _LOADER = os.path.join(os.path.dirname(__file__), "c_loader.py")
 TOLERANCE = 1e-5
 FAILED = 2
@@ -102,67 +106,63 @@ def _row(call: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
         difference = max(compare(expected[k], got[k]) for k in expected)
     return {
         "signature": call["signature"],
-        "examples": len(call["inputs"]["text"]),
+        "examples": len(next(iter(call["inputs"].values()))),
         "difference": difference,
         "ok": difference <= TOLERANCE,
     }
 
 
-def ask(model: str, task: str, texts: list[str]) -> list[dict[str, Any]]:
+def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     """Asks an export about texts of a task, in the C loader.
 
+    Args:
+        model: a version directory.
+        task: the task's name.
+        texts: each an example; one of several texts has tabs between them.
+
     Returns:
-        Per text `text`, `task`, and what `mtl_tf.runs.loaded_run.Run.predict`
-        gives: `label` and `scores` by label; or `tokens`, `tags`, `offsets`
-        and `confidence`; or `translation` and `score`, and where there are
-        several `translations` and `scores`.
+        Per example its texts, `task`, and what
+        `mtl_tf.runs.loaded_run.Run.predict` gives.
 
     Raises:
         RunError: the model cannot be run or has no such task.
+        ConfigError: an example does not have as many texts as the task.
     """
-    request = {"signature": task, "inputs": {"text": texts}}
+    names = _inputs_of(model, task)
+    rows = [text.split("\t") if len(names) > 1 else [text] for text in texts]
+    for row in rows:
+        if len(row) != len(names):
+            raise ConfigError(
+                f"the task {task} takes {', '.join(names)}, with tabs between "
+                f"them, got {chr(9).join(row)!r:.60}"
+            )
+    inputs = dict(zip(names, map(list, zip(*rows))))
+    request = {"signature": task, "inputs": inputs}
     outputs = run_in_c_loader(model, [request])["answers"][0]["outputs"]
+    served = task_types.of(_types(model)[task])
     return [
         {
-            "text": text,
+            **dict(zip(names, row)),
             "task": task,
-            **of_row({name: values[row] for name, values in outputs.items()}),
+            **served.row({name: v[place] for name, v in outputs.items()}),
         }
-        for row, text in enumerate(texts)
+        for place, row in enumerate(rows)
     ]
 
 
-def of_row(outputs: dict[str, Any]) -> dict[str, Any]:
-    """What the outputs of one row say, in the form of `ask`."""
-    if "translations" in outputs:
-        return _translated(outputs)
-    return _tagged(outputs) if "tags" in outputs else _labelled(outputs)
+def _inputs_of(model: str, task: str) -> list[str]:
+    """The names of a signature's inputs, as its recorded call has them."""
+    for call in files.read_json(os.path.join(model, _ANSWERS)):
+        if call["signature"] == task:
+            return list(call["inputs"])
+    return ["text"]
 
 
-def _translated(row: dict[str, Any]) -> dict[str, Any]:
-    several = len(row["translations"]) > 1
-    names = ["translation", "score"]
-    names += ["translations", "scores"] if several else []
-    return {name: row[name] for name in names}
-
-
-def _labelled(row: dict[str, Any]) -> dict[str, Any]:
-    scores = dict(zip(row["classes"], row["scores"]))
-    return {"label": row["label"], "scores": scores}
-
-
-def _tagged(row: dict[str, Any]) -> dict[str, Any]:
-    cut = {
-        name: values[: row["length"]]
-        for name, values in row.items()
-        if name != "length"
-    }
-    return {
-        "tokens": cut["tokens"],
-        "tags": cut["tags"],
-        "offsets": [list(pair) for pair in zip(cut["starts"], cut["ends"])],
-        "confidence": cut["confidence"],
-    }
+def _types(model: str) -> dict[str, str]:
+    """The type of each task of an export."""
+    tasks = files.read_json(os.path.join(model, _LABELS))["tasks"]
+    # Older exports say kind.
+    return {one["name"]: one.get("type") or one["kind"] for one in tasks}
 
 
 def define_flags(values: flags.FlagValues) -> None:

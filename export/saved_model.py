@@ -1,9 +1,7 @@
 """Exports a trained run for TensorFlow Serving: `export.saved_model`."""
 
-import dataclasses
 import os
-import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from absl import flags, logging
@@ -31,12 +29,11 @@ def export(run: Any, export_dir: str, version: int = 0) -> str:
 
     It computes in float32, in whatever precision the run was trained: its
     weights are float32, and the processors of servers are at home there. It
-    has a signature for each task, by the task's name: `text -> label, scores,
-    classes`, of a tagging task `text -> tokens, tags, starts, ends,
-    confidence, length`, of a pair of languages `text -> translation, score,
-    translations, scores` (see `export.kinds`). Where all tasks are of one
-    kind, `serving_default(text, task)` takes rows of any task; where they are
-    of several, whose answers look different, there is no `serving_default`.
+    has a signature for each task, by the task's name, with the inputs and the
+    outputs of its type, such as `text -> label, scores, classes` (see
+    `export.task_types`). Where all tasks are of one type,
+    `serving_default(text, task)` takes rows of any task; where they are of
+    several, whose outputs look different, there is no `serving_default`.
     The vocabularies travel as assets; labels, results, how translations are
     looked for, and warm-up requests in `assets.extra`.
 
@@ -70,33 +67,33 @@ def _write(run: Any, directory: str) -> None:
     import keras
     import tensorflow as tf
 
-    from . import kinds, warmup
+    from . import serving, warmup
 
     models = _models(run)
-    translators = _translators(run, models)
-    functions = kinds.functions(run.encoder, translators or models, run.tasks)
+    served = serving.all_served(run, models)
+    functions = serving.functions(served, run.tasks)
     archive = keras.export.ExportArchive()
     for model in {id(m): m for m in models}.values():
         archive.track(model)
     # Keras's archive tracks tables only inside a module of their own.
     tables = tf.Module()
     tables.all = list(run.encoder.tables)
-    tables.of_targets = [t for one in translators for t in one.tables]
+    tables.more = [t for one in served.values() for t in one.tables]
     archive.track(tables)
     for name, function in functions.items():
         archive.add_endpoint(name, function)
     archive.write_out(directory, verbose=False)
-    if kinds.DEFAULT not in functions:
-        _drop_signature(directory, kinds.DEFAULT)
-    names = [task["name"] for task in run.tasks]
-    warmup.write(directory, _warmup_calls(functions, names))
+    if serving.DEFAULT not in functions:
+        _drop_signature(directory, serving.DEFAULT)
+    warmup.write(directory, _warmup_calls(functions, served))
     extra = os.path.join(directory, warmup.FOLDER)
     for name in ("labels.json", "results.json", "config.json"):
         if run.directory.has(name):
-            shutil.copy(run.directory.file(name), os.path.join(extra, name))
-    if translators:
-        settings = dataclasses.asdict(translators[0].decoding)
-        files.write_json(os.path.join(extra, "decoding.json"), settings)
+            value = run.directory.read(name)
+            files.write_json(os.path.join(extra, name), value)
+    for one in served.values():
+        for name, value in one.extra.items():
+            files.write_json(os.path.join(extra, name), value)
 
 
 def _drop_signature(directory: str, name: str) -> None:
@@ -140,30 +137,31 @@ def _models(run: Any) -> list:
     return models
 
 
-def _translators(run: Any, models: Sequence[Any]) -> list:
-    """What translates each task; nothing of runs that do not translate."""
-    from mtl_tf.runs.translating import Translator
-
-    if not run.predictor.translator:
-        return []
-    decoding = run.predictor.translator.decoding
-    return [Translator(model, run.encoder, decoding) for model in models]
-
-
-def _warmup_calls(functions: dict, names: list[str]) -> list[dict[str, Any]]:
+def _warmup_calls(
+    functions: Mapping[str, Any], served: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     import tensorflow as tf
 
+    from . import serving
+
+    inputs_of = {n: one.inputs for one in served.values() for n in one.names}
+    names = list(inputs_of)
     calls = []
-    for name, function in functions.items():
-        inputs = {"text": list(_WARMUP_TEXTS)}
-        if name == "serving_default":
-            inputs["text"] = list(_WARMUP_TEXTS[:1]) * (len(names) + 1)
+    for signature, function in functions.items():
+        texts = list(_WARMUP_TEXTS)
+        strings = inputs_of.get(signature, inputs_of[names[0]])
+        inputs = {}
+        if signature == serving.DEFAULT:
+            texts = list(_WARMUP_TEXTS[:1]) * (len(names) + 1)
             inputs["task"] = [*names, "no such task"]
+        inputs = dict.fromkeys(strings, texts) | inputs
         given = {k: tf.constant(v) for k, v in inputs.items()}
         outputs = {
             key: _plain(value) for key, value in function(**given).items()
         }
-        calls.append({"signature": name, "inputs": inputs, "outputs": outputs})
+        calls.append(
+            {"signature": signature, "inputs": inputs, "outputs": outputs}
+        )
     return calls
 
 
@@ -219,7 +217,7 @@ PROGRAM = runner.Program(
     script="mtl-export",
     summary="""
     Exports the best weights of a trained run as a SavedModel that takes raw
-    strings: a signature for each task, and, where all tasks are of one kind,
+    strings: a signature for each task, and, where all tasks are of one type,
     serving_default for texts of any task. It is complete or absent: an
     existing version is never touched.
     """,

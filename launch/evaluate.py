@@ -1,8 +1,7 @@
 """Scores a trained run: `python -m launch.evaluate`."""
 
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from absl import flags
@@ -10,9 +9,6 @@ from absl import flags
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.programs import common_flags, runner, streams
-from mtl_tf.runs import labelled_files
-
-_SMALLEST = 1e-30  # keeps the loss of a score of 0 finite
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -66,7 +62,7 @@ def main(values: flags.FlagValues) -> None:
             raise ConfigError("--files takes neither --split nor --tasks")
         results = evaluate_files(
             run,
-            labelled_files.parse(values.files, run.tasks),
+            parse_files(values.files, run.tasks),
             values.predictions_dir,
         )
     else:
@@ -94,101 +90,85 @@ def evaluate_files(
         run: what `mtl_tf.load` returns.
         paths: files by task name.
         predictions_dir: where to write what the run says of each example, if
-            given; see `mtl_tf.evaluation.predictions`.
+            given; see `Scoring.write`.
 
     Returns:
         The structure of `results.json`, with split `files` and without clean
         parts, and the path of each task's file as `file`.
 
     Raises:
-        ConfigError: a translation task has not two files.
+        ConfigError: a file cannot be read as one of its task.
         DataError: a file cannot be read or has a wrong line.
     """
-    from mtl_tf.evaluation import evaluator, predictions
+    from mtl_tf.evaluation import evaluator
+    from mtl_tf.evaluation import task_types as scoring
 
     tasks = {task["name"]: task for task in run.tasks}
-    read = {
-        name: labelled_files.read(path, tasks[name], run.config["tasks"])
-        for name, path in paths.items()
-    }
-    said = {
-        name: _SAID[tasks[name]["kind"]](run, tasks[name], inputs, right)
-        for name, (inputs, right) in read.items()
-    }
-    results = evaluator.evaluate(said.values(), "files")
+    found, inputs = {}, {}
+    for name, path in paths.items():
+        found[name], inputs[name] = _read_and_predict(run, tasks[name], path)
+    results = evaluator.evaluate(found.values(), "files")
     for name, path in paths.items():
         results["tasks"][name]["file"] = path
         if predictions_dir:
-            predictions.write(predictions_dir, read[name][0], said[name])
+            writer = scoring.of(tasks[name]["type"])
+            writer.write(predictions_dir, inputs[name], found[name])
     return results
 
 
-def _labels(
-    run: Any, task: Mapping[str, Any], texts: list[str], labels: list[int]
-) -> Any:
-    names = list(task["labels"])
-    answers = run.predict(task["name"], texts)
-    scores = [[answer["scores"][name] for name in names] for answer in answers]
-    right = [row[label] for row, label in zip(scores, labels)]
-    return _predictions(
-        task,
-        labels=labels,
-        predictions=[names.index(answer["label"]) for answer in answers],
-        losses=[-math.log(max(score, _SMALLEST)) for score in right],
-        scores=scores,
+def _read_and_predict(
+    run: Any, task: Mapping[str, Any], path: str
+) -> tuple[Any, list]:
+    """The predictions for a labelled file, and what they are made of."""
+    from mtl_tf.runs import task_types
+    from mtl_tf.runs.loaded_run import task_predictions
+
+    entry: Mapping[str, Any] = {}
+    for one in run.config["tasks"]:
+        if isinstance(one, Mapping) and "files" in one:
+            entry = one if one.get("name") == task["name"] else entry
+    predictions = task_types.of(task["type"])
+    examples, targets = predictions.read_file(path, task, entry)
+    answers = run.predict(task["name"], examples)
+    fields = predictions.scored(task, answers, targets)
+    variants = predictions.variants(
+        run, task["name"], fields["predictions"], fields["labels"]
     )
+    # One field is itself what is read; several stand side by side.
+    inputs = [
+        next(iter(one.values())) if len(one) == 1 else " ".join(one.values())
+        for one in examples
+    ]
+    return task_predictions(task, **fields, variants=variants), inputs
 
 
-def _tags(
-    run: Any,
-    task: Mapping[str, Any],
-    sentences: list[list[str]],
-    tags: list[list[int]],
-) -> Any:
-    numbers = {name: number for number, name in enumerate(task["labels"])}
-    answers = run.predict(task["name"], sentences)
-    return _predictions(
-        task,
-        labels=tags,
-        predictions=[[numbers[t] for t in one["tags"]] for one in answers],
-        scheme=task["scheme"],
-    )
+def parse_files(
+    arguments: Sequence[str], tasks: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """Reads arguments of the form `task=path`.
 
+    Args:
+        arguments: what was given as `--files`.
+        tasks: the tasks of the run.
 
-def _translations(
-    run: Any,
-    task: Mapping[str, Any],
-    sources: list[str],
-    references: list[str],
-) -> Any:
-    answers = run.predict(task["name"], sources)
-    said = [answer["translation"] for answer in answers]
-    return _predictions(
-        task,
-        labels=references,
-        predictions=said,
-        bleu_tokenizer=task["bleu_tokenizer"],
-        restricted=run.paper_texts(task["name"], said, references),
-    )
+    Returns:
+        Paths by task name.
 
-
-def _predictions(task: Mapping[str, Any], **said: Any) -> Any:
-    from mtl_tf.evaluation import evaluator
-
-    return evaluator.TaskPredictions(
-        name=task["name"],
-        kind=task["kind"],
-        class_names=list(task["labels"]),
-        metrics=tuple(task["metrics"]),
-        **said,
-    )
-
-
-_SAID = {
-    "classification": _labels,
-    "tagging": _tags,
-    "translation": _translations,
-}
+    Raises:
+        ConfigError: an argument has another form, names an unknown task or
+            one that had a file already.
+    """
+    known = {task["name"]: task["name"] for task in tasks}
+    paths: dict[str, str] = {}
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        if not equals or not path:
+            raise ConfigError(f"--files must be TASK=PATH, got {argument!r}")
+        name = look_up(name, known, "task")
+        if name in paths:
+            raise ConfigError(f"--files names the task {name} twice")
+        paths[name] = path
+    return paths
 
 
 PROGRAM = runner.Program(

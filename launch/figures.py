@@ -133,7 +133,8 @@ def read_texts(given: list[str], source: str | None) -> list[str]:
         with streams.reading(source) as (stream, name):
             reader = text_input.TextReader(stream, name)
             for batch in reader.batches(64):
-                texts += [item.text for item in batch if item.text.strip()]
+                found = (item.fields["text"] for item in batch)
+                texts += [text for text in found if text.strip()]
     if not texts:
         raise ConfigError("this figure needs texts: give --text or --input")
     return texts

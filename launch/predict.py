@@ -1,8 +1,7 @@
-"""Labels texts, or tags their tokens: `python -m launch.predict`."""
+"""Predicts texts with a trained run: `python -m launch.predict`."""
 
-import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from absl import flags, logging
@@ -11,8 +10,8 @@ from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.programs import common_flags, runner, streams, text_input
 
-# From an answer to its lines.
-Writer = Callable[[Mapping[str, Any]], str]
+# How predictions can be written, by some task types or all.
+_FORMS = ("jsonl", "conll", "text")
 
 _INTERACTIVE_HELP = (
     "A line is a text. /task NAME changes the task, /tasks lists them, "
@@ -43,19 +42,20 @@ def define_flags(values: flags.FlagValues) -> None:
         "format",
         "text",
         text_input.FORMATS,
-        'text: a text a line; jsonl: {"text": ..., "task": ...} a line, for '
-        'tagging tasks also {"tokens": [...], "task": ...}; conll, for tagging '
-        "tasks: a token a line, in the first column, and a blank line between "
-        "sentences",
+        "text: an example a line, its texts between tabs where it has several; "
+        'jsonl: {"text": ..., "task": ...} a line, with the fields of the '
+        'task\'s type, where tokens are tagged also {"tokens": [...]}; conll, '
+        "where tokens are tagged: a token a line, in the first column, and a "
+        "blank line between sentences",
         flag_values=values,
     )
     flags.DEFINE_enum(
         "output_format",
         "jsonl",
-        tuple(_WRITERS),
-        "jsonl: an object a line; conll, for tagging tasks: token and tag a "
-        "line, and a blank line after each sentence; text, for translation "
-        "tasks: the best translation a line",
+        _FORMS,
+        "jsonl: an object a line; conll, where tokens are tagged: token and "
+        "tag a line, and a blank line after each sentence; text, where texts "
+        "are written: the best one a line",
         flag_values=values,
     )
     flags.DEFINE_integer(
@@ -77,9 +77,9 @@ def main(values: flags.FlagValues) -> None:
 
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
     task = _default_task(run, values.task)
-    write = _WRITERS[values.output_format]
+    form = values.output_format
     if values.interactive:
-        interact(run, task, sys.stdin.buffer, sys.stdout.buffer, write)
+        interact(run, task, sys.stdin.buffer, sys.stdout.buffer, form)
         return
     if not task and values.format != "jsonl":
         raise ConfigError(
@@ -90,7 +90,7 @@ def main(values: flags.FlagValues) -> None:
         streams.writing(values.output) as output,
     ):
         reader = text_input.TextReader(stream, name, values.format)
-        predict(run, task, reader, output, values.batch_size, write)
+        predict(run, task, reader, output, values.batch_size, form)
     if reader.replaced:
         logging.warning(
             "%s: %d characters stand for bytes that are not UTF-8",
@@ -110,9 +110,9 @@ def predict(
     reader: text_input.TextReader,
     output: BinaryIO,
     batch_size: int,
-    write: Writer | None = None,
+    form: str = "jsonl",
 ) -> None:
-    """Writes the answer to each text of `reader`, batch by batch.
+    """Writes the prediction for each example of `reader`, batch by batch.
 
     Args:
         run: what `mtl_tf.load` returns.
@@ -120,21 +120,18 @@ def predict(
         reader: gives the texts.
         output: where the answers go; it is flushed after each batch.
         batch_size: how many texts the model gets at once.
-        write: gives the lines of an answer; a line of JSON by default.
+        form: how they are written; one of the forms of the tasks' types.
 
     Raises:
         DataError: a line of the input is wrong.
-        ConfigError: a text has no task, an unknown one, or one that cannot
-            take it or be written so.
+        ConfigError: an example has no task, an unknown one, or one that
+            cannot take it or be written so.
     """
-    write = write or as_json
     known = {one["name"]: one for one in run.tasks}
     for batch in reader.batches(batch_size):
-        tasks = [_task_of(item, task, known) for item in batch]
-        for item, name in zip(batch, tasks):
-            _check_kind(item, known[name], write)
-        texts = [item.content for item in batch]
-        _write(output, map(write, _answers(run, tasks, texts, batch_size)))
+        tasks = [known[_task_of(item, task, known)] for item in batch]
+        fields = [_fields(*pair, form) for pair in zip(batch, tasks)]
+        _write(output, _lines(run, tasks, fields, batch_size, form))
 
 
 def interact(
@@ -142,7 +139,7 @@ def interact(
     task: str,
     source: BinaryIO,
     output: BinaryIO,
-    write: Writer | None = None,
+    form: str = "jsonl",
 ) -> None:
     """Answers texts typed at a prompt, until the input ends.
 
@@ -153,9 +150,8 @@ def interact(
         task: the task to begin with; the first one if "".
         source: where lines are read from.
         output: where the answers go.
-        write: gives the lines of an answer; a line of JSON by default.
+        form: how predictions are written; see `predict`.
     """
-    write = write or as_json
     task = task or task_names(run)[0]
     known = {one["name"]: one for one in run.tasks}
     _remark(_INTERACTIVE_HELP)
@@ -170,11 +166,12 @@ def interact(
             task = _command(run, text, task)
             continue
         try:
-            _check_kind(text_input.Item(text, task, "-"), known[task], write)
+            item = text_input.Item({"text": text}, task, "-", is_line=True)
+            fields = _fields(item, known[task], form)
         except ConfigError as error:
             _remark(f"{error}\n")
             continue
-        _write(output, map(write, _answers(run, [task], [text], 1)))
+        _write(output, _lines(run, [known[task]], [fields], 1, form))
 
 
 def _command(run: Any, text: str, task: str) -> str:
@@ -217,64 +214,55 @@ def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
         raise ConfigError(f"{item.where}: {error}")
 
 
-def _check_kind(item: text_input.Item, task: Mapping, write: Writer) -> None:
-    """Raises `ConfigError` where only a task of another kind would do."""
-    columns, text = write is as_columns, write is as_text
-    for wanted, kind, what in (
-        (item.tokens is not None, "tagging", "takes texts, not tokens"),
-        (columns, "tagging", "has no tags that columns could show"),
-        (text, "translation", "has no translation for a line"),
-    ):
-        if wanted and task["kind"] != kind:
-            raise ConfigError(
-                f"{item.where}: the task {task['name']} is of kind "
-                f"{task['kind']}: it {what}"
-            )
+def _fields(
+    item: text_input.Item, task: Mapping[str, Any], form: str
+) -> dict[str, Any]:
+    """The fields of an example of a task.
 
-
-def _answers(
-    run: Any,
-    tasks: Sequence[str],
-    texts: Sequence[str | list[str]],
-    batch_size: int,
-) -> list[dict[str, Any]]:
-    """The answers in the order of the texts, with a call for each task."""
-    answers: list[dict[str, Any]] = [{}] * len(texts)
-    for task in dict.fromkeys(tasks):
-        places = [place for place, name in enumerate(tasks) if name == task]
-        chosen = [texts[place] for place in places]
-        predictions = run.predict(task, chosen, batch_size=batch_size)
-        for place, text, answer in zip(places, chosen, predictions):
-            given = {"text": text} if isinstance(text, str) else {}
-            answers[place] = {**given, **answer}
-    return answers
-
-
-def as_json(answer: Mapping[str, Any]) -> str:
-    """An answer as a line of JSON."""
-    return json.dumps(answer, ensure_ascii=False) + "\n"
-
-
-def as_columns(answer: Mapping[str, Any]) -> str:
-    """The answer of a tagging task as lines of token and tag.
-
-    Tags are the run's own, in the scheme that it was trained in.
+    Raises:
+        ConfigError: the task cannot take it, or be written in that form.
     """
-    from mtl_tf.evaluation import tagging_metrics
+    from mtl_tf.runs import task_types
 
-    return tagging_metrics.conll_sentence(answer["tokens"], answer["tags"])
+    task_type = task_types.of(task["type"])
+    if form not in task_type.forms:
+        raise ConfigError(
+            f"{item.where}: the task {task['name']} is of type {task['type']}: "
+            f"it is written as {' or '.join(task_type.forms)}, not as {form}"
+        )
+    try:
+        if item.is_line:
+            return task_type.fields_of_line(task, item.fields["text"])
+        return task_type.fields_of(task, item.fields)
+    except TypeError as error:
+        raise ConfigError(f"{item.where}: {error}")
 
 
-def as_text(answer: Mapping[str, Any]) -> str:
-    """The best translation as a line."""
-    return f"{answer['translation']}\n"
+def _lines(
+    run: Any,
+    tasks: Sequence[Mapping[str, Any]],
+    examples: Sequence[dict[str, Any]],
+    batch_size: int,
+    form: str,
+) -> list[str]:
+    """The lines of predictions in the examples' order; a call for each task."""
+    from mtl_tf.runs import task_types
+
+    lines = [""] * len(examples)
+    names = [task["name"] for task in tasks]
+    for task in {task["name"]: task for task in tasks}.values():
+        task_type = task_types.of(task["type"])
+        places = [n for n, name in enumerate(names) if name == task["name"]]
+        chosen = [examples[place] for place in places]
+        found = run.predict(task["name"], chosen, batch_size=batch_size)
+        for place, example, prediction in zip(places, chosen, found):
+            shown = task_type.fields_to_show(example)
+            lines[place] = task_type.forms[form]({**shown, **prediction})
+    return lines
 
 
-_WRITERS = {"jsonl": as_json, "conll": as_columns, "text": as_text}
-
-
-def _write(output: BinaryIO, answers: Iterable[str]) -> None:
-    output.write("".join(answers).encode())
+def _write(output: BinaryIO, lines: Iterable[str]) -> None:
+    output.write("".join(lines).encode())
     output.flush()
 
 

@@ -180,7 +180,7 @@ PROGRAM = runner.Program(
             "Sequence tagging, with the Wall Street Journal in columns",
             "--table=meta_mtl/5 --model_dir=runs/tagging --manual_dir=corpora "
             "--override=\"tasks=('conll2000/chunk', {'name': 'wsj', "
-            "'kind': 'tagging', 'format': 'conll', 'columns': {'tags': 1}, "
+            "'type': 'tagging', 'format': 'conll', 'columns': {'tags': 1}, "
             "'files': {'train': 'wsj.train', 'test': 'wsj.test'}})\"",
         ),
     ),

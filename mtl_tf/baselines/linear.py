@@ -16,7 +16,7 @@ from mtl_tf.baselines.ngrams import Features, scikit_learn, stack
 from mtl_tf.core import checks, files, random
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import environment, evaluator, tables
-from mtl_tf.pipelines import encoding
+from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.runs import run_data
 from mtl_tf.runs.run_data import CleanParts, RunData
@@ -84,7 +84,7 @@ def _train(
 ) -> dict[str, Any]:
     start = time.monotonic()
     loaded = run_data.load(config, run, *where)
-    _check_kinds(loaded.tasks)
+    _check_types(loaded.tasks)
     seed = random.fold(config["seed"], "linear") % 2**31
     blocks = [
         Block(loaded, members, features == "shared_private", seed)
@@ -109,12 +109,13 @@ def _train(
     return {**first, "other_splits": parts, "run": about}
 
 
-def _check_kinds(tasks: Sequence[Task]) -> None:
+def _check_types(tasks: Sequence[Task]) -> None:
     for task in tasks:
-        if task.kind != "classification":
+        _, target = task.features[0], task.features[-1]
+        if len(task.features) > 2 or not target.is_class:
             raise ConfigError(
-                "the linear baseline classifies texts; the task "
-                f"{task.name!r} is of the kind {task.kind!r}"
+                "the linear baseline gives texts one label each; the task "
+                f"{task.name!r} is of the type {task.type!r}"
             )
 
 
@@ -227,19 +228,19 @@ def _predict(model: Any, rows: Any) -> np.ndarray:
     return model.predict(rows)
 
 
-def _labels(split: EncodedSplit) -> np.ndarray:
-    return split.columns["label"].values
+def _labels(task: Task, split: EncodedSplit) -> np.ndarray:
+    return split.columns[task.features[-1].name].values
 
 
 def _predictions(
     task: Task, split: EncodedSplit, predicted: np.ndarray, **extra: Any
-) -> evaluator.TaskPredictions:
-    return evaluator.TaskPredictions(
+) -> TaskPredictions:
+    return TaskPredictions(
         name=task.name,
-        kind=task.kind,
+        type=task.type,
         class_names=task.labels,
         metrics=task.metrics,
-        labels=_labels(split),
+        labels=_labels(task, split),
         predictions=predicted,
         **extra,
     )
@@ -252,9 +253,7 @@ def _evaluate(
     block_of = {n: block for block in blocks for n in block.members}
     scored = []
     for number, task in enumerate(loaded.tasks):
-        encoded = encoding.encode(
-            task.dataset(split), loaded.encoder, name=task.name
-        )
+        encoded = run_data.encode_split(task, split, loaded.encoder)
         predicted = block_of[number].predict(encoded, number)
         extra = clean.about(task, split)
         scored.append(_predictions(task, encoded, predicted, **extra))

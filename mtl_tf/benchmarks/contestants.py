@@ -52,7 +52,7 @@ def make_model(
     """A model with two labels a task, Meta-MTL by default."""
     labels = ["negative", "positive"]
     tasks = [
-        {"name": f"task_{n}", "kind": "classification", "labels": labels}
+        {"name": f"task_{n}", "type": "classification", "labels": labels}
         for n in range(sizes.tasks)
     ]
     scheme = scheme or meta_scheme(sizes)

@@ -51,7 +51,7 @@ _NOTE = (
 
 def _trainer(sizes: Sizes, decoder: str) -> Trainer:
     labels = [str(label) for label in range(_LABELS)]
-    tasks = [{"name": "words", "kind": "tagging", "labels": labels}]
+    tasks = [{"name": "words", "type": "tagging", "labels": labels}]
     config = {
         "embedding_dim": min(_EMBEDDING, sizes.embedding),
         "scheme": {

@@ -58,7 +58,7 @@ def get_config(features: str = "characters") -> config_dict.ConfigDict:
 def _on_all_sentences(task: str) -> dict:
     return {
         "name": task.partition("/")[2],
-        "kind": "tagging",
+        "type": "tagging",
         "dataset": task,
         "splits": {
             "train": "train+validation",

@@ -10,7 +10,7 @@ task), `ssp` and `meta_mtl` (one for all).
 The paper's parts of speech are those of the Wall Street Journal, which has no
 free release: here they are the Penn tags (XPOS) of UD English EWT. With files
 of the WSJ in columns, name all tasks: --config.tasks="('conll2000/chunk',
-'conll2003/ner', {'name': 'wsj', 'kind': 'tagging', 'files': {'train': ...}})".
+'conll2003/ner', {'name': 'wsj', 'type': 'tagging', 'files': {'train': ...}})".
 
 It differs from the paper where that leaves settings open: see
 `mtl_tf.configs.base.fdu_mtl` and the comments below. The paper starts from

@@ -3,18 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mtl_tf.core.task_types import NAMES
+from mtl_tf.evaluation import task_types
+
 _NONE = "-"
-_SHORT = {
-    "accuracy": "accuracy",
-    "macro_f1": "macro F1",
-    "span_f1": "span F1",
-    "span_f1_strict": "strict span F1",
-    "token_accuracy": "token accuracy",
-    "bleu": "BLEU",
-    "bleu_lc": "BLEU, no case",
-    "chrf": "chrF",
-    "paper_bleu": "paper BLEU",
-}
 _NARROW = {  # the console's headings, to fit a terminal
     "examples": "n",
     "macro F1": "F1",
@@ -42,7 +34,9 @@ _MEANING = (
 
 def metric_title(name: str) -> str:
     """How tables call the metric of that name."""
-    return _SHORT.get(name, name)
+    types = (task_types.of(one) for one in NAMES)
+    titles = (one.titles[name] for one in types if name in one.titles)
+    return next(titles, name)
 
 
 def console(results: dict[str, Any]) -> str:
@@ -124,8 +118,8 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
 def _metric_names(tasks: dict[str, dict]) -> list[str]:
     """The metrics of all tasks, in the order in which they first occur."""
     others = (
-        *("kind", "primary", "examples", "tokens"),
-        *("loss", "validation_in_training"),
+        *("type", "primary", "examples", "tokens"),
+        *("loss", "validation_in_training", "lower_is_better"),
     )
     names: dict[str, None] = {}
     for task in tasks.values():
@@ -154,11 +148,11 @@ def _row(
 def _mean_rows(
     mean: dict, names: Sequence[str], header: Sequence[str]
 ) -> Iterator[list[str]]:
-    """A row for the overall mean; one per kind where there are several."""
+    """A row for the overall mean; one per type where there are several."""
     clean = mean.get("clean", {})
     others = ("overall", "clean", "diagnostics")
-    kinds = [key for key in mean if key not in others]
-    shown = kinds if len(kinds) > 1 else []
+    types = [key for key in mean if key not in others]
+    shown = types if len(types) > 1 else []
     for key in [*shown, "overall"]:
         title = "mean" if key == "overall" else f"mean, {key}"
         row = [title, "", _score(mean[key])]
@@ -176,7 +170,7 @@ def _signatures(results: dict) -> Iterator[tuple[str, str]]:
             by_signature.setdefault((metric, signature), []).append(name)
     metrics = [metric for metric, _ in by_signature]
     for (metric, signature), names in by_signature.items():
-        title = _SHORT.get(metric, metric)
+        title = metric_title(metric)
         if metrics.count(metric) > 1:
             title += f" of {', '.join(names)}"
         yield title, signature
@@ -216,17 +210,17 @@ def duration(seconds: float) -> str:
 
 def _types(results: dict) -> Iterator[str]:
     columns = ("precision", "recall", "f1")
-    for name, task in results["tasks"].items():
+    for title, task in results["tasks"].items():
         rows = [
             [
-                kind.replace("_", "\\_"),
+                name.replace("_", "\\_"),
                 *(_score(row[column]) for column in columns),
                 str(row["support"]),
             ]
-            for kind, row in task.get("types", {}).items()
+            for name, row in task.get("types", {}).items()
         ]
         if rows:
-            yield grid([name, "precision", "recall", "F1", "support"], rows)
+            yield grid([title, "precision", "recall", "F1", "support"], rows)
 
 
 def _confusions(results: dict) -> Iterator[str]:

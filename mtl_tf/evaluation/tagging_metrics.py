@@ -6,10 +6,10 @@ read counts as `O`, or as wrong where the tags are not those of spans.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from mtl_tf.core import checks, files
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.text import span_schemes
@@ -200,21 +200,19 @@ def _scores(
     return score(gold, predicted, average=average, zero_division=0, **options)
 
 
-def write_conll(
-    path: str,
+def conll_lines(
     tokens: Sentences,
     gold: Sentences,
     predicted: Sentences,
     scheme: str = "",
-) -> None:
-    """Writes `token gold predicted` lines, which conlleval and others read.
+) -> Iterator[str]:
+    """Yields `token gold predicted` lines, which conlleval and others read.
 
     Columns are separated by one space, sentences by a blank line. Tags of
     IOBES are written in IOB2, which every scorer reads; others as they are.
     White space within a token becomes `_`, since it would make another column.
 
     Args:
-        path: the file; it is replaced whole.
         tokens: of each sentence.
         gold: the right tags of each sentence.
         predicted: the predicted ones.
@@ -224,11 +222,10 @@ def write_conll(
         ValueError: tokens, tags and predictions do not fit together.
     """
     sentences = zip(tokens, gold, complete(gold, predicted), strict=True)
-    written = [
-        conll_sentence(words, _as_iob2(right, scheme), _as_iob2(said, scheme))
-        for words, right, said in sentences
-    ]
-    files.write_text(path, "".join(written))
+    for words, right, said in sentences:
+        yield conll_sentence(
+            words, _as_iob2(right, scheme), _as_iob2(said, scheme)
+        )
 
 
 def conll_sentence(tokens: Sequence[str], *columns: Sequence[str]) -> str:

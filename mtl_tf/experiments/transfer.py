@@ -19,9 +19,10 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
 from mtl_tf.models.multi_task import build_model
-from mtl_tf.runs import training_run
+from mtl_tf.runs import systems, training_run
 from mtl_tf.runs.run_data import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.systems import sharing
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.training import freezing
@@ -123,13 +124,11 @@ def _targets(
 
 def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     """That tasks share weights; a target's run sees it after hours only."""
-    if tasks[0].kind == "translation":
-        return  # Its encoder is for all targets.
-    # What is shared depends neither on the words nor on the labels.
-    about = {"kind": "classification", "labels": ["negative", "positive"]}
-    model = build_model(
-        config["model"], 2, [{"name": task.name, **about} for task in tasks]
-    )
+    if systems.of_type(tasks[0].type) is not sharing.SYSTEM:
+        return  # Its encoder is for all tasks.
+    # What is shared does not depend on the words.
+    described = [task.to_json() for task in tasks]
+    model = build_model(sharing.model_config(config), 2, described)
     if not freezing.PARTS["shared"](model):
         raise ConfigError(
             "transfer freezes the weights that the tasks share, but model."

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures.carried_spaces import Pieces
+from mtl_tf.models.multi_target import MultiTargetModel
 from mtl_tf.runs.loaded_run import Run
-from mtl_tf.tasks.task import TRANSLATION
 from mtl_tf.text.decoding import UNKNOWN
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.translation import languages_of
@@ -53,7 +53,7 @@ def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
         DataError: the text, or its translation, has no tokens.
     """
     key = run.task_index(pair)
-    if run.tasks[key]["kind"] != TRANSLATION:
+    if not isinstance(run.model, MultiTargetModel):
         raise ConfigError(
             f"the run {label} does not translate: an alignment is of a "
             "translation"
@@ -79,7 +79,7 @@ def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
 
 def _best(run: Run, key: int, ids: tf.Tensor) -> tuple[np.ndarray, np.ndarray]:
     """The ids of the best translation, [U], and its attention, [U, S]."""
-    decoding = run.predictor.translator.decoding
+    decoding = run.predictor.decoder.decoding
     found = run.model.translate(
         ids,
         key=key,

@@ -7,9 +7,9 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures.traces import read_text
+from mtl_tf.models.multi_target import MultiTargetModel
 from mtl_tf.models.transformer_layerwise import LayerwiseExplicitScheme
 from mtl_tf.runs.loaded_run import Run
-from mtl_tf.tasks.task import TRANSLATION
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,7 @@ def read(run: Run, text: str, label: str = "") -> Attention:
         ConfigError: the run has another scheme.
         DataError: the text has no tokens.
     """
-    if run.tasks[0]["kind"] == TRANSLATION:
+    if isinstance(run.model, MultiTargetModel):
         raise ConfigError(
             f"the run {label} translates: its attention is the figure alignment"
         )

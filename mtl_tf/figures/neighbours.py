@@ -38,7 +38,7 @@ def read(
     vectors of the source language, which all pairs share.
 
     Args:
-        run: of any kind; of one that was fine-tuned task by task the weights
+        run: of any type; of one that was fine-tuned task by task the weights
             are those that are loaded.
         words: the words, each one token of the run's vocabulary.
         count: neighbours of each.

@@ -10,7 +10,7 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.scheme import RecurrentScheme
 from mtl_tf.runs.loaded_run import Run
-from mtl_tf.tasks.task import TAGGING, TRANSLATION
+from mtl_tf.runs.text_prediction import features_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,10 +50,11 @@ def trace(run: Run, task: str, text: str, label: str = "") -> Trace:
         DataError: the text has no tokens.
     """
     index = run.task_index(task)
-    kind = run.tasks[index]["kind"]
-    if kind in (TAGGING, TRANSLATION):
+    *_, target = features_of(run.tasks[index])
+    if not target.is_class:
+        task_type = run.tasks[index]["type"]
         raise ConfigError(
-            f"the task {task!r} is of the kind {kind!r}: this figure shows "
+            f"the task {task!r} is of the type {task_type!r}: this shows "
             "the score of a whole text after each of its tokens, which tasks "
             "that classify texts have"
         )
@@ -123,7 +124,7 @@ def _scores_of_steps(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
     )
     # The head of texts reads every step as if it were a text's summary.
     steps = encoded["sequence"][:, 0]
-    head = model.heads[model.kind_of(task)]
+    head = model.heads[model.key_of(task) or next(iter(model.heads))]
     return head({"summary": steps}, batch)["scores"].numpy()[0]
 
 

@@ -37,7 +37,7 @@ class ClassificationHead(StackedLayer):
     Output shape: a dictionary of "logits" and "scores" float32 `[G, B, C]`,
         "prediction" int32 `[G, B]` and, if there are labels, "loss" float32
         `[G, B]`.
-    Masking: none; filler rows get a loss too, which their weight removes.
+    Masking: none; padding rows get a loss too, which their weight removes.
 
     Raises:
         ConfigError: a shared head for unequal numbers of labels.

@@ -26,7 +26,7 @@ class TaskDiscriminator(StackedLayer):
         adversarial weight, a number or a scalar.
     Output shape: a dictionary of "logits" `[G, B, tasks]`, "loss" (cross
         entropy) and "correct" (1 or 0), each float32 `[G, B]`.
-    Masking: none; filler rows get a loss too, which their weight removes.
+    Masking: none; padding rows get a loss too, which their weight removes.
 
     Example:
         ```python

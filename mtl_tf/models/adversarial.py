@@ -46,7 +46,7 @@ class AdversarialScheme(ParallelScheme):
         100 where the discriminator guesses right and 0 elsewhere.
     Masking: padding changes nothing. The summaries of a text without tokens
         are zero: it teaches the discriminator's bias alone and adds nothing
-        to S^T H. Filler rows count nowhere.
+        to S^T H. Padding rows count nowhere.
     "inspect": as `ParallelScheme`, and "shared" and "private", the halves of
         the summary.
 
@@ -108,7 +108,7 @@ class AdversarialScheme(ParallelScheme):
             embedded, mask, task, training, seed, inspect, sequence: see there.
             step: the training step, an integer scalar; needed when training
                 with a weight that changes.
-            weight: float `[G, B]`, 0 on filler rows; None counts all rows.
+            weight: float `[G, B]`, 0 on padding rows; None counts all rows.
 
         Raises:
             ValueError: the step is missing.

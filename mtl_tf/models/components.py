@@ -7,6 +7,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed, hint
 from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
+from mtl_tf.models import task_types
 from mtl_tf.models.scheme import SharingScheme
 
 _FIELDS = (
@@ -17,11 +18,9 @@ _FIELDS = (
     "head",
     "init",
     "scheme",
-    "tagging",
     "characters",
     "casing_dim",
     "word_dropout",
-    "translation",
 )
 
 # Kinds of casing a batch may tell apart, and 0 for padding.
@@ -71,20 +70,21 @@ def make_hidden(
 
 def check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
     """Refuses heads that read a sequence where there is none."""
-    for kind, head in heads.items():
+    for task_type, head in heads.items():
         if head.reads == "sequence" and not scheme.has_sequence:
             raise ConfigError(
                 f"the scheme {name!r} has no sequence, which tasks of the "
-                f"kind {kind!r} need: choose another model.scheme"
+                f"type {task_type!r} need: choose another model.scheme"
             )
 
 
 def checked(config: Mapping) -> dict:
     """A copy of `model`, whose fields are known."""
+    known = (*_FIELDS, *task_types.fields())
     for field in config:
-        if field not in _FIELDS:
+        if field not in known:
             raise ConfigError(
-                f"model has no field {field!r}; {hint(field, _FIELDS)}"
+                f"model has no field {field!r}; {hint(field, known)}"
             )
     if "scheme" not in config:
         raise ConfigError("model.scheme must name a sharing scheme")

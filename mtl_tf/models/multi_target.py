@@ -14,6 +14,7 @@ from mtl_tf.layers.attention_decoder import AttentionDecoder
 from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.beam_search import BeamSearch
 from mtl_tf.layers.gru_encoder import GRUEncoder
+from mtl_tf.models.protocol import TaskModel
 
 _DEFAULTS = {
     "name": "multi_target",
@@ -31,7 +32,7 @@ _DROPOUT = {"embedding": 0.0, "encoding": 0.0, "readout": 0.0}
 _OUTPUT = {"name": "full", "samples": 0}
 
 
-class MultiTargetModel(keras.Model):
+class MultiTargetModel(TaskModel):
     """Translates one source language to several target languages.
 
     Dong et al. (2015), section 3: the encoder is shared by all pairs; each
@@ -108,13 +109,6 @@ class MultiTargetModel(keras.Model):
             key = 0
         known = {str(n): decoder for n, decoder in enumerate(self.decoders)}
         return look_up(str(key), known, "number of a pair")
-
-    # The recurrences are compiled, for each shape anew.
-    static_shapes = True
-
-    def kind_of(self, task: int) -> str:
-        """The kind of a task, by its number."""
-        return "translation"
 
     def build(self, input_shape=None):
         """Makes all weights."""

@@ -1,4 +1,4 @@
-"""The multi-task model: embedding, sharing scheme, a head per kind of task."""
+"""The multi-task model: embedding, sharing scheme, a head a task type."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,29 +7,29 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import completed, look_up
+from mtl_tf.core.names import look_up
 from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.word_dropout import WordDropout
-from mtl_tf.models import components
-from mtl_tf.models.heads import TAGGING, make_heads
+from mtl_tf.models import components, task_types
+from mtl_tf.models.protocol import TaskModel
 from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
 
-# Entries of a batch that have a time axis, the third one.
-_TIMED = ("tokens", "tags", "characters", "casing")
+# Between the dropout seeds of two texts of an example.
+_SEED_STEP = 104729
 
 
-class MultiTaskModel(keras.Model):
+class MultiTaskModel(TaskModel):
     """Embeds, encodes and scores a batch of several tasks' texts.
 
     Args:
         embedding: looks the tokens up.
         scheme: encodes the texts.
-        heads: by kind of task.
+        heads: by task type.
         embedding_dropout: rate of dropout on the embedded tokens.
         head_dropout: rate of dropout on what a head reads.
         word_dropout: rate at which tokens become the unknown one in training.
@@ -38,14 +38,18 @@ class MultiTaskModel(keras.Model):
         hidden: a layer whose positive part the heads read in place of what
             the scheme returns, or None: with it a head is a perceptron with
             one hidden layer.
-        kinds: the kind of each task; needed where there are several.
+        types: the type of each task; needed where there are several.
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
         padding), with character features also "characters" int32
-        `[G, B, T, W]`, with casing "casing" int32 `[G, B, T]`, and what the
-        heads read, such as "label" or "tags"; other entries are ignored.
+        `[G, B, T, W]`, with casing "casing" int32 `[G, B, T]`; for a type
+        with several texts the same of the others, under its names (see
+        `HeadType`); and the targets that the heads read; other entries are
+        ignored.
     Output shape: the head's outputs, and "losses", "inspect" and
-        "diagnostics" as `SharingScheme` describes them.
+        "diagnostics" as `SharingScheme` describes them; of several texts
+        "losses" and "diagnostics" are their means, and "inspect" is that of
+        the first.
     Masking: padding tokens, also whole rows of them, change nothing.
 
     Example:
@@ -66,7 +70,7 @@ class MultiTaskModel(keras.Model):
         characters: CharacterFeatures | None = None,
         casing: Embedding | None = None,
         hidden: TaskDense | None = None,
-        kinds: Sequence[str] = (),
+        types: Sequence[str] = (),
         **kwargs,
     ):
         super().__init__(autocast=False, **kwargs)
@@ -76,9 +80,9 @@ class MultiTaskModel(keras.Model):
         self.scheme = scheme
         # Attributes, not a dictionary: tf.train.Checkpoint does not look into
         # the lists and dictionaries of Keras layers.
-        self._kinds, self._kinds_of_tasks = tuple(heads), tuple(kinds)
-        for kind, head in heads.items():
-            setattr(self, f"{kind}_head", head)
+        self._types, self._types_of_tasks = tuple(heads), tuple(types)
+        for name, head in heads.items():
+            setattr(self, f"{name}_head", head)
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
         self.head_dropout = Dropout(head_dropout, salt="head")
         self.word_dropout = WordDropout(word_dropout)
@@ -86,25 +90,17 @@ class MultiTaskModel(keras.Model):
 
     @property
     def heads(self) -> dict[str, keras.layers.Layer]:
-        """The heads by kind of task."""
-        return {kind: getattr(self, f"{kind}_head") for kind in self._kinds}
+        """The heads by task type."""
+        return {name: getattr(self, f"{name}_head") for name in self._types}
 
     @property
     def static_shapes(self) -> bool:
         """Whether batches should have few shapes; see `SharingScheme`."""
         return self.scheme.static_shapes
 
-    def kind_of(self, task: int) -> str:
-        """The kind of a task, by its number."""
-        return (
-            self._kinds_of_tasks[task]
-            if self._kinds_of_tasks[1:]
-            else (self._kinds[0])
-        )
-
     def key_of(self, task: int) -> str | None:
-        """The `key` that `call` needs for batches of a task."""
-        return self.kind_of(task) if len(self._kinds) > 1 else None
+        """The type of a task; None where all tasks are of one."""
+        return self._types_of_tasks[task] if len(self._types) > 1 else None
 
     def build(self, input_shape=None):
         """Makes all weights."""
@@ -121,12 +117,14 @@ class MultiTaskModel(keras.Model):
         if self.hidden is not None:
             self.hidden.build((None, None, units))
             units = self.hidden.units
-        encoded = {
-            "summary": (None, None, units),
-            "sequence": (None, None, None, units),
-        }
-        for head in self.heads.values():
-            head.build(encoded)
+        for name, head in self.heads.items():
+            size = task_types.of(name).units(units)
+            head.build(
+                {
+                    "summary": (None, None, size),
+                    "sequence": (None, None, None, size),
+                }
+            )
         self.built = True
 
     def call(
@@ -144,17 +142,38 @@ class MultiTaskModel(keras.Model):
             training: whether a gradient will be taken.
             seed: int32 `[2]`, for dropout.
             inspect: fill "inspect" with what figures show.
-            key: the kind of the batch's tasks, as `key_of` gives it; None
-                where all tasks are of one kind.
+            key: the type of the batch's tasks, as `key_of` gives it; None
+                where all tasks are of one type.
         """
-        head = self._head(key)
+        name = self._type(key)
+        head, head_type = self.heads[name], task_types.of(name)
         batch = _at_least_one_step(batch)
-        tokens = batch["tokens"]
+        texts = [
+            self._encode(batch, prefix, number, head, training, seed, inspect)
+            for number, prefix in enumerate(head_type.texts)
+        ]
+        first = texts[0]
+        read = head_type.combined([text["read"] for text in texts])
+        read = self.head_dropout(read, training=training, seed=seed)
+        output = head(first | {head.reads: read}, batch)
+        return output | {
+            "losses": _means([text["losses"] for text in texts]),
+            "inspect": first["inspect"],
+            "diagnostics": _means([t.get("diagnostics", {}) for t in texts]),
+        }
+
+    def _encode(
+        self, batch, prefix, number, head, training, seed, inspect
+    ) -> dict:
+        """The scheme's outputs for one text, its "mask", and what is "read"."""
+        if number and seed is not None:
+            seed = seed + tf.constant([number * _SEED_STEP, 0])
+        tokens = batch[f"{prefix}tokens"]
         # A distributed iterator forgets the number of groups of one of them.
         task = tf.ensure_shape(batch["task"], tokens.shape[:1])
         mask = self.embedding.mask(tokens)
         embedded = self.embedding_dropout(
-            self._embed(batch, task, training, seed),
+            self._embed(batch, prefix, task, training, seed),
             training=training,
             seed=seed,
         )
@@ -172,32 +191,26 @@ class MultiTaskModel(keras.Model):
         read = encoded[head.reads]
         if self.hidden is not None:
             read = tf.nn.relu(self.hidden(read, task))
-        read = self.head_dropout(read, training=training, seed=seed)
-        output = head(encoded | {head.reads: read, "mask": mask}, batch)
-        return output | {
-            "losses": encoded["losses"],
-            "inspect": encoded["inspect"],
-            "diagnostics": encoded.get("diagnostics", {}),
-        }
+        return encoded | {"mask": mask, "read": read}
 
-    def _embed(self, batch, task, training, seed) -> tf.Tensor:
+    def _embed(self, batch, prefix, task, training, seed) -> tf.Tensor:
         """What the scheme reads of the words, side by side."""
         tokens = self.word_dropout(
-            batch["tokens"], training=training, seed=seed
+            batch[f"{prefix}tokens"], training=training, seed=seed
         )
         found = [self.embedding(tokens, task)]
         for name, options in (
             ("characters", {"training": training}),
             ("casing", {}),
         ):
-            layer = getattr(self, name)
-            if layer and name not in batch:
+            layer, column = getattr(self, name), f"{prefix}{name}"
+            if layer and column not in batch:
                 raise ValueError(
-                    f"the model reads {name!r}, but the batch has only "
+                    f"the model reads {column!r}, but the batch has only "
                     f"{', '.join(sorted(batch))}"
                 )
             if layer:
-                found.append(layer(batch[name], **options))
+                found.append(layer(batch[column], **options))
         return tf.concat(found, -1) if len(found) > 1 else found[0]
 
     def private_variables(self) -> list[keras.Variable]:
@@ -212,24 +225,56 @@ class MultiTaskModel(keras.Model):
         """The trainable word vectors, if they are trained."""
         return list(self.embedding.trainable_variables)
 
-    def _head(self, kind: str | None) -> keras.layers.Layer:
-        if kind is None and len(self.heads) == 1:
-            return next(iter(self.heads.values()))
-        if kind is None:
+    def _type(self, name: str | None) -> str:
+        if name is None and len(self._types) == 1:
+            return self._types[0]
+        if name is None:
             raise ValueError(
-                "a model of several kinds of task needs the batch's kind: one "
-                f"of {', '.join(self.heads)}"
+                "a model of several task types needs the batch's: one of "
+                f"{', '.join(self._types)}"
             )
-        return look_up(kind, self.heads, "kind of task")
+        look_up(name, self.heads, "task type")
+        return name
+
+
+def _means(texts: Sequence[Mapping[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
+    """The means over texts of what each has by name."""
+    if len(texts) == 1:
+        return dict(texts[0])
+    return {
+        name: tf.add_n([text[name] for text in texts]) / len(texts)
+        for name in texts[0]
+    }
 
 
 def _at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
-    """Pads a batch of no steps to one."""
-    return dict(batch) | {
-        name: at_least_one_step(batch[name], 2)
-        for name in _TIMED
-        if name in batch
+    """Pads a batch of no steps to one: time, if any, is the third axis."""
+    return {
+        name: at_least_one_step(value, 2) if value.shape.rank > 2 else value
+        for name, value in batch.items()
     }
+
+
+def make_heads(
+    tasks: Sequence[Mapping], config: Mapping, options: Mapping | None = None
+) -> dict[str, keras.layers.Layer]:
+    """Makes the head of each task type, by type.
+
+    Args:
+        tasks: "type", "labels" and what their types know of each.
+        config: the model's, with a complete "head".
+        options: "init", see `layers.base.check_init`, and "dtype".
+
+    Raises:
+        ConfigError: an unknown type, or a field or a value is wrong.
+    """
+    heads = {}
+    for name in sorted({task["type"] for task in tasks}):
+        own = [task if task["type"] == name else None for task in tasks]
+        heads[name] = task_types.of(name).make(
+            own, config, name=name, **(options or {})
+        )
+    return heads
 
 
 def build_model(
@@ -252,11 +297,11 @@ def build_model(
             task, or "shared"),
             "word_dropout", "characters" ("name":
             "none", "cnn" or "lstm", and options of
-            `layers.character_features`), "casing_dim" (0 for none), "tagging"
-            (see `heads.make_heads`) and "init" (see
-            `layers.base.check_init`).
+            `layers.character_features`), "casing_dim" (0 for none), "init"
+            (see `layers.base.check_init`) and what task types have there,
+            such as "tagging" (see `mtl_tf.models.task_types`).
         vocabulary_size: number of tokens, with padding and unknown.
-        tasks: "name", "kind" and "labels" of each, in the order of their
+        tasks: "name", "type" and "labels" of each, in the order of their
             numbers in a batch.
         vectors: float32 `[vocabulary_size, embedding_dim -
             embedding_private_dim]`, or None to draw them.
@@ -276,8 +321,7 @@ def build_model(
     options = {"init": init, "dtype": dtype}
     scheme = make_scheme(config["scheme"], len(tasks), **options)
     head = components.checked_head(config.get("head"))
-    tagging = completed("model.tagging", config.get("tagging"), TAGGING)
-    heads = make_heads(tasks, head["sharing"], tagging, options)
+    heads = make_heads(tasks, config | {"head": head}, options)
     components.check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
         embedding=components.make_embedding(
@@ -291,7 +335,7 @@ def build_model(
         characters=make_characters(config.get("characters"), options),
         casing=components.make_casing(config.get("casing_dim", 0), options),
         hidden=components.make_hidden(head, len(tasks), options),
-        kinds=[task["kind"] for task in tasks],
+        types=[task["type"] for task in tasks],
         name="multi_task_model",
     )
     model.build()

@@ -1,4 +1,4 @@
-"""Sharing schemes and heads by name."""
+"""Sharing schemes and character features by name."""
 
 from collections.abc import Mapping
 
@@ -9,8 +9,6 @@ from mtl_tf.layers.character_features import (
     CharacterFeatures,
     CharacterLSTM,
 )
-from mtl_tf.layers.classification_head import ClassificationHead
-from mtl_tf.layers.tagging_head import TaggingHead
 from mtl_tf.models.adversarial import AdversarialScheme
 from mtl_tf.models.arc_i import ArcIScheme
 from mtl_tf.models.arc_ii import ArcIIScheme
@@ -47,11 +45,6 @@ SCHEMES = {
     "s_c": StackCLSScheme,
     "s_p": StackPoolingScheme,
     "ssp": SerialScheme,
-}
-
-HEADS = {
-    "classification": ClassificationHead,
-    "tagging": TaggingHead,
 }
 
 CHARACTERS = {

@@ -6,24 +6,24 @@ few hundred steps at once and gathers their rows from memory. So it starts at
 any step at once, a resumed run sees what an uninterrupted one saw, and there
 is no stream per task to skip forward (the form `choose_from_datasets` takes).
 
-A batch is a dict of tensors (a run of both kinds of tasks has label and tags in
-all of them, 0 where they do not apply):
+A batch is a dict of tensors: what every batch has,
 
     task        int32   [G]        the task of each group
-    tokens      int32   [G, B, T]  0 is padding
-    label       int32   [G, B]     of classification tasks
-    tags        int32   [G, B, T]  of tagging tasks; 0 where tokens are padding
-    characters  int32   [G, B, T, W]  if models read them; 0 is padding
-    casing      int32   [G, B, T]  the same
-    target      int32   [G, B, U]  of translation tasks, with EOS; 0 is padding
-    weight      float32 [G, B]     0 on filler rows, else 1
+    weight      float32 [G, B]     0 on padding rows, else 1
     normalizer  float32 [G]        real examples of the group in the global
                                    batch; 1 where there are none, so that it
                                    always divides
     step        int64   scalar
+
+and the columns of the encoded splits, [G, B, ...], with a time axis
+[G, B, T, ...]; 0 is padding. A run of tasks with different features has all of
+them in all batches (`encoded_split.alike`). What the columns are follows from
+the features that a task type declares, such as "tokens", "characters",
+"casing" and "label"; each time axis has a length T of its own.
 """
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -35,7 +35,7 @@ from mtl_tf.pipelines.buckets import (
     bucket_of,
     check_boundaries,
     extend_boundaries,
-    of_sources,
+    of_axes,
 )
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.epoch_order import cut_into_batches, evaluation_sizes
@@ -142,7 +142,7 @@ def _pieces(
 ) -> list[np.ndarray]:
     steps = plan.steps(start, stop)
     real = np.sum(steps.rows >= 0, axis=2)
-    # Replica r has the rows from r B / R on; after its last come fillers.
+    # Replica r has the rows from r B / R on; after its last come padding rows.
     sizes = steps.sizes // replicas
     places = np.arange(plan.batch_size // replicas)
     inside = places < sizes[:, None]
@@ -183,29 +183,32 @@ def evaluation_dataset(
     task_index: int,
     batch_size: int,
     boundaries: Boundaries,
+    axes: Sequence[str] = (),
 ) -> tf.data.Dataset:
     """The batches of one split, every row once, from short texts to long ones.
 
     Args:
         split: the encoded split; it may be empty.
         task_index: the task of all batches.
-        batch_size: B; the last batch has filler rows. Batches of very long
+        batch_size: B; the last batch has padding rows. Batches of very long
             texts are smaller; see `evaluation_sizes`.
         boundaries: padded lengths; the last is doubled until the longest text
-            fits. Of pairs, where the split has sources alone, theirs are
-            taken.
+            fits.
+        axes: the time axes that the boundaries are of, in their order; the
+            split may have some of them only. By default those of the split.
 
     Returns:
         A data set of batches with G = 1, and `row` int32 [1, B]: the row's
-        place in the split, -1 for filler.
+        place in the split, -1 for padding rows.
 
     Raises:
         ConfigError: a wrong `batch_size` or `boundaries`.
     """
     checks.positive_integer("evaluation.batch_size", batch_size)
     boundaries = check_boundaries(boundaries)
-    if split.lengths.ndim == 1:
-        boundaries = of_sources(boundaries)
+    if axes and tuple(axes) != split.axes:
+        places = [list(axes).index(axis) for axis in split.axes]
+        boundaries = of_axes(boundaries, places)
     longest = split.lengths.max(axis=0, initial=0)
     lengths = extend_boundaries(boundaries, longest)
     buckets = bucket_of(split.lengths, lengths)

@@ -1,8 +1,8 @@
 """Length buckets: few padded lengths, so that XLA compiles few shapes.
 
-Of pairs of texts a bucket has two lengths, those of source and target. Neither
-falls from one bucket to the next, so that what fits a bucket fits all later
-ones, and one order of buckets serves both.
+Where examples have several time axes, such as source and target, a bucket has
+a length for each. None of them falls from one bucket to the next, so that what
+fits a bucket fits all later ones, and one order of buckets serves all axes.
 """
 
 from collections.abc import Sequence
@@ -54,23 +54,23 @@ def choose_boundaries(
     return [int(candidates[i]) for i in _cheapest(candidates, examples, count)]
 
 
-def choose_pair_boundaries(
+def choose_boxes(
     lengths: np.ndarray, count: int, multiple: int = 4
 ) -> list[list[int]]:
-    """Chooses buckets of pairs that need little padding.
+    """Chooses buckets of several lengths that need little padding.
 
-    Pairs are put in the order of their longer side, with the sides brought to
-    one mean. A bucket is the smallest that holds all pairs up to some place of
-    that order; the places are chosen as `choose_boundaries` does.
+    Examples are put in the order of their longest axis, with the axes brought
+    to one mean. A bucket is the smallest that holds all examples up to some
+    place of that order; the places are chosen as `choose_boundaries` does.
 
     Args:
-        lengths: integers [examples, 2], of source and target.
+        lengths: integers [examples, axes].
         count: the most buckets, >= 1.
         multiple: boundaries are multiples of it; doubled until there are at
             most 1024 buckets to choose from.
 
     Returns:
-        [T, U] of each bucket, neither ever falling.
+        The lengths of each bucket, none of them ever falling.
 
     Raises:
         ConfigError: a wrong `count` or `multiple`, or no lengths.
@@ -95,17 +95,19 @@ def make_boundaries(
     lengths: np.ndarray,
     max_length: int = 0,
     multiple: int = 0,
+    axes: Sequence[str] = ("text",),
 ) -> list:
     """Boundaries from a config's `pipeline.buckets`.
 
     Args:
-        buckets: how many to choose, or the boundaries themselves; for pairs
-            also one number for both sides of each.
+        buckets: how many to choose, or the boundaries themselves; for several
+            axes also one number for all axes of each.
         lengths: integers [examples], the training texts' lengths in tokens;
-            of pairs [examples, 2].
+            of several time axes [examples, axes].
         max_length: where texts are cut (0: no cut).
         multiple: boundaries that are chosen are multiples of it (0: 8, and 4
-            of pairs).
+            of several axes).
+        axes: the time axes' names, for messages.
 
     Returns:
         Increasing boundaries.
@@ -113,14 +115,14 @@ def make_boundaries(
     Raises:
         ConfigError: the boundaries do not increase, or a text is longer.
     """
-    pairs = np.ndim(lengths) == 2
+    several = np.ndim(lengths) == 2
     if isinstance(buckets, (int, float)):
-        if pairs:
-            return choose_pair_boundaries(lengths, buckets, multiple or 4)
+        if several:
+            return choose_boxes(lengths, buckets, multiple or 4)
         return choose_boundaries(lengths, buckets, max_length, multiple or 8)
     boundaries = check_boundaries(buckets)
-    if pairs:
-        return _check_pairs(boundaries, lengths)
+    if several:
+        return _check_boxes(boundaries, lengths, axes)
     longest = int(_cut(lengths, max_length).max())
     if boundaries[-1] < longest:
         raise ConfigError(
@@ -131,30 +133,34 @@ def make_boundaries(
     return boundaries
 
 
-def _check_pairs(boundaries: list, lengths: np.ndarray) -> list[list[int]]:
-    pairs = [[one, one] if isinstance(one, int) else one for one in boundaries]
+def _check_boxes(
+    boundaries: list, lengths: np.ndarray, axes: Sequence[str]
+) -> list[list[int]]:
+    count = lengths.shape[1]
+    boxes = [[b] * count if isinstance(b, int) else b for b in boundaries]
     longest = np.max(lengths, axis=0)
-    if np.any(longest > pairs[-1]):
+    if np.any(longest > boxes[-1]):
+        found = [f"{axis} has {n} tokens" for axis, n in zip(axes, longest)]
         raise ConfigError(
-            f"pipeline.buckets ends at {pairs[-1]}, but the longest source has "
-            f"{longest[0]} tokens and the longest target {longest[1]}: add a "
-            "bucket, or set text.max_length and text.target_max_length"
+            f"pipeline.buckets ends at {boxes[-1]}, but the longest "
+            f"{' and the longest '.join(found)}: add a bucket, or set "
+            "text.max_length and its like"
         )
-    return pairs
+    return boxes
 
 
 def check_boundaries(boundaries: Boundaries) -> list:
-    """Returns `boundaries` as a list of integers, or of lists of two.
+    """Returns `boundaries` as a list of integers, or of lists of them.
 
     Raises:
-        ConfigError: unless they are positive integers that increase, or pairs
-            of such of which neither falls.
+        ConfigError: unless they are positive integers that increase, or lists
+            of such, of equal length, none of which falls.
     """
     try:
         values = np.array(list(boundaries), np.float64)
     except (TypeError, ValueError):
         values = np.zeros([0])
-    right = values.size and values.shape[1:] in ((), (2,))
+    right = values.size and values.ndim <= 2
     if right:
         sides = values.reshape(len(values), -1)
         steps = np.diff(sides, axis=0, prepend=0)
@@ -189,10 +195,19 @@ def extend_boundaries(boundaries: Boundaries, longest: Any) -> list:
     return boundaries
 
 
-def of_sources(boundaries: Boundaries) -> list[int]:
-    """The lengths of sources alone, of boundaries of any form."""
-    sources = np.asarray(boundaries).reshape(len(boundaries), -1)[:, 0]
-    return np.unique(sources).tolist()
+def of_axes(boundaries: Boundaries, places: Sequence[int]) -> list:
+    """The boundaries of some of the axes alone.
+
+    Args:
+        boundaries: of any form.
+        places: of the axes that are wanted.
+
+    Returns:
+        Lengths of one axis, or lists of several; each once.
+    """
+    boxes = np.asarray(boundaries).reshape(len(boundaries), -1)
+    chosen = np.unique(boxes[:, list(places)], axis=0)
+    return (chosen[:, 0] if len(places) == 1 else chosen).tolist()
 
 
 def bucket_of(lengths: np.ndarray, boundaries: Boundaries) -> np.ndarray:
@@ -210,7 +225,7 @@ def bucket_of(lengths: np.ndarray, boundaries: Boundaries) -> np.ndarray:
     if lengths.ndim == 1:
         return np.searchsorted(boundaries, lengths).astype(np.int32)
     sides = [bucket_of(a, b) for a, b in zip(lengths.T, boundaries.T)]
-    return np.maximum(*sides)
+    return np.max(sides, axis=0)
 
 
 def padding_share(lengths: np.ndarray, boundaries: Boundaries) -> float:

@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-#: The column that has a length of its own.
-TARGET = "target"
-
 
 @dataclasses.dataclass(frozen=True)
 class Column:
@@ -19,10 +16,13 @@ class Column:
             [all items, ...].
         offsets: None for a dense column; int64 [examples + 1] for a ragged
             one: example i holds `values[offsets[i]:offsets[i + 1]]`.
+        axis: name of a ragged column's time axis: columns of one axis are
+            padded to one length.
     """
 
     values: np.ndarray
     offsets: np.ndarray | None = None
+    axis: str = ""
 
     def __len__(self) -> int:
         if self.offsets is None:
@@ -53,7 +53,8 @@ class Column:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         # Where each item stands: its example's start, and its place in it.
         shift = np.repeat(self.offsets[examples] - offsets[:-1], lengths)
-        return Column(self.values[shift + np.arange(offsets[-1])], offsets)
+        values = self.values[shift + np.arange(offsets[-1])]
+        return Column(values, offsets, self.axis)
 
     @classmethod
     def join(cls, columns: Sequence["Column"]) -> "Column":
@@ -62,7 +63,8 @@ class Column:
         if columns[0].offsets is None:
             return cls(values)
         lengths = np.concatenate([column.lengths for column in columns])
-        return cls(values, np.concatenate([[0], np.cumsum(lengths)]))
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return cls(values, offsets, columns[0].axis)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,37 +73,35 @@ class EncodedSplit:
 
     Attributes:
         name: the task's name; the order of its examples is drawn from it.
-        columns: "tokens" (ragged int32); "label" (int32) of a classification
-            task, "tags" (ragged int32, as long as the tokens) of a tagging
-            task, neither of texts without answers; and where a model reads
-            them "casing" (ragged) and "characters" (ragged, [all tokens, W]),
-            of any type of integers. Of a translation task "target" (ragged
-            int32, of a length of its own).
+        columns: its features, those of the first time axis first. Ragged
+            columns of one axis are equally long.
     """
 
     name: str
     columns: Mapping[str, Column]
 
     def __len__(self) -> int:
-        return len(self.columns["tokens"])
+        return len(next(iter(self.columns.values())))
+
+    @functools.cached_property
+    def axes(self) -> tuple[str, ...]:
+        """Its time axes, in the order of the columns."""
+        ragged = (c for c in self.columns.values() if c.offsets is not None)
+        return tuple(dict.fromkeys(column.axis for column in ragged))
 
     @functools.cached_property
     def lengths(self) -> np.ndarray:
         """How long each example is.
 
-        int64 [examples]: its longest ragged feature. With a column "target"
-        int64 [examples, 2]: that, and its target.
+        int64 [examples]: its longest feature; where there are several time
+        axes int64 [examples, axes].
         """
-        ragged = {
-            name: column.lengths
-            for name, column in self.columns.items()
-            if column.offsets is not None
-        }
-        target = ragged.pop(TARGET, None)
-        longest = np.max(list(ragged.values()), axis=0)
-        if target is None:
-            return longest
-        return np.stack([longest, target], axis=1)
+        by_axis: dict[str, list[np.ndarray]] = {axis: [] for axis in self.axes}
+        for column in self.columns.values():
+            if column.offsets is not None:
+                by_axis[column.axis].append(column.lengths)
+        longest = [np.max(found, axis=0) for found in by_axis.values()]
+        return longest[0] if len(longest) == 1 else np.stack(longest, axis=1)
 
     def select(self, examples: np.ndarray) -> "EncodedSplit":
         """The split of some examples; see `Column.select`."""
@@ -109,26 +109,60 @@ class EncodedSplit:
         return EncodedSplit(self.name, columns)
 
 
-def with_all_answers(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
+def alike(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
     """The splits of a run's tasks, all with the same columns.
 
-    Where some tasks have "label" and others "tags", every split gets both, so
-    that all batches of a run are alike and one compiled step serves them. What
-    does not apply is 0; which one applies is a matter of the batch's task.
+    Where tasks have different features, every split gets all of them, so that
+    all batches of a run are alike and one compiled step serves them. What a
+    task does not have is 0: as long as its texts on a time axis that it has,
+    without length on another. Fixed axes get the largest size of all.
 
     Args:
-        splits: one a task, with answers.
+        splits: one a task.
     """
-    names = {name for split in splits for name in split.columns}
+    models: dict[str, Column] = {}
+    for split in splits:
+        for name, column in split.columns.items():
+            known = models.setdefault(name, column)
+            if column.values.shape[1:] > known.values.shape[1:]:
+                models[name] = column
+    order = _axes_first(models)
+    return [
+        EncodedSplit(
+            split.name,
+            {name: _like(split, name, models[name]) for name in order},
+        )
+        for split in splits
+    ]
 
-    def complete(split: EncodedSplit) -> EncodedSplit:
-        columns = dict(split.columns)
-        tokens = columns["tokens"]
-        if "label" in names and "label" not in columns:
-            columns["label"] = Column(np.zeros(len(split), np.int32))
-        if "tags" in names and "tags" not in columns:
-            zeros = np.zeros(len(tokens.values), np.int32)
-            columns["tags"] = Column(zeros, tokens.offsets)
-        return EncodedSplit(split.name, columns)
 
-    return [complete(split) for split in splits]
+def _axes_first(columns: Mapping[str, Column]) -> list[str]:
+    """Names of columns, those of one axis together, dense ones last."""
+    axes = list(dict.fromkeys(c.axis for c in columns.values()))
+    return sorted(
+        columns,
+        key=lambda name: (
+            columns[name].offsets is None,
+            axes.index(columns[name].axis),
+        ),
+    )
+
+
+def _like(split: EncodedSplit, name: str, model: Column) -> Column:
+    """A column of a split with the shape of `model`, of zeros if it lacks."""
+    column = split.columns.get(name)
+    inner, dtype = model.values.shape[1:], model.values.dtype
+    if column is None and model.offsets is None:
+        return Column(np.zeros([len(split), *inner], dtype))
+    if column is None:
+        same = (c for c in split.columns.values() if c.offsets is not None)
+        offsets = next((c.offsets for c in same if c.axis == model.axis), None)
+        if offsets is None:
+            offsets = np.zeros([len(split) + 1], np.int64)
+        values = np.zeros([offsets[-1], *inner], dtype)
+        return Column(values, offsets, model.axis)
+    missing = np.subtract(inner, column.values.shape[1:])
+    if not np.any(missing):
+        return column
+    wider = np.pad(column.values, [(0, 0), *((0, n) for n in missing)])
+    return Column(wider, column.offsets, column.axis)

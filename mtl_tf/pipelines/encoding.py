@@ -6,57 +6,58 @@ and the columns of a split are small beside TensorFlow itself: 16 tasks of
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.pipelines.text_examples import time_axes
 from mtl_tf.pipelines.without_autotuning import fixed
-from mtl_tf.tasks.task import text_of
+from mtl_tf.tasks.features import TEXT, WORDS, Feature, inputs
 from mtl_tf.text.characters import CharacterEncoder, count_characters
-from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.encoder import SEPARATOR, TextEncoder
 from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer, valid_utf8
 from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 __all__ = ["Column", "EncodedSplit", "build_encoder", "encode"]
 
 _TEXTS_AT_ONCE = 1024
-# What the encoder reads; other features become columns as they are.
-_READ = ("text", "tokens", "source", "target")
-# Columns that have chosen their types.
-_SMALL = {"characters", "casing"}
+_Batch = Mapping[str, tf.Tensor | tf.RaggedTensor]
+
+
+class ExampleEncoder(Protocol):
+    """What turns examples of one task into numbers.
+
+    Attributes:
+        axes: the columns that it gives, those of the first time axis first:
+            each one's time axis, "" of those without.
+    """
+
+    axes: Mapping[str, str]
+
+    def __call__(self, batch: _Batch) -> dict[str, tf.Tensor | tf.RaggedTensor]:
+        """The columns of a batch of examples; some may be missing."""
 
 
 def encode(
-    dataset: tf.data.Dataset,
-    encoder: Callable[[tf.Tensor], tf.RaggedTensor],
-    name: str = "",
+    dataset: tf.data.Dataset, encoder: ExampleEncoder, name: str = ""
 ) -> EncodedSplit:
     """Encodes all examples of a dataset, in its order.
 
     Args:
-        dataset: elements {"text": string scalar, ...}, or {"tokens": string
-            [T], ...}, which are not split, or {"source": string scalar,
-            "target": string scalar}. Every other numeric feature, such
-            as "label", becomes a column of its name: dense if its shape is
-            fixed, ragged if its first dimension is not. "tags" are cut as the
-            tokens are.
-        encoder: a `TextEncoder`, of pairs a `PairEncoder`; for texts also any
-            function that maps strings [n] to a RaggedTensor int32 [n, None].
+        dataset: elements with the features that the encoder reads.
+        encoder: of the dataset's task.
         name: the task's name.
 
     Returns:
-        The encoded split. Integers are int32, but for characters and casing,
-        of which there are many: they are as small as they can be.
+        The encoded split. Columns are ragged where their first dimension is
+        not fixed. Integers are int32, or smaller where the encoder says so.
     """
 
-    def encoded(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        others = {k: v for k, v in batch.items() if k not in _READ}
-        if "tokens" in batch and "tags" in others and encoder.max_length:
-            others["tags"] = others["tags"][:, : encoder.max_length]
-        return {**_features(batch, encoder), **others}
+    def encoded(batch: _Batch) -> dict[str, tf.Tensor | tf.RaggedTensor]:
+        return encoder(batch)
 
     batches = fixed(
         dataset.ragged_batch(_TEXTS_AT_ONCE)
@@ -67,29 +68,12 @@ def encode(
     for batch in batches:
         for key, value in batch.items():
             parts[key].append(_to_column(value))
-    for key in parts.keys() - _SMALL:
-        parts[key] = list(map(_narrow, parts[key]))
-    return EncodedSplit(name, {k: Column.join(p) for k, p in parts.items()})
-
-
-def _features(
-    batch: Mapping[str, tf.Tensor], encoder: Callable
-) -> dict[str, tf.Tensor]:
-    """What a model reads of a batch of texts, given tokens, or pairs."""
-    if "source" in batch:
-        return encoder.of_pairs(batch["source"], batch["target"])
-    if "tokens" in batch:
-        found = encoder.of_words(batch["tokens"])
-    elif isinstance(encoder, TextEncoder):
-        found = encoder.of_texts(batch["text"])
-    else:
-        found = {"tokens": encoder(batch["text"])}
-    if "characters" in found:
-        dtype = encoder.characters.dtype
-        found["characters"] = tf.cast(found["characters"], dtype)
-    if "casing" in found:
-        found["casing"] = tf.cast(found["casing"], tf.uint8)
-    return found
+    columns = {}
+    for key, axis in encoder.axes.items():
+        if key in parts:
+            column = Column.join(list(map(_narrow, parts[key])))
+            columns[key] = Column(column.values, column.offsets, axis)
+    return EncodedSplit(name, columns)
 
 
 def build_encoder(
@@ -126,26 +110,43 @@ def build_encoder(
 
     tokenizer = learnt_tokenizer(
         tokenizer,
-        _training(tasks, tokenizer, text_of),
+        _training(tasks, tokenizer, _as_texts),
         text_config["max_size"],
     )
+    read_words = casing or characters
 
-    def tokens(batch: dict[str, tf.Tensor]) -> tf.RaggedTensor:
-        if "tokens" in batch or casing or characters:
-            found = tokenizer.write(_words(batch, tokenizer))
+    def tokens(feature: Feature, texts: tf.Tensor) -> tf.RaggedTensor:
+        if feature.element == WORDS or read_words:
+            found = tokenizer.write(_words(feature, texts, tokenizer))
         else:
-            found = tokenizer(batch["text"])
+            found = tokenizer(texts)
         return found[:, :max_length] if max_length else found
 
+    specials = _specials(tasks)
     if tokenizer.pieces:
-        vocabulary = Vocabulary([*first_tokens(), *tokenizer.pieces])
+        words = [*first_tokens(specials), *tokenizer.pieces]
+        vocabulary = Vocabulary(words)
     else:
         vocabulary = Vocabulary.from_counts(
             Vocabulary.count(_training(tasks, tokenizer, tokens)),
             min_count=text_config["min_count"],
             max_size=text_config["max_size"],
+            specials=specials,
         )
     return TextEncoder(tokenizer, vocabulary, max_length, characters, casing)
+
+
+def _specials(tasks: Iterable[Any]) -> tuple[str, ...]:
+    """The separator, if a task has several texts on one time axis."""
+    axes = (time_axes(task.features).values() for task in tasks)
+    several = any(len(one) > 1 for found in axes for one in found)
+    return (SEPARATOR,) if several else ()
+
+
+def _as_texts(feature: Feature, texts: tf.Tensor) -> tf.Tensor:
+    if feature.element == WORDS:
+        return tf.strings.reduce_join(texts, axis=-1, separator=" ")
+    return texts
 
 
 def learnt_tokenizer(
@@ -183,8 +184,8 @@ def _character_encoder(
         return None
     tokenizer.check_words()
 
-    def words(batch: dict[str, tf.Tensor]) -> tf.Tensor:
-        return _words(batch, tokenizer).flat_values
+    def words(feature: Feature, texts: tf.Tensor) -> tf.Tensor:
+        return _words(feature, texts, tokenizer).flat_values
 
     counts = count_characters(_training(tasks, tokenizer, words))
     least = config.get("min_count", 1)
@@ -192,28 +193,41 @@ def _character_encoder(
 
 
 def _words(
-    batch: Mapping[str, tf.Tensor], tokenizer: Tokenizer
+    feature: Feature, texts: tf.Tensor, tokenizer: Tokenizer
 ) -> tf.RaggedTensor:
-    """The words of a batch of texts or of given tokens, valid UTF-8."""
-    if "tokens" not in batch:
-        return tokenizer.words(batch["text"])
-    words = batch["tokens"]
-    return words.with_flat_values(valid_utf8(words.flat_values))
+    """The words of texts, or the given ones, valid UTF-8."""
+    if feature.element == TEXT:
+        return tokenizer.words(texts)
+    return texts.with_flat_values(valid_utf8(texts.flat_values))
 
 
 def _training(
-    tasks: Iterable[Any], tokenizer: Tokenizer, take: Callable
+    tasks: Iterable[Any],
+    tokenizer: Tokenizer,
+    take: Callable[[Feature, tf.Tensor], Any],
 ) -> Iterator[tf.Tensor]:
-    """Yields what `take` makes of each batch of all training examples."""
+    """Yields what `take` makes of each batch of the training inputs.
+
+    Args:
+        tasks: whose training splits are read.
+        tokenizer: it has to be one of words where words are given.
+        take: called with an input feature and its values, [n] or ragged.
+    """
     for task in tasks:
-        dataset = task.dataset("train")
-        if "tokens" in dataset.element_spec:
-            tokenizer.check_words()
-        yield from fixed(
-            dataset.ragged_batch(_TEXTS_AT_ONCE)
-            .map(take, num_parallel_calls=2)
-            .prefetch(2)
-        )
+        for feature in inputs(task.features):
+            if feature.element == WORDS:
+                tokenizer.check_words()
+            yield from fixed(
+                task.dataset("train")
+                .ragged_batch(_TEXTS_AT_ONCE)
+                .map(
+                    lambda batch, feature=feature: take(
+                        feature, batch[feature.name]
+                    ),
+                    num_parallel_calls=2,
+                )
+                .prefetch(2)
+            )
 
 
 def _to_column(value: tf.Tensor | tf.RaggedTensor) -> Column:
@@ -233,6 +247,6 @@ def _empty(spec: tf.TensorSpec | tf.RaggedTensorSpec) -> Column:
 
 
 def _narrow(column: Column) -> Column:
-    if not np.issubdtype(column.values.dtype, np.integer):
+    if column.values.dtype != np.int64:
         return column
     return Column(column.values.astype(np.int32), column.offsets)

@@ -1,7 +1,7 @@
 """The order in which the examples of a task are seen, epoch by epoch.
 
 All of it is NumPy and a pure function of (seed, task name, epoch). Rows are
-numbers of examples within their split; -1 is a filler row.
+numbers of examples within their split; -1 is a padding row.
 """
 
 import functools
@@ -39,8 +39,8 @@ def cut_into_batches(
     """Cuts examples that are sorted by bucket into batches.
 
     A batch that its bucket cannot fill goes on with examples of the next
-    larger bucket, so that only the last batch has filler (and those that the
-    next bucket's smaller B cannot hold).
+    larger bucket, so that only the last batch has padding rows
+    (and those that the next bucket's smaller B cannot hold).
 
     Args:
         examples: int [n].
@@ -190,7 +190,7 @@ class TaskOrder:
         They are drawn from the task's examples of this bucket; if these do not
         fill a batch, also from smaller ones, the larger first. No batch holds
         an example twice, and examples come again only when all had their turn.
-        Only a task that has fewer than B such examples gets filler.
+        Only a task that has fewer than B such examples gets padding rows.
 
         Returns:
             int32 [count, B].

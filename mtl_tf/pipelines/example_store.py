@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.pipelines.encoded_split import TARGET, Column, EncodedSplit
+from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 
 
 class ExampleStore:
@@ -19,6 +19,12 @@ class ExampleStore:
         sizes = [len(split) for split in splits]
         keys = sorted(set.intersection(*(set(s.columns) for s in splits)))
         joined = {k: Column.join([s.columns[k] for s in splits]) for k in keys}
+        axes = splits[0].axes
+        self._places = {
+            key: axes.index(column.axis)
+            for key, column in joined.items()
+            if column.offsets is not None
+        }
         with tf.device("/CPU:0"):
             self._first = tf.constant(
                 np.cumsum([0] + sizes[:-1]), tf.int64, name="first_row"
@@ -33,33 +39,34 @@ class ExampleStore:
         Args:
             task: int32 [G]: the split of each group.
             rows: int32 [G, B]: examples of that split; -1 is all padding.
-            length: T, an integer scalar; or integers [2], T and the length U
-                of targets; None: that of each column's longest row, but at
-                least 1.
+            length: T, an integer scalar, or integers [axes], one for each
+                time axis of the splits; None: that of each column's longest
+                row, but at least 1.
 
         Returns:
-            For every column a tensor [G, B, ...], ragged ones [G, B, T, ...]
-            ("target" [G, B, U]); integers are int32.
+            For every column a tensor [G, B, ...], ragged ones [G, B, T, ...];
+            integers are int32.
         """
         real = rows >= 0
         examples = tf.gather(self._first, task)[:, None] + tf.cast(
             rows, tf.int64
         )
-        # Row 0 of everything stands in for filler, and is zeroed after.
+        # Row 0 of everything stands in for padding rows, and is zeroed after.
         examples = tf.where(real, examples, tf.zeros_like(examples))
         return {
             key: _dense(values, examples, real)
             if offsets is None
-            else _padded(values, offsets, examples, real, _of(length, key))
+            else _padded(
+                values, offsets, examples, real, self._length(length, key)
+            )
             for key, (values, offsets) in self._columns.items()
         }
 
-
-def _of(length: tf.Tensor | None, key: str) -> tf.Tensor | None:
-    """The padded length of a column."""
-    if length is None or not np.ndim(length):
-        return length
-    return length[int(key == TARGET)]
+    def _length(self, length: tf.Tensor | None, key: str) -> tf.Tensor | None:
+        """The padded length of a column."""
+        if length is None or not np.ndim(length):
+            return length
+        return length[self._places[key]]
 
 
 def _constants(column: Column) -> tuple[tf.Tensor, tf.Tensor | None]:

@@ -15,13 +15,14 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
-from mtl_tf.pipelines.encoded_split import TARGET, EncodedSplit
+from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.encoding import learnt_tokenizer
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer
 from mtl_tf.text.translation import (
     SOURCE,
+    TARGET,
     TranslationText,
     languages_of,
     source_of,

@@ -21,7 +21,7 @@ class Steps(NamedTuple):
     Attributes:
         tasks: int32 [n, G].
         lengths: int32 [n]: T, the padded length; of pairs [n, 2]: T and U.
-        rows: int32 [n, G, B]: examples of the task's split; -1 is filler.
+        rows: int32 [n, G, B]: examples of the task's split; -1 is padding.
         sizes: int32 [n]: B of each step, the largest of which `rows` has.
     """
 

@@ -15,7 +15,8 @@ from absl import logging
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.without_autotuning import fixed
-from mtl_tf.tasks.task import TAGGING, Task, text_of
+from mtl_tf.tasks.features import WORDS, inputs
+from mtl_tf.tasks.task import Task
 from mtl_tf.text import escaping, treebank
 from mtl_tf.text.learning import TokenStore
 from mtl_tf.text.tokenizers import (
@@ -65,7 +66,8 @@ def collect(
         spaced = _wants_spaces(unlabelled_spacing, training, unlabelled)
         if spaced:
             unlabelled = [treebank.space(text) for text in unlabelled]
-        splits = given if task.kind == TAGGING else tokenizer
+        are_words = all(one.element == WORDS for one in inputs(task.features))
+        splits = given if are_words else tokenizer
         for words in _words(splits, training + unlabelled):
             store.add(words)
         logging.info(
@@ -85,7 +87,7 @@ def collect(
 
 
 def _texts(task: Task, split: str) -> list[str]:
-    dataset = task.dataset(split).map(text_of).batch(_TEXTS_AT_ONCE)
+    dataset = task.dataset(split).map(task.text_of).batch(_TEXTS_AT_ONCE)
     return [
         text.decode("utf-8", "replace")
         for batch in fixed(dataset)

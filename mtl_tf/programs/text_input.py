@@ -19,24 +19,20 @@ _CHUNK = 1 << 16
 
 @dataclasses.dataclass(frozen=True)
 class Item:
-    """One text to be labelled, or one sentence to be tagged.
+    """One example to be predicted.
 
     Attributes:
-        text: the text; None where its tokens are given.
+        fields: what is given of it: "text", "tokens", or what an object has.
         task: its task's name, or "" where the input names none.
         where: `file:line`, for messages.
-        tokens: the tokens, where they are given.
+        is_line: whether "text" is a line of a file of texts, which may hold
+            several texts.
     """
 
-    text: str | None
+    fields: dict[str, Any]
     task: str
     where: str
-    tokens: tuple[str, ...] | None = None
-
-    @property
-    def content(self) -> str | list[str]:
-        """What a run predicts from: the text, or the list of tokens."""
-        return list(self.tokens) if self.text is None else self.text
+    is_line: bool = False
 
 
 class TextReader:
@@ -51,8 +47,9 @@ class TextReader:
         name: how messages name it.
         form: `text`; `jsonl` for lines such as
             `{"text": "a fine book", "task": "books"}` or
-            `{"tokens": ["a", "fine", "book"], "task": "chunk"}`, of which
-            `task` may be absent; `conll` for columns, of which the first one
+            `{"tokens": ["a", "fine", "book"], "task": "chunk"}`, with any
+            fields of strings and lists of strings, of which `task` may be
+            absent; `conll` for columns, of which the first one
             holds the tokens (`-DOCSTART-` lines are skipped).
 
     Attributes:
@@ -121,7 +118,7 @@ class TextReader:
             line = line.removeprefix(codecs.BOM_UTF8)
         text = self._decode(line.removesuffix(b"\r"))
         if self._form == "text":
-            return Item(text, "", where)
+            return Item({"text": text}, "", where, is_line=True)
         if self._form == "jsonl":
             return self._from_json(text, where) if text.strip() else None
         return self._from_columns(text)
@@ -138,7 +135,9 @@ class TextReader:
         """The sentence whose tokens have been read, if there are any."""
         tokens, where = tuple(self._tokens), f"{self._name}:{self._first_line}"
         self._tokens, self._first_line = [], 0
-        return Item(None, "", where, tokens) if tokens else None
+        if not tokens:
+            return None
+        return Item({"tokens": list(tokens)}, "", where)
 
     def _decode(self, line: bytes) -> str:
         text = line.decode("utf-8", errors="replace")
@@ -152,11 +151,14 @@ class TextReader:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise DataError(f"{where}: not JSON: {error}")
-        text, tokens, task = _fields(value, line, where)
-        if tokens is not None:
-            plain = tuple(map(self._without_surrogates, tokens))
-            return Item(None, task, where, plain)
-        return Item(self._without_surrogates(text), task, where)
+        fields, task = _fields(value, line, where)
+        plain = {name: self._plain(one) for name, one in fields.items()}
+        return Item(plain, task, where)
+
+    def _plain(self, value: str | list[str]) -> str | list[str]:
+        if isinstance(value, str):
+            return self._without_surrogates(value)
+        return [self._without_surrogates(one) for one in value]
 
     def _without_surrogates(self, text: str) -> str:
         # JSON can spell half a surrogate pair, which is no character.
@@ -172,33 +174,26 @@ class TextReader:
 
 def _fields(
     value: Any, line: str, where: str
-) -> tuple[str, list[str] | None, str]:
-    """Text, tokens and task of a JSON object; "" or None if not there."""
-    known = value if isinstance(value, dict) else {}
-    given = [key for key in ("text", "tokens") if key in known]
-    if len(given) != 1:
+) -> tuple[dict[str, str | list[str]], str]:
+    """The fields of a JSON object beside its task, and that, or ""."""
+    fields = dict(value) if isinstance(value, dict) else {}
+    task = fields.pop("task", "") or ""
+    if not fields:
         raise DataError(
             f'{where}: must be an object such as {{"text": "...", "task": '
             f'"..."}} or {{"tokens": ["...", ...], "task": "..."}}, got '
             f"{line[:80]}"
         )
-    text, tokens = value.get("text", ""), value.get("tokens")
-    task = value.get("task") or ""
-    for field, content in (("text", text), ("task", task)):
-        if not isinstance(content, str):
+    if not isinstance(task, str):
+        raise DataError(f"{where}: task must be a string, got {task!r}")
+    for name, content in fields.items():
+        items = content if isinstance(content, list) else [content]
+        if not all(isinstance(item, str) for item in items):
             raise DataError(
-                f"{where}: {field} must be a string, got {content!r}"
+                f"{where}: {name} must be a string or a list of strings, got "
+                f"{content!r:.80}"
             )
-    if given == ["text"]:
-        return text, None, task
-    if not isinstance(tokens, list):
-        raise DataError(
-            f"{where}: tokens must be a list of strings, got {tokens!r:.80}"
-        )
-    for token in tokens:
-        if not isinstance(token, str):
-            raise DataError(f"{where}: a token must be a string, got {token!r}")
-    return text, tokens, task
+    return fields, task
 
 
 def _is_file(stream: BinaryIO) -> bool:

@@ -10,10 +10,8 @@ import numpy as np
 from absl import logging
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs import run_data
+from mtl_tf.runs import run_data, systems
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.translation import TranslationText
 from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.freezing import is_head, is_private, path_of
 
@@ -26,7 +24,7 @@ class Source:
         directory: its run directory.
         weights: by path.
         tasks: names of its tasks, in the order of their slices.
-        words: see `words_of`.
+        words: see `System.words_of`.
         step: of the best weights.
         labels: of its tasks, by name; () where they have none.
     """
@@ -39,25 +37,6 @@ class Source:
     labels: Mapping[str, Sequence[str]] = dataclasses.field(
         default_factory=dict
     )
-
-
-def words_of(text: TextEncoder | TranslationText) -> dict[str, Sequence[str]]:
-    """The words that the rows of weights stand for, by beginnings of paths.
-
-    Of the vectors of characters they are the characters.
-    """
-    if isinstance(text, TextEncoder):
-        words = {"embedding/": text.vocabulary.tokens}
-        if text.characters:
-            words["characters/vectors"] = text.characters.vocabulary.tokens
-        return words
-    words = {"encoder/encoder_embedding/": text.source.vocabulary.tokens}
-    for language, encoder in text.targets.items():
-        decoder = f"decoder_{language}"
-        for part in ("embedding", "output"):
-            path = f"{decoder}/{decoder}_{part}/"
-            words[path] = encoder.vocabulary.tokens
-    return words
 
 
 def read_source(directory: str) -> Source:
@@ -84,7 +63,7 @@ def read_source(directory: str) -> Source:
     names = [task["name"] for task in tasks]
     text = run_data.load_encoder(run.file("vocabulary"), config, tasks)
     labels = {task["name"]: task["labels"] for task in tasks}
-    words = words_of(text)
+    words = systems.of_type(tasks[0]["type"]).words_of(text)
     return Source(directory, weights, names, words, best["step"], labels)
 
 
@@ -109,7 +88,7 @@ def initialize(
         model: the model to fill; what is not taken stays.
         source: see `read_source`.
         tasks: names of the model's tasks.
-        words: of the model, see `words_of`.
+        words: of the model, see `System.words_of`.
         labels: of the model's tasks, by name; None takes them for the same.
 
     Returns:

@@ -5,21 +5,23 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
-from mtl_tf.evaluation import evaluator, predictions, translation_metrics
+from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation import task_types as scoring
+from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
-from mtl_tf.runs import run_data
+from mtl_tf.runs import run_data, systems, task_types
 from mtl_tf.runs.building import build
 from mtl_tf.runs.inference import DIAGNOSTICS, Predictor
-from mtl_tf.runs.predicting import ANSWERS
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.translating import make_translator
 from mtl_tf.tasks import registry
-from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task
-from mtl_tf.text.decoding import UNKNOWN, restricted
-from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.tasks import task_types as types_of_tasks
+from mtl_tf.tasks.features import inputs
+from mtl_tf.tasks.task import Task
 from mtl_tf.training.checkpoints import BestWeights
 
 
@@ -29,7 +31,7 @@ class Run:
     Args:
         directory: the run's files.
         config: the resolved config.
-        tasks: per task a dict of name, kind, labels, metrics.
+        tasks: per task a dict of name, type, labels, metrics.
         encoder: texts to ids.
         predictor: runs the model, which `weights_for` fills.
     """
@@ -39,7 +41,7 @@ class Run:
         directory: RunDirectory,
         config: Mapping[str, Any],
         tasks: Sequence[Mapping[str, Any]],
-        encoder: TextEncoder,
+        encoder: Any,
         predictor: Predictor,
     ):
         self.directory = directory
@@ -82,43 +84,68 @@ class Run:
     def predict(
         self,
         task: str,
-        texts: Sequence[str | Sequence[str]],
+        examples: Sequence[Any],
         batch_size: int = 64,
     ) -> list[dict[str, Any]]:
-        """Answers texts.
+        """Predicts examples.
 
         Args:
             task: the task's name.
-            texts: strings, of any length and none. For a tagging task also
-                lists of tokens, which are not split any more.
-            batch_size: texts at a time.
+            examples: mappings of the task's input features, or short forms of
+                them: a string where an example is one text, of any length and
+                none; for tagging also a list of tokens, which are not split
+                any more; see `mtl_tf.runs.task_types`.
+            batch_size: examples at a time.
 
         Returns:
-            Per text a dict of `task`, `label` and `scores`, probabilities by
-            label. For a tagging task of `task`, `tokens`, `tags` (labels of
-            the task), `confidence` (the tags' probabilities) and, where the
-            text was a string, `offsets`, [start, end] in characters; tokens
-            behind the config's `text.max_length` are left out. For a
-            translation task of `task`, `translation` and `score`.
+            Of each a dict of `task` and what its type gives, such as `label`
+            and `scores`, probabilities by label.
 
         Raises:
             ConfigError: an unknown task.
-            TypeError: a text of another type.
+            TypeError: an example is not one of the task.
         """
-        index = self.task_index(task)
+        described = self.tasks[self.task_index(task)]
         checks.positive_integer("batch_size", batch_size)
-        if isinstance(texts, str):
-            raise TypeError("texts must be a list of strings, got a string")
-        if not texts:
+        if isinstance(examples, (str, Mapping)):
+            raise TypeError(
+                "examples must be a list, got "
+                f"{'a string' if isinstance(examples, str) else 'a mapping'}"
+            )
+        if not len(examples):
             return []
+        predictions = task_types.of(described["type"])
+        given = [predictions.fields_of(described, one) for one in examples]
         self.weights_for(task)
-        described = self.tasks[index]
-        return ANSWERS[described["kind"]](
-            described,
-            self.encoder,
-            texts,
-            self.predictor.translator
-            or (lambda split: self.predictor.predict(split, index, batch_size)),
+        return predictions.predict(self, described, given, batch_size)
+
+    def forward(
+        self,
+        task: Mapping[str, Any],
+        examples: tf.data.Dataset,
+        batch_size: int = 64,
+    ) -> dict[str, Any]:
+        """The model's outputs for examples without targets.
+
+        Args:
+            task: one of `tasks`, whose weights are loaded.
+            examples: with its input features.
+            batch_size: examples at a time.
+
+        Returns:
+            See `Predictor.predict`.
+        """
+        features = types_of_tasks.of(task["type"]).features(
+            task["labels"], task
+        )
+        system = systems.of_type(task["type"])
+        encoder = system.example_encoder(
+            self.encoder, task["name"], inputs(features)
+        )
+        return self.predictor.predict(
+            encoding.encode(examples, encoder),
+            self.task_index(task["name"]),
+            batch_size,
         )
 
     def evaluate(
@@ -139,7 +166,7 @@ class Run:
             manual_dir: where the corpora are.
             clean: the group's clean parts, if they are at hand already.
             predictions_dir: where to write what the run says of each example;
-                see `mtl_tf.evaluation.predictions`.
+                see `Scoring.write`.
 
         Returns:
             See `mtl_tf.evaluation.evaluator.evaluate`.
@@ -158,9 +185,10 @@ class Run:
             clean = run_data.CleanParts(group, *where)
         scored = [self._score(resolved[n], split, clean) for n in chosen]
         if predictions_dir:
-            for name, said in zip(chosen, scored):
-                inputs = _inputs(resolved[name], split)
-                predictions.write(predictions_dir, inputs, said)
+            for name, one in zip(chosen, scored):
+                task = resolved[name]
+                read = task_types.of(task.type).inputs(task, split)
+                scoring.of(task.type).write(predictions_dir, read, one)
         return evaluator.evaluate(scored, split)
 
     def _resolved(self, where: tuple) -> dict[str, Task]:
@@ -175,7 +203,7 @@ class Run:
         if not _changed(resolved, trained):
             return resolved
         entries = [
-            {**entry, **_labels_of(trained[entry["name"]])}
+            {**entry, **_fixed_fields(trained[entry["name"]])}
             if isinstance(entry, Mapping)
             else entry
             for entry in entries
@@ -192,43 +220,26 @@ class Run:
 
     def _score(
         self, task: Task, split: str, clean: run_data.CleanParts
-    ) -> evaluator.TaskPredictions:
+    ) -> TaskPredictions:
         self.weights_for(task.name)
-        encoded = run_data.encode_split(task, split, self.encoder)
-        said = score(
-            self.predictor,
-            encoded,
-            self.tasks[self.task_index(task.name)],
+        predictions, index = (
+            task_types.of(task.type),
             self.task_index(task.name),
+        )
+        found = score(
+            self.predictor,
+            run_data.encode_split(task, split, self.encoder),
+            self.tasks[index],
+            index,
             self.config["evaluation"]["batch_size"],
-            run_data.gold(task, split),
-            run_data.texts(task, split) if task.kind == TRANSLATION else (),
+            predictions.targets(task, split),
+            run_data.texts(task, split) if self.predictor.decoder else (),
             **clean.about(task, split),
         )
-        if task.kind != TRANSLATION:
-            return said
-        shown = self.paper_texts(task.name, said.predictions, said.labels)
-        return dataclasses.replace(said, restricted=shown)
-
-    def paper_texts(
-        self,
-        task: str,
-        hypotheses: Sequence[str],
-        references: Sequence[str],
-    ) -> tuple[list[str], list[str]] | None:
-        """`paper_texts`, if the run's config asks for `paper_scoring`.
-
-        Args:
-            task: the name of a translation task.
-            hypotheses, references: n of each.
-
-        Returns:
-            Both, or None.
-        """
-        # Runs of before there was translation have no such field.
-        if not self.config["evaluation"].get("paper_scoring", False):
-            return None
-        return paper_texts(self.encoder.target(task), hypotheses, references)
+        variants = predictions.variants(
+            self, task.name, found.predictions, found.labels
+        )
+        return dataclasses.replace(found, variants=variants)
 
 
 def _changed(
@@ -242,40 +253,31 @@ def _changed(
     ]
 
 
-def _labels_of(task: Mapping[str, Any]) -> dict[str, Any]:
+def _fixed_fields(task: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of an entry that number labels as they are in a run."""
-    fields = {"labels": list(task["labels"])}
-    if task.get("scheme"):
-        fields["train_scheme"] = task["scheme"]
-    return fields
+    task_type = types_of_tasks.of(task["type"])
+    return task_type.fixed_fields(task["labels"], task)
 
 
-def paper_texts(
-    target: TextEncoder, hypotheses: Sequence[str], references: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    """What Dong et al. (2015) score: texts of words of the vocabulary only.
+# What a run knows of a task beside its type's settings.
+_COMMON = ("name", "type", "labels", "metrics", "loss_weight")
+
+
+def task_predictions(task: Mapping[str, Any], **found: Any) -> TaskPredictions:
+    """What a model said about a run's task, ready to be scored.
 
     Args:
-        target: the target's texts.
-        hypotheses, references: n of each.
-
-    Returns:
-        Both, with UNK for each word that the vocabulary lacks.
+        task: the task, as the run knows it.
+        **found: the other fields of `TaskPredictions`.
     """
-    # "<unk>" is several words to scorers and to some of our tokenizers.
-    unknown = translation_metrics.UNKNOWN
-    plain = [text.replace(UNKNOWN, unknown) for text in hypotheses]
-    return (
-        restricted(target, plain, unknown),
-        restricted(target, references, unknown),
+    return TaskPredictions(
+        name=task["name"],
+        type=task["type"],
+        class_names=tuple(task["labels"]),
+        metrics=tuple(task["metrics"]),
+        settings={k: v for k, v in task.items() if k not in _COMMON},
+        **found,
     )
-
-
-def _inputs(task: Task, split: str) -> list:
-    """The texts of a split, or the tokens of its sentences."""
-    if task.kind == TAGGING:
-        return run_data.sentences(task, split)[0]
-    return run_data.texts(task, split)
 
 
 def score(
@@ -284,41 +286,29 @@ def score(
     task: Mapping[str, Any],
     index: int,
     batch_size: int,
-    gold: list[list[int]] | list[str] | None = None,
-    texts: Sequence[str] = (),
+    targets: Sequence[Any] | None = None,
+    texts: Sequence[Any] = (),
     **extra: Any,
-) -> evaluator.TaskPredictions:
-    """The predictions for an encoded split with answers, ready to be scored.
+) -> TaskPredictions:
+    """The predictions for an encoded split with targets, ready to be scored.
 
     Args:
         predictor: of the trained model.
         encoded: the split.
-        task: its task's name, kind, labels and metrics.
+        task: as the run knows it.
         index: the task's number.
         batch_size: examples at a time.
-        gold: of a tagging task, the tags of its whole sentences, by default
-            those of the tokens that the model reads; of a translation task
-            the references.
-        texts: of a translation task the sources; needed where unknown words
-            are replaced.
+        targets: what is scored against, where it is not what is encoded.
+        texts: what the examples are read from, where decoding needs it.
         **extra: what else `TaskPredictions` has.
     """
     outputs = predictor.predict(encoded, index, batch_size, texts)
-    if task["kind"] == TAGGING:
-        column = encoded.columns["tags"]
-        labels = gold or [column[n] for n in range(len(column))]
-        extra["scheme"] = task.get("scheme", "")
-    elif task["kind"] == TRANSLATION:
-        labels = gold
-        extra["bleu_tokenizer"] = task["bleu_tokenizer"]
-    else:
-        labels = encoded.columns["label"].values
+    labels = targets
+    if labels is None:
+        labels = task_types.of(task["type"]).encoded_targets(task, encoded)
     empty = not len(labels)
-    return evaluator.TaskPredictions(
-        name=task["name"],
-        kind=task["kind"],
-        class_names=tuple(task["labels"]),
-        metrics=tuple(task["metrics"]),
+    return task_predictions(
+        task,
         labels=labels,
         predictions=labels if empty else outputs["prediction"],
         losses=None if empty else outputs["loss"],
@@ -337,13 +327,13 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
 
     Args:
         run_directory: its `--model_dir`.
-        decoding: of a run that translates, fields of `Decoding` in place of
-            those of its config.
+        decoding: of a run whose model writes texts, options of decoding in
+            place of those of its config, such as fields of `Decoding`.
 
     Raises:
         RunError: it is not the directory of a run with trained weights.
-        ConfigError: a value of `decoding` is wrong, or the run does not
-            translate.
+        ConfigError: a value of `decoding` is wrong, or the run writes no
+            texts.
     """
     directory = RunDirectory(run_directory)
     if not directory.has("config.json"):
@@ -361,14 +351,19 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
     tasks = directory.read("labels.json")["tasks"]
     encoder = run_data.load_encoder(directory.file("vocabulary"), config, tasks)
     model = build(config, encoder, tasks)
-    translator = make_translator(model, encoder, config, **(decoding or {}))
-    if decoding and not translator:
+    system = systems.of_type(tasks[0]["type"])
+    decoder = system.make_decoder(model, encoder, config, **(decoding or {}))
+    if decoding and not decoder:
         raise ConfigError(
-            f"{', '.join(sorted(decoding))}: only runs that translate have "
-            f"such a setting, and {run_directory} does not"
+            f"{', '.join(sorted(decoding))}: only runs that write texts, such "
+            f"as translations, have such a setting, and {run_directory} does "
+            "not"
         )
-    boundaries = directory.read("data.json")["boundaries"]
-    predictor = Predictor(model, boundaries, translator)
+    data = directory.read("data.json")
+    types = [task["type"] for task in tasks]
+    predictor = Predictor(
+        model, types, data["boundaries"], data["axes"], decoder
+    )
     run = Run(directory, config, tasks, encoder, predictor)
     run.weights_for(tasks[0]["name"])
     return run

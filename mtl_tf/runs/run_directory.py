@@ -11,6 +11,7 @@ from absl import logging
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
+from mtl_tf.runs import upgrading
 
 _LENGTHS = ("training.epochs", "training.steps", "training.fine_tune.epochs")
 
@@ -50,8 +51,11 @@ class RunDirectory:
         return os.path.exists(self.file(name))
 
     def read(self, name: str) -> Any:
-        """Reads a JSON file, or raises `RunError`."""
-        return files.read_json(self.file(name))
+        """Reads a JSON file, or raises `RunError`.
+
+        Files of older versions are brought to what this one writes.
+        """
+        return upgrading.upgraded(name, files.read_json(self.file(name)))
 
     def write(self, name: str, value: Any) -> None:
         """Writes a JSON file, all of it or nothing."""

@@ -13,16 +13,15 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
-from mtl_tf.models.multi_task import MultiTaskModel
+from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.runs import systems
 from mtl_tf.runs.inference import Predictor
 from mtl_tf.runs.loaded_run import Run, score
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.stage_plan import Stage
-from mtl_tf.runs.translating import make_translator
-from mtl_tf.tasks.task import TRANSLATION
 from mtl_tf.training import freezing, precision
 from mtl_tf.training.checkpoints import BestWeights, Checkpoints
 from mtl_tf.training.gradient_surgery import SURGERIES
@@ -50,22 +49,25 @@ class StageRunner:
         config: Mapping[str, Any],
         run: RunDirectory,
         data: RunData,
-        model: MultiTaskModel,
+        model: TaskModel,
         strategy: tf.distribute.Strategy,
     ):
         self.config, self.run, self.data = config, run, data
         self.model, self.strategy = model, strategy
-        # Greedy search tells checkpoints apart, and quickly.
-        translator = make_translator(
-            model,
-            data.encoder,
-            config,
-            beam=1,
-            n_best=1,
-            replace_unknown=False,
-        )
-        self.predictor = Predictor(model, data.boundaries, translator)
         self.task_dicts = [task.to_json() for task in data.tasks]
+        self.system = systems.of_type(data.tasks[0].type)
+        self.predictor = Predictor(
+            model,
+            [task.type for task in data.tasks],
+            data.boundaries,
+            data.axes,
+            self._decoder(**self.system.quick_decoding()),
+        )
+
+    def _decoder(self, **changes: Any) -> Any:
+        return self.system.make_decoder(
+            self.model, self.data.encoder, self.config, **changes
+        )
 
     def execute(self, stage: Stage) -> Checkpoints:
         """Trains a stage to its end, from wherever it was."""
@@ -106,9 +108,7 @@ class StageRunner:
         where this one has been for the validation splits.
         """
         predictor = copy.copy(self.predictor)
-        predictor.translator = make_translator(
-            self.model, self.data.encoder, self.config
-        )
+        predictor.decoder = self._decoder()
         return Run(
             self.run, self.config, self.task_dicts, self.data.encoder, predictor
         )
@@ -166,11 +166,11 @@ class StageRunner:
         keys = [self.model.key_of(number) for number in stage.tasks]
         if len(set(keys)) == 1:
             return lambda step, most: (most, keys[0])
-        if batches.groups > 1 and hasattr(self.model, "joint_key"):
+        if batches.groups > 1 and self.model.joint_key is not None:
             return lambda step, most: (most, self.model.joint_key)
         if batches.groups > 1:
             raise ConfigError(
-                "a joint step has tasks of one kind only, but there are "
+                "a joint step has tasks of one type only, but there are "
                 f"{' and '.join(sorted(set(keys)))}: choose another "
                 "pipeline.schedule"
             )
@@ -265,8 +265,7 @@ class StageRunner:
         if surgery != "none":
             self._check_joint("training.gradient_surgery", surgery)
         shared = self._shared(stage, variables)
-        adapts = hasattr(weighting, "update")
-        if not shared or (surgery == "none" and not adapts):
+        if not shared or (surgery == "none" and not weighting.adapts):
             return None
         if precision.policy(self.config) == precision.FLOAT16:
             raise ConfigError(
@@ -293,10 +292,10 @@ class StageRunner:
                 "step: it needs pipeline.schedule {'name': 'joint'}, got "
                 f"{schedule!r}"
             )
-        if self.model.kind_of(0) == TRANSLATION:
+        if any(self.model.key_of(n) for n in range(len(self.data.tasks))):
             raise ConfigError(
-                f"{field} {value!r} does not go with translation, whose "
-                "decoders are not of one shape"
+                f"{field} {value!r} compares gradients of one graph, but these "
+                "tasks have graphs of their own"
             )
 
     def _variables(self, stage: Stage) -> list[keras.Variable]:
@@ -332,7 +331,7 @@ class StageRunner:
                 self.task_dicts[number],
                 number,
                 self.config["evaluation"]["batch_size"],
-                self.data.references[number],
+                self.data.targets[number],
             )
             for number in stage.tasks
         ]

@@ -13,7 +13,13 @@ from absl import logging
 from mtl_tf.core import files, random
 from mtl_tf.evaluation import environment, evaluator, tables
 from mtl_tf.models.multi_task import count_parameters
-from mtl_tf.runs import initializing, run_data, stage_plan, stage_runner
+from mtl_tf.runs import (
+    initializing,
+    run_data,
+    stage_plan,
+    stage_runner,
+    systems,
+)
 from mtl_tf.runs.building import build
 from mtl_tf.runs.run_data import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
@@ -251,7 +257,7 @@ def _initialize(
         model,
         initializing.read_source(directory),
         [task.name for task in loaded.tasks],
-        initializing.words_of(loaded.encoder),
+        systems.of_type(loaded.tasks[0].type).words_of(loaded.encoder),
         {task.name: task.labels for task in loaded.tasks},
     )
     taken = {entry["path"] for entry in report["taken"]}

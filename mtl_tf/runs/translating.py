@@ -70,30 +70,6 @@ class Decoding:
         return cls(**completed("evaluation.decoding", every, fields))
 
 
-def make_translator(
-    model: Any,
-    encoder: Any,
-    config: Mapping[str, Any],
-    **changes: Any,
-) -> "Translator | None":
-    """The translator of a run; None if it does not translate.
-
-    Args:
-        model: the run's.
-        encoder: the run's.
-        config: the run's; see `Decoding.of_config`.
-        **changes: fields of `Decoding` in place of the config's.
-
-    Raises:
-        ConfigError: see `Decoding.of_config`.
-    """
-    if not isinstance(encoder, TranslationText):
-        return None
-    # While changes hide what is wrong in the config, a run would train first.
-    Decoding.of_config(config)
-    return Translator(model, encoder, Decoding.of_config(config, **changes))
-
-
 class Translator:
     """Translates into the languages of a run.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task
+from mtl_tf.tasks.task import Task
 
 _FIRST = 1024  # examples whose labels are looked at
 
@@ -80,11 +80,11 @@ def check_task(task: Task) -> TaskReport:
 
 def _check(task: Task, split: str, seen: set[bytes]) -> SplitReport:
     counts: Counter[int] = Counter()
-    tagging, translation = task.kind == TAGGING, task.kind == TRANSLATION
     texts: list[bytes] = []
-    for number, example in enumerate(task.dataset(split).as_numpy_iterator()):
-        labels = np.ravel(example.get("tags" if tagging else "label", ()))
-        for label in labels.tolist():
+    features, task_type = task.features, task.task_type
+    examples = task.dataset(split).map(lambda one: (one, task.text_of(one)))
+    for number, (example, text) in enumerate(examples.as_numpy_iterator()):
+        for label in task_type.label_ids(features, example).tolist():
             if not -1 <= label < len(task.labels):
                 raise DataError(
                     f"task {task.name}, split {split}, example {number}: "
@@ -92,11 +92,7 @@ def _check(task: Task, split: str, seen: set[bytes]) -> SplitReport:
                     "labels"
                 )
             counts[label] += 1
-        texts.append(
-            b" ".join(example["tokens"])
-            if tagging
-            else example["source" if translation else "text"]
-        )
+        texts.append(text)
     if not texts:
         raise DataError(f"task {task.name}, split {split}: no examples")
     report = SplitReport(
@@ -115,8 +111,8 @@ def _check(task: Task, split: str, seen: set[bytes]) -> SplitReport:
 def check_scored(tasks: Iterable[Task], splits: Iterable[str]) -> None:
     """Refuses splits that cannot be scored, before hours of training.
 
-    Of classification tasks the first texts are looked at: released test sets
-    without labels have none at all.
+    Where each text has one label the first texts are looked at: released test
+    sets without labels have none at all.
 
     Args:
         tasks: the tasks of a run.
@@ -136,9 +132,9 @@ def check_scored(tasks: Iterable[Task], splits: Iterable[str]) -> None:
                     f"{error} (or score other splits: evaluation.splits has "
                     f"{split!r})"
                 )
-            if task.kind not in (TAGGING, TRANSLATION):
+            for feature in filter(lambda one: one.is_class, task.features):
                 first = task.dataset(split).take(_FIRST).as_numpy_iterator()
-                labels = [example["label"] for example in first]
+                labels = [example[feature.name] for example in first]
                 check_labelled(task.name, split, labels)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
-from mtl_tf.tasks.task import SPLITS, Source
+from mtl_tf.tasks.source import SPLITS, Source
 
 
 def format_of(path: str, formats: Collection[str]) -> str:

@@ -1,8 +1,7 @@
-"""Examples from the user's own files."""
+"""Texts with targets, from the user's own files."""
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -11,17 +10,11 @@ from absl import logging
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.tasks.row_files import Layout, Row, read_table
-from mtl_tf.tasks.task import Source
-
-_MANY = 20  # labels that are never too many
-
-
-class _Examples(NamedTuple):
-    texts: np.ndarray  # bytes, object [n]
-    labels: np.ndarray  # int64 [n]
+from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
 
-class FileSource(Source):
+class TextFileSource(Source):
     """One file a split. A file is read when its split is asked for first.
 
     What is odd keeps its row, is counted, logged once and kept in `warnings`:
@@ -30,42 +23,40 @@ class FileSource(Source):
 
     Args:
         files: path of each split's file.
-        layouts: layout of each split's file.
-        labels: names of the classes; None takes them from the training file,
-            sorted (by value if all are integers).
+        layouts: layout of each split's file; its columns are those of the
+            texts, by feature, and last the target's.
+        target: reads the targets.
 
     Raises:
-        ConfigError: there is neither `labels` nor a training file.
+        ConfigError: there are neither names of labels nor a training file.
     """
 
     def __init__(
         self,
         files: Mapping[str, str],
         layouts: Mapping[str, Layout],
-        labels: Sequence[str] | None = None,
+        target: TextTarget,
     ):
         super().__init__()
         self._files = dict(files)
         self._layouts = dict(layouts)
-        self._given = tuple(labels) if labels is not None else None
+        self._target = target
         self._tables: dict[str, list[Row]] = {}
-        self._splits: dict[str, _Examples] = {}
-        if self._given is None and "train" not in self._files:
+        self._splits: dict[str, dict[str, np.ndarray]] = {}
+        missing = target.given is None and "train" not in self._files
+        if target.needs_labels and missing:
             raise ConfigError("without a training file, labels must be given")
 
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:
-        """Names of the classes."""
-        if self._given is not None:
-            return self._given
-        rows = self._rows("train")
-        found = {row.label for row in rows}
-        if len(found) > max(_MANY, len(rows) // 2):
-            self._note(
-                f"{self._files['train']}: {len(found)} labels in {len(rows)} "
-                "rows: are columns.text and columns.label the other way round?"
-            )
-        return tuple(sorted(found, key=_by_value(found)))
+        """Names of the labels."""
+        if self._target.given is not None or not self._target.needs_labels:
+            return self._target.given or ()
+        values = [row.target for row in self._rows("train")]
+        labels = self._target.collect(values)
+        for doubt in self._target.label_doubts(labels, values):
+            self._note(f"{self._files['train']}: {doubt}")
+        return labels
 
     @property
     def split_names(self) -> tuple[str, ...]:
@@ -74,48 +65,54 @@ class FileSource(Source):
 
     def size(self, split: str) -> int:
         """Returns how many rows the split's file has."""
-        return len(self._examples(split).labels)
+        return len(self._examples(split)[self._target.name])
 
     def dataset(self, split: str) -> tf.data.Dataset:
         """Returns the rows of the split's file, in order."""
-        examples = self._examples(split)
-        return tf.data.Dataset.from_tensor_slices(
-            {"text": examples.texts, "label": examples.labels}
-        )
+        return tf.data.Dataset.from_tensor_slices(self._examples(split))
 
-    def _examples(self, split: str) -> _Examples:
+    def _examples(self, split: str) -> dict[str, np.ndarray]:
         if split not in self._splits:
             path = look_up(split, self._files, "split")
             rows = self._rows(split)
             ids = {label: i for i, label in enumerate(self.labels)}
-            labels = np.array([self._id(path, row, ids) for row in rows])
+            values = [self._encoded(path, row, ids) for row in rows]
             # JSON can spell halves of surrogate pairs, which UTF-8 cannot.
-            texts = [row.text.encode("utf-8", "replace") for row in rows]
-            self._splits[split] = _Examples(
-                np.array(texts, object), labels.astype(np.int64)
-            )
+            columns = zip(*(row.texts for row in rows))
+            self._splits[split] = {
+                name: np.array(
+                    [t.encode("utf-8", "replace") for t in texts], object
+                )
+                for name, texts in zip(self._layouts[split].texts, columns)
+            } | {self._target.name: np.array(values, self._target.dtype)}
             self._tables.pop(split)
         return self._splits[split]
 
-    def _id(self, path: str, row: Row, ids: Mapping[str, int]) -> int:
-        if row.label in ids:
-            return ids[row.label]
-        raise DataError(
-            f"{path}:{row.line}: unknown label {row.label!r}; "
-            f"{hint(row.label, ids)}"
-        )
+    def _encoded(self, path: str, row: Row, ids: Mapping[str, int]):
+        try:
+            return self._target.encode(row.target, ids)
+        except UnknownLabel as error:
+            (label,) = error.args
+            raise DataError(
+                f"{path}:{row.line}: unknown label {label!r}; "
+                f"{hint(label, ids)}"
+            )
 
     def _rows(self, split: str) -> list[Row]:
         if split not in self._tables:
             path = self._files[split]
-            rows, undecodable = read_table(path, self._layouts[split])
+            rows, undecodable = read_table(
+                path, self._layouts[split], self._target.parse
+            )
             self._tables[split] = rows
             self._warn(path, rows, undecodable)
         return self._tables[split]
 
-    def _warn(self, path: str, rows: list[Row], undecodable: list[int]) -> None:
-        broken = [row.line for row in rows if _has_half_pair(row.text)]
-        empty = [row.line for row in rows if not row.text.strip()]
+    def _warn(
+        self, path: str, rows: Sequence[Row], undecodable: list[int]
+    ) -> None:
+        broken = [r.line for r in rows if any(map(_has_half_pair, r.texts))]
+        empty = [r.line for r in rows if not all(t.strip() for t in r.texts)]
         counted = (
             (undecodable, "not UTF-8, read as Latin-1"),
             (broken, 'with half a surrogate pair, replaced by "?"'),
@@ -127,12 +124,8 @@ class FileSource(Source):
             for lines, what in counted
             if lines
         ]
-        if len({row.label for row in rows}) == 1:
-            warnings.append(
-                f"{path}: all {len(rows)} rows are of one class, "
-                f"{rows[0].label!r}"
-            )
-        for warning in warnings:
+        doubts = self._target.doubts([row.target for row in rows])
+        for warning in [*warnings, *(f"{path}: {doubt}" for doubt in doubts)]:
             self._note(warning)
 
     def _note(self, warning: str) -> None:
@@ -142,11 +135,3 @@ class FileSource(Source):
 
 def _has_half_pair(text: str) -> bool:
     return any("\ud800" <= c <= "\udfff" for c in text)
-
-
-def _by_value(labels: set[str]):
-    try:
-        values = {label: int(label) for label in labels}
-    except ValueError:
-        return str
-    return lambda label: (values[label], label)

@@ -25,7 +25,8 @@ from absl import logging
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource, select
-from mtl_tf.tasks.task import Source, Task, text_of
+from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.task import Task
 
 OTHERS = "all folds but the tested one"
 TESTED = "the tested fold"
@@ -118,13 +119,14 @@ class FoldSource(Source):
     @functools.cached_property
     def _tested(self) -> np.ndarray:
         texts, labels = [], []
+        # Only examples with one label each have a class to be divided by.
+        classes = [one.name for one in self._task.features if one.is_class]
         for batch in self._whole().ragged_batch(_AT_ONCE):
-            found = text_of(batch).numpy().tolist()
+            found = self._task.text_of(batch).numpy().tolist()
             texts += found
-            # Sentences of tags have no class to be divided by.
             labels += (
-                batch["label"].numpy().tolist()
-                if "label" in batch
+                batch[classes[0]].numpy().tolist()
+                if classes
                 else [0] * len(found)
             )
         if len(texts) < self._folds:

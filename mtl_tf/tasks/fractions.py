@@ -17,7 +17,8 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.core.random import generator
 from mtl_tf.tasks.hold_out import select
-from mtl_tf.tasks.task import Source, Task
+from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.task import Task
 
 CUT = "drawn part of train"
 

@@ -2,16 +2,12 @@
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.datasets import europarl, multi30k
-from mtl_tf.tasks.task import (
-    NO_FOLDS,
-    SPLITS,
-    TAGGING,
-    TRANSLATION,
-    WHOLE_CORPUS,
-    WITHOUT_TEST,
-)
+from mtl_tf.tasks.source import SPLITS
+from mtl_tf.tasks.task import NO_FOLDS, WHOLE_CORPUS, WITHOUT_TEST
 
 _TWO = ("negative", "positive")
 _FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -23,20 +19,26 @@ class Member:
 
     Attributes:
         dataset: TFDS name of its dataset.
-        labels: names of its classes; () for those of the prepared dataset.
+        labels: names of its labels; () for those of the prepared dataset.
         splits: which of our splits the dataset has, or a mapping to its own
             names; without "validation", a part of "train" is held out.
         pool: see `mtl_tf.tasks.task.Task`.
-        kind: of the task.
-        bleu_tokenizer: see `mtl_tf.tasks.task.Task`.
+        type: name of its task type.
+        settings: further fields of an entry of its type.
     """
 
     dataset: str
     labels: tuple[str, ...] = _TWO
     splits: tuple[str, ...] | Mapping[str, str] = SPLITS
     pool: tuple[str, ...] = WITHOUT_TEST
-    kind: str = "classification"
-    bleu_tokenizer: str = ""
+    type: str = DEFAULT
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of an entry that say the same."""
+        labels = {"labels": list(self.labels)} if self.labels else {}
+        return {**labels, **self.settings}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +71,7 @@ def _reviews(name: str, configs: tuple[str, ...]) -> Group:
 def _columns(name: str, configs: tuple[str, ...]) -> Group:
     """A tagging corpus; its first column is the one that it is known for."""
     members = {
-        config: Member(f"{name}/{config}", labels=(), kind=TAGGING)
+        config: Member(f"{name}/{config}", labels=(), type="tagging")
         for config in configs
     }
     return Group(name, members, usual=configs[:1])
@@ -78,7 +80,7 @@ def _columns(name: str, configs: tuple[str, ...]) -> Group:
 def _pairs(corpus: str, pairs: Iterable[str], **settings) -> dict[str, Member]:
     """Pairs of a parallel corpus."""
     return {
-        pair: Member(f"{corpus}/{pair}", (), kind=TRANSLATION, **settings)
+        pair: Member(f"{corpus}/{pair}", (), type="translation", **settings)
         for pair in pairs
     }
 
@@ -122,7 +124,7 @@ _MULTI30K = _pairs(
         "validation": "validation",
         "test": "test_2016_flickr",
     },
-    bleu_tokenizer="none",
+    settings={"bleu_tokenizer": "none"},
 )
 _EUROPARL = _pairs("europarl", europarl.CONFIGS)
 # The targets of Dong et al. (2015).

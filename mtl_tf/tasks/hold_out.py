@@ -8,7 +8,7 @@ from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.random import generator
-from mtl_tf.tasks.task import Source
+from mtl_tf.tasks.source import Source
 
 KEPT = "train without the held-out part"
 HELD_OUT = "held-out part of train"

@@ -10,7 +10,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.datasets.lines import LineFile
 from mtl_tf.datasets.parallel_lines import TextPair, read_aligned
 from mtl_tf.tasks.prepared import PreparedDataset, Wanted
-from mtl_tf.tasks.task import Source
+from mtl_tf.tasks.source import Source
 
 
 class ParallelFileSource(Source):

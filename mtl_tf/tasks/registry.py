@@ -5,14 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError, DataError, MissingData
-from mtl_tf.tasks.entries import task_of_entry, with_validation
+from mtl_tf.tasks.entries import task_of_entry, task_of_member
 from mtl_tf.tasks.folds import in_fold
-from mtl_tf.tasks.groups import GROUPS, Group, Member
-from mtl_tf.tasks.parallel_source import ParallelDatasetSource
-from mtl_tf.tasks.tagged_readers import DatasetReader
-from mtl_tf.tasks.tagged_source import TaggedSource
-from mtl_tf.tasks.task import TAGGING, TRANSLATION, Task, TaskGroup
-from mtl_tf.tasks.tfds_source import TfdsSource
+from mtl_tf.tasks.groups import GROUPS, Group
+from mtl_tf.tasks.task import Task, TaskGroup
 
 Entry = str | Mapping[str, Any]
 
@@ -201,33 +197,6 @@ def _group_tasks(
     group: Group, names: Iterable[str], data_dir: str, manual_dir: str
 ) -> list[Task]:
     return [
-        _member_task(name, group.members[name], data_dir, manual_dir)
+        task_of_member(name, group.members[name], data_dir, manual_dir)
         for name in names
     ]
-
-
-def _member_task(
-    name: str, member: Member, data_dir: str, manual_dir: str
-) -> Task:
-    where = (member.dataset, data_dir, manual_dir)
-    if member.kind == TAGGING:
-        source = TaggedSource(DatasetReader(*where))
-    elif member.kind == TRANSLATION:
-        source = ParallelDatasetSource(*where)
-    else:
-        source = TfdsSource(*where, labels=member.labels)
-    labels, scheme = member.labels or source.labels, source.scheme
-    splits = member.splits
-    if not isinstance(splits, Mapping):
-        splits = {split: split for split in splits}
-    source, splits = with_validation(name, source, splits, member.kind)
-    return Task(
-        name=name,
-        kind=member.kind,
-        source=source,
-        labels=labels,
-        splits=splits,
-        pool=member.pool,
-        scheme=scheme,
-        bleu_tokenizer=member.bleu_tokenizer,
-    )

@@ -7,7 +7,7 @@ UTF-8 is read as Latin-1. Blank lines at the end of a file are ignored.
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mtl_tf.core.errors import DataError
@@ -17,13 +17,14 @@ from mtl_tf.datasets.sources import read_file, unpack
 
 FORMATS = ("tsv", "csv", "jsonl")
 Column = int | str
+Parse = Callable[[Any, str], Any]
 
 
 class Row(NamedTuple):
     """One example as it stands in a file; lines count from 1."""
 
-    text: str
-    label: str
+    texts: tuple[str, ...]
+    target: Any
     line: int
 
 
@@ -39,18 +40,29 @@ class Layout(NamedTuple):
 
     Attributes:
         format: "tsv", "csv" (RFC 4180) or "jsonl".
-        text, label: names of columns, or numbers of columns, from 0.
+        columns: name of a column, or its number from 0, for each feature: the
+            texts, and last the target.
         header: whether the first row of a tsv or csv file names the columns.
     """
 
     format: str
-    text: Column
-    label: Column
+    columns: Mapping[str, Column]
     header: bool
 
+    @property
+    def texts(self) -> list[str]:
+        """The features that are texts."""
+        return list(self.columns)[:-1]
 
-def read_table(path: str, layout: Layout) -> Table:
+
+def read_table(path: str, layout: Layout, parse: Parse) -> Table:
     """Reads a file.
+
+    Args:
+        path: the file.
+        layout: how it is laid out.
+        parse: `parse(value, column)`: what a target says: a cell, or a JSON
+            value. It raises `ValueError` of one that says nothing.
 
     Raises:
         DataError: the file is missing, unreadable or without rows, or a row is
@@ -59,9 +71,11 @@ def read_table(path: str, layout: Layout) -> Table:
     lines, undecodable = read_lines(path)
     records = _RECORDS[layout.format](path, lines)
     if layout.format == "jsonl":
-        rows = [_from_object(path, *record, layout) for record in records]
+        rows = [
+            _from_object(path, *record, layout, parse) for record in records
+        ]
     else:
-        rows = list(_from_cells(path, records, layout))
+        rows = list(_from_cells(path, records, layout, parse))
     if not rows:
         raise DataError(f"{path} is empty: it has no rows of text and label")
     return Table(rows, undecodable)
@@ -125,14 +139,17 @@ _RECORDS = {"tsv": _tsv_records, "csv": csv_records, "jsonl": json_records}
 
 
 def _from_cells(
-    path: str, records: Iterator[tuple[int, list[str]]], layout: Layout
+    path: str,
+    records: Iterator[tuple[int, list[str]]],
+    layout: Layout,
+    parse: Parse,
 ) -> Iterator[Row]:
-    columns = (layout.text, layout.label)
+    columns = list(layout.columns.values())
     first = next(records, None)
     if first is None:
         return
     if layout.header:
-        columns = tuple(_place(path, first[1], column) for column in columns)
+        columns = [_place(path, first[1], column) for column in columns]
     else:
         records = itertools.chain([first], records)
     for line, cells in records:
@@ -140,15 +157,16 @@ def _from_cells(
             raise _too_few(path, line, cells, layout, columns)
         if len(cells) != len(first[1]):
             raise _another_width(path, line, cells, first, layout)
-        label = _labelled(path, line, cells[columns[1]])
-        yield Row(cells[columns[0]], label, line)
+        *texts, target = (cells[column] for column in columns)
+        target = _parsed(path, line, target, list(layout.columns)[-1], parse)
+        yield Row(tuple(texts), target, line)
 
 
-def _labelled(path: str, line: int, label: str) -> str:
-    label = label.strip()
-    if not label:
-        raise DataError(f"{path}:{line}: the label is empty")
-    return label
+def _parsed(path: str, line: int, value: Any, key: str, parse: Parse) -> Any:
+    try:
+        return parse(value, key)
+    except ValueError as error:
+        raise DataError(f"{path}:{line}: {error}")
 
 
 def _place(path: str, header: Sequence[str], column: Column) -> int:
@@ -177,10 +195,13 @@ def _too_few(
         if len(cells) == 1
         else f"{len(cells)} columns"
     )
+    wanted = [
+        f"the {feature.replace('_', ' ')} is wanted in column {column}"
+        for feature, column in zip(layout.columns, columns)
+    ]
     return DataError(
-        f"{path}:{line}: {found}, but the text is wanted in column "
-        f"{columns[0]} and the label in column {columns[1]} (counted from 0): "
-        f"{_short(cells[0])}"
+        f"{path}:{line}: {found}, but {' and '.join(wanted)} (counted from "
+        f"0): {_short(cells[0])}"
     )
 
 
@@ -204,27 +225,26 @@ def _another_width(
 
 
 def _from_object(
-    path: str, line: int, value: dict[str, Any], layout: Layout
+    path: str,
+    line: int,
+    value: dict[str, Any],
+    layout: Layout,
+    parse: Parse,
 ) -> Row:
-    for key in (layout.text, layout.label):
+    keys = list(layout.columns.values())
+    for key in keys:
         if key not in value:
             raise DataError(
                 f"{path}:{line}: no key {key!r}; {hint(str(key), value)}"
             )
-    text, label = value[layout.text], value[layout.label]
-    if not isinstance(text, str):
-        raise DataError(
-            f"{path}:{line}: {layout.text!r} must be a string, found "
-            f"{_short(text)}"
-        )
-    if not isinstance(label, (str, int)):
-        raise DataError(
-            f"{path}:{line}: {layout.label!r} must be a string or an integer, "
-            f"found {_short(label)}"
-        )
-    if isinstance(label, bool):
-        label = json.dumps(label)
-    return Row(text, _labelled(path, line, str(label)), line)
+    *texts, target = (value[key] for key in keys)
+    for key, text in zip(keys, texts):
+        if not isinstance(text, str):
+            raise DataError(
+                f"{path}:{line}: {key!r} must be a string, found {_short(text)}"
+            )
+    target = _parsed(path, line, target, keys[-1], parse)
+    return Row(tuple(texts), target, line)
 
 
 def _short(value: Any, length: int = 40) -> str:

@@ -10,6 +10,7 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
+from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.span_tags import (
     BILOU,
     from_bilou,
@@ -18,7 +19,6 @@ from mtl_tf.tasks.span_tags import (
     odd_tags,
 )
 from mtl_tf.tasks.tagged_readers import Reader, Tagged
-from mtl_tf.tasks.task import Source
 from mtl_tf.text import span_schemes
 
 #: What an entry may call the scheme of its data.

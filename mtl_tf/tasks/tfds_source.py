@@ -1,73 +1,69 @@
-"""Examples from TFDS datasets, the catalogue's and our own."""
+"""Texts with targets, from TFDS datasets, the catalogue's and our own."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
-from mtl_tf.tasks.prepared import (
-    LABEL_KINDS,
-    PreparedDataset,
-    Wanted,
-    class_names,
-)
-from mtl_tf.tasks.task import Source
+from mtl_tf.tasks.prepared import PreparedDataset, Wanted
+from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
 
-class TfdsSource(Source):
+class TextDatasetSource(Source):
     """A TFDS dataset, prepared when it is asked for first.
 
     Args:
         name: of the dataset, with its config: "fdu_mtl/books", "glue/sst2".
         data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
-        text: the feature that holds the text.
-        label: the feature that holds the label: a ClassLabel, integers or
-            strings.
-        labels: names of the classes. None takes a ClassLabel's names, or the
-            labels of the training split, sorted. For a ClassLabel they are
-            its own names, in any order.
-        train: the split to take the labels from.
+        columns: the dataset's feature for each feature: the texts, and last
+            the target.
+        target: reads the targets.
+        train: the split to take the labels from, where neither the target
+            nor the dataset names them.
     """
 
     def __init__(
         self,
         name: str,
-        data_dir: str = "",
-        manual_dir: str = "",
-        text: str = "text",
-        label: str = "label",
-        labels: Sequence[str] | None = None,
+        data_dir: str,
+        manual_dir: str,
+        columns: Mapping[str, str],
+        target: TextTarget,
         train: str = "train",
     ):
         super().__init__()
         self.name = name
-        wanted = (
-            Wanted("text", text, (tf.string,), 0, "text"),
-            Wanted("label", label, LABEL_KINDS, 0, "a label"),
-        )
+        *texts, (_, self._column) = columns.items()
+        self._texts = dict(texts)
+        wanted = [
+            Wanted(role, column, (tf.string,), 0, "text")
+            for role, column in self._texts.items()
+        ]
         self._dataset = PreparedDataset(
-            name, data_dir, manual_dir, wanted, self.warnings
+            name,
+            data_dir,
+            manual_dir,
+            [*wanted, target.wanted(self._column)],
+            self.warnings,
         )
-        self._text = text
-        self._label = label
-        self._given = tuple(labels) if labels is not None else None
+        self._target = target
         self._train = train
 
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:
-        """Names of the classes."""
-        if self._given is not None:
-            return self._given
-        names = class_names(self._dataset.feature(self._label))
+        """Names of the labels."""
+        if self._target.given is not None or not self._target.needs_labels:
+            return self._target.given or ()
+        names = self._target.names_of(self._feature)
         if names is not None:
             return names
-        found = {label for _, label in self._raw(self._train)}
-        key = None if all(isinstance(x, str) for x in found) else int
-        return tuple(map(str, sorted(found, key=key)))
+        rows = self._raw(self._train)
+        return self._target.collect([value for _, value in rows])
 
     @property
     def split_names(self) -> tuple[str, ...]:
@@ -80,54 +76,56 @@ class TfdsSource(Source):
 
     def dataset(self, split: str) -> tf.data.Dataset:
         """Returns the examples of a split or of a slice of one, in order."""
-        names = class_names(self._dataset.feature(self._label))
-        if names is None:
+        convert = self._target.converter(
+            self._feature, self.labels, f"dataset {self.name}"
+        )
+        if convert is None:
             return self._coded(split)
-        order = self._order(names)
 
-        def convert(example):
-            label = example[self._label]
-            # -1 stands for "not labelled".
-            known = tf.gather(order, tf.maximum(label, 0))
-            label = tf.where(label < 0, label, known)
-            return {"text": example[self._text], "label": label}
+        def converted(example):
+            texts = {name: example[c] for name, c in self._texts.items()}
+            return texts | {self._target.name: convert(example[self._column])}
 
-        return self._dataset.examples(split).map(convert)
+        return self._dataset.examples(split).map(converted)
 
-    def _order(self, names: tuple[str, ...]) -> tf.Tensor:
-        """The task's label id for each of the dataset's class numbers."""
-        if sorted(self.labels) != sorted(names):
-            raise ConfigError(
-                f"labels {list(self.labels)} are not those of the dataset "
-                f"{self.name}: {list(names)}"
-            )
-        ids = [self.labels.index(name) for name in names]
-        return tf.constant(ids, tf.int64)
+    @property
+    def _feature(self) -> Any:
+        return self._dataset.feature(self._column)
 
-    def _raw(self, split: str) -> list[tuple[bytes, str | int]]:
-        return [
-            (example[self._text], _plain(example[self._label]))
-            for example in self._dataset.examples(split).as_numpy_iterator()
-        ]
+    def _raw(self, split: str) -> list[tuple[list[bytes], Any]]:
+        rows = []
+        examples = self._dataset.examples(split).as_numpy_iterator()
+        for number, example in enumerate(examples):
+            texts = [example[column] for column in self._texts.values()]
+            try:
+                value = self._target.from_tensor(example[self._column])
+            except ValueError as error:
+                raise DataError(f"{self._place(split, number)}: {error}")
+            rows.append((texts, value))
+        return rows
 
     def _coded(self, split: str) -> tf.data.Dataset:
-        """Examples whose labels are not numbered by the dataset."""
+        """Examples whose targets are not numbered by the dataset."""
         rows = self._raw(split)
         ids = {label: i for i, label in enumerate(self.labels)}
-        for number, (_, label) in enumerate(rows):
-            if str(label) not in ids:
+        values = []
+        for number, (_, value) in enumerate(rows):
+            try:
+                values.append(self._target.encode(value, ids))
+            except UnknownLabel as error:
+                (label,) = error.args
                 raise DataError(
-                    f"dataset {self.name}, split {split}, example {number}: "
-                    f"unknown label {str(label)!r}; {hint(str(label), ids)}"
+                    f"{self._place(split, number)}: unknown label {label!r}; "
+                    f"{hint(label, ids)}"
                 )
-        texts = np.array([text for text, _ in rows], object)
-        labels = np.array([ids[str(label)] for _, label in rows], np.int64)
+        texts = {
+            name: np.array([row[n] for row, _ in rows], object)
+            for n, name in enumerate(self._texts)
+        }
+        numbers = np.array(values, self._target.dtype)
         return tf.data.Dataset.from_tensor_slices(
-            {"text": texts, "label": labels}
+            texts | {self._target.name: numbers}
         )
 
-
-def _plain(label: Any) -> str | int:
-    if isinstance(label, bytes):
-        return label.decode("utf-8", "replace").strip()
-    return int(label)
+    def _place(self, split: str, number: int) -> str:
+        return f"dataset {self.name}, split {split}, example {number}"

@@ -11,10 +11,12 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.text.characters import CharacterEncoder
 from mtl_tf.text.characters import casing as casing_of
 from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer, valid_utf8
-from mtl_tf.text.vocabulary import Vocabulary
+from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 TOKENIZER_FILE = "tokenizer.json"
 VOCABULARY_FILE = "vocabulary.txt"
+#: Name of the special token between two texts.
+SEPARATOR = "<sep>"
 
 
 class TextEncoder:
@@ -98,6 +100,20 @@ class TextEncoder:
         if self.casing:
             found["casing"] = words.with_flat_values(casing_of(flat))
         return found
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of what `of_texts` returns."""
+        more = {"characters": self.characters, "casing": self.casing}
+        return ("tokens", *(name for name, there in more.items() if there))
+
+    @property
+    def separator(self) -> int:
+        """The id between two texts that stand one after the other."""
+        names = self.vocabulary.specials
+        if SEPARATOR in names:
+            return len(first_tokens()) + names.index(SEPARATOR)
+        return self.vocabulary.OOV
 
     @property
     def size(self) -> int:

@@ -12,6 +12,8 @@ from mtl_tf.text.encoder import TextEncoder
 
 #: Folder of the source language's files, beside those of the targets.
 SOURCE = "source"
+#: The other side of a pair, and the column of its ids.
+TARGET = "target"
 
 
 def languages_of(pair: str) -> tuple[str, str]:
@@ -57,24 +59,28 @@ class PairEncoder:
         self.source = source
         self.target = target
 
-    def of_pairs(
-        self, sources: tf.Tensor, targets: tf.Tensor
+    #: The time axis of each column.
+    axes = {"tokens": SOURCE, TARGET: TARGET}
+
+    def __call__(
+        self, pairs: Mapping[str, tf.Tensor]
     ) -> dict[str, tf.RaggedTensor]:
         """Returns what a model reads of pairs.
 
         Args:
-            sources, targets: string [n], of any bytes.
+            pairs: "source" and maybe "target", string [n], of any bytes.
 
         Returns:
             `tokens` int32 [n, None]: the source's ids, without EOS; `target`
             int32 [n, None]: the target's ids, without BOS and with EOS.
         """
-        ids = self.target(targets)
-        ends = tf.fill([ids.nrows(), 1], self.target.vocabulary.EOS)
-        return {
-            "tokens": self.source(sources),
-            "target": tf.concat([ids, tf.cast(ends, tf.int32)], axis=1),
-        }
+        found = {"tokens": self.source(pairs[SOURCE])}
+        if TARGET in pairs:
+            ids = self.target(pairs[TARGET])
+            ends = tf.fill([ids.nrows(), 1], self.target.vocabulary.EOS)
+            ends = tf.cast(ends, tf.int32)
+            found[TARGET] = tf.concat([ids, ends], axis=1)
+        return found
 
 
 class TranslationText:

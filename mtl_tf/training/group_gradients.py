@@ -91,7 +91,7 @@ class GroupedGradients:
             step = tf.cast(batch["step"], tf.int32)
             order = projection_order(groups, tf.stack([self.seed, step]))
             weights = pcgrad_weights(products, order)
-        if hasattr(self.loss_weighting, "update"):
+        if self.loss_weighting.adapts:
             products = self._products(stacked, self.balanced, groups)
             norms = tf.sqrt(tf.linalg.diag_part(products))
             whole = _summed([loss])[0]

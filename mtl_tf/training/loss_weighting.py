@@ -16,6 +16,10 @@ class StaticWeights(keras.layers.Layer):
     Args:
         weights: one factor per task, zero or positive.
 
+    Attributes:
+        adapts: whether `update` has to be called with the norms of the tasks'
+            gradients.
+
     Call arguments:
         task: int32 [G], the task of each group.
         loss: float32 [G].
@@ -23,6 +27,8 @@ class StaticWeights(keras.layers.Layer):
     Returns:
         The weighted losses, float32 [G].
     """
+
+    adapts = False
 
     def __init__(self, weights: Sequence[float], **kwargs):
         super().__init__(**kwargs)
@@ -92,6 +98,8 @@ class GradNormWeights(StaticWeights):
         alpha: 0 makes all norms equal; more of it lets slow tasks have more.
         learning_rate: of the factors, by plain gradient descent.
     """
+
+    adapts = True
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ def group_losses(
 
     Args:
         outputs: `loss`, float32 [G, B].
-        batch: `weight` [G, B], 0 on filler rows, and `normalizer` [G], the
+        batch: `weight` [G, B], 0 on padding rows, and `normalizer` [G], the
             examples of the group in the global batch.
 
     Returns:
@@ -53,7 +53,7 @@ def auxiliary_loss(
 
     Args:
         outputs: `losses` by name. One of shape [G, B] is a loss of each
-            example: filler rows do not count, and each group's mean is over
+            example: padding rows do not count, and each group's mean is over
             its examples in the global batch, as in `group_losses`. A scalar
             is taken for the whole replica, and replicas are averaged.
         batch: see `group_losses`.

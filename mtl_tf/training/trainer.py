@@ -209,7 +209,7 @@ def split_rows(
 
     Parts may be empty: B need not be known while tracing, nor be large enough.
     """
-    rows = tf.shape(batch["tokens"])[1]
+    rows = tf.shape(batch["weight"])[1]
     ends = [rows * n // shards for n in range(shards + 1)]
     # What has no rows belongs to the whole.
     whole = ("task", "normalizer", "step")

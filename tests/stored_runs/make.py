@@ -62,7 +62,7 @@ def _files(pattern: str) -> dict[str, str]:
 def _texts(name: str) -> dict:
     return {
         "name": name,
-        "kind": "classification",
+        "type": "classification",
         "files": _files("order.{}.tsv"),
         "columns": {"text": 1, "label": 0},
     }
@@ -70,14 +70,14 @@ def _texts(name: str) -> dict:
 
 def _spans() -> dict:
     files = _files("spans.{}.conll")
-    tags = {"kind": "tagging", "train_scheme": "iobes"}
+    tags = {"type": "tagging", "train_scheme": "iobes"}
     return {"name": "spans", **tags, "files": files}
 
 
 def _pair(language: str) -> dict:
     source, target = _files("lines.{}.xx"), _files("lines.{}." + language)
     files = {s: {"source": source[s], "target": target[s]} for s in source}
-    return {"name": f"xx-{language}", "kind": "translation", "files": files}
+    return {"name": f"xx-{language}", "type": "translation", "files": files}
 
 
 _TRANSFORMER = {"layers": 2, "units": 8, "heads": 2, "feed_forward": 8}

@@ -38,7 +38,7 @@ def write(folder, seed, sizes=None):
         entries.append(
             {
                 "name": task,
-                "kind": "classification",
+                "type": "classification",
                 "files": files,
                 "columns": {"text": 1, "label": 0},
                 "labels": ["0", "1"],

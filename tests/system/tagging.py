@@ -28,7 +28,7 @@ def entries(folder, mood=False):
     for split, text in (("train", TRAIN), ("validation", TRAIN)):
         files[split] = written(folder, f"{split}.conll", text)
     files["test"] = written(folder, "test.conll", TEST)
-    own = {"kind": "tagging", "files": files}
+    own = {"type": "tagging", "files": files}
     found = [
         own | {"name": "chunks", "train_scheme": "iobes"},
         own | {"name": "words", "columns": {"tags": 1}},

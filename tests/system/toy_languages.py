@@ -18,7 +18,7 @@ def write(folder, seed, sizes, longest=5):
     """Writes files of all targets; returns their config entries."""
     rng = np.random.default_rng(seed)
     entries = {
-        f"xx-{name}": {"name": f"xx-{name}", "kind": "translation", "files": {}}
+        f"xx-{name}": {"name": f"xx-{name}", "type": "translation", "files": {}}
         for name in TARGETS
     }
     for split, size in sizes.items():

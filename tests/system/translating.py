@@ -26,7 +26,7 @@ def entries(folder):
         splits = ("train", "validation", "test")
         files = {split: dict(paths) for split in splits}
         name = f"xx-{language}"
-        made.append({"name": name, "kind": "translation", "files": files})
+        made.append({"name": name, "type": "translation", "files": files})
     return made
 
 

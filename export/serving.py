@@ -1,0 +1,376 @@
+"""The served functions of a run: raw strings in, answers out, in one graph."""
+
+import abc
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.layers import recurrence
+from mtl_tf.models.multi_task import MultiTaskModel
+from mtl_tf.pipelines.text_examples import TextExamples
+from mtl_tf.tasks import task_types
+from mtl_tf.tasks.features import inputs
+
+Tensors = dict[str, tf.Tensor]
+
+
+class Served(abc.ABC):
+    """The tasks of one type of a run.
+
+    Args:
+        run: what `mtl_tf.load` returned.
+        models: what predicts each task of the run, in the order of the tasks'
+            numbers: one model for all, or fine-tuned copies.
+        tasks: the numbers of the tasks.
+
+    Attributes:
+        encoder: the run's texts; its tables must be tracked by the export.
+        inputs: the names of the strings [batch] that a signature takes.
+    """
+
+    inputs: tuple[str, ...] = ("text",)
+
+    def __init__(self, run: Any, models: Sequence[Any], tasks: Sequence[int]):
+        self.encoder = run.encoder
+        self.models, self.tasks = list(models), list(tasks)
+        self.described = list(run.tasks)
+        self.names = [self.described[task]["name"] for task in self.tasks]
+        # Traced once, whatever the number of signatures that call them.
+        self._read = tf.function(self.read, input_signature=[self._strings()])
+        self._forward: dict[tuple, Callable] = {}
+        for task in self.tasks:
+            model, key = self.models[task], self.key_of(task)
+            self._forward[id(model), key] = tf.function(
+                functools.partial(self.run, model, key),
+                input_signature=[tf.TensorSpec([], tf.int32), self.specs()],
+            )
+
+    def _strings(self) -> dict[str, tf.TensorSpec]:
+        return {n: tf.TensorSpec([None], tf.string, n) for n in self.inputs}
+
+    @property
+    def tables(self) -> list[Any]:
+        """Tables that an export has to track beside the encoder's."""
+        return []
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """JSON files that travel with an export, by name."""
+        return {}
+
+    @classmethod
+    @abc.abstractmethod
+    def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
+        """What the outputs of one row say, in the form of `Run.predict`."""
+
+    @abc.abstractmethod
+    def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
+        """What the model reads of strings, and what else answers need.
+
+        Args:
+            inputs: string [batch] by name.
+
+        Returns:
+            Both by name, [batch, time, ...] or [batch, ...].
+        """
+
+    @abc.abstractmethod
+    def specs(self) -> dict[str, tf.TensorSpec]:
+        """The shapes of what the model reads."""
+
+    @abc.abstractmethod
+    def run(
+        self, model: Any, key: Any, task: tf.Tensor, features: Tensors
+    ) -> Tensors:
+        """What a model says of texts of a task.
+
+        Args:
+            model: one of `models`.
+            key: what `key_of` returned.
+            task: int32 [], the task's number.
+            features: the first thing that `read` returned.
+
+        Returns:
+            By name, [batch, ...].
+        """
+
+    @abc.abstractmethod
+    def nothing(self, features: Tensors) -> Tensors:
+        """The same of rows that no task answers."""
+
+    @abc.abstractmethod
+    def answer(
+        self,
+        found: Tensors,
+        beside: Tensors,
+        number: tf.Tensor,
+        task: int | None = None,
+    ) -> Tensors:
+        """The outputs of a signature.
+
+        Args:
+            found: what `run` returned.
+            beside: the second thing that `read` returned.
+            number: int32 [batch], the task of each row; -1 if unknown.
+            task: the number of all rows' task, where the signature is one's.
+        """
+
+    def key_of(self, task: int) -> Any:
+        """What a model has a trace for: tasks of equal keys share one."""
+        return self.models[task].key_of(task)
+
+    def for_task(self, task: int) -> Callable[..., Tensors]:
+        """The function of one task's signature: `inputs` to outputs."""
+
+        def serve(**strings: tf.Tensor) -> Tensors:
+            features, beside = self._read(strings)
+            forward = self._forward[self._trace(task)]
+            found = forward(tf.constant(task), features)
+            rows = tf.size(strings[self.inputs[0]])
+            return self.answer(found, beside, tf.fill([rows], task), task)
+
+        return _signature(serve, self.inputs)
+
+    def for_all(self) -> Callable[..., Tensors]:
+        """The function of `serving_default`: `inputs` and `task` [batch].
+
+        A row with an unknown task gets empty strings and zeros.
+        """
+
+        def serve(task: tf.Tensor, **strings: tf.Tensor) -> Tensors:
+            same = tf.equal(task[:, None], tf.constant(self.names)[None])
+            known = tf.reduce_any(same, 1)
+            place = tf.argmax(same, 1, output_type=tf.int32)
+            number = tf.where(known, tf.gather(self.tasks, place), -1)
+            features, beside = self._read(strings)
+            found = self._run_mixed(features, number)
+            return self.answer(found, beside, number)
+
+        return _signature(serve, (*self.inputs, "task"))
+
+    def padded(
+        self, found: Mapping[str, tf.RaggedTensor], first: str = "tokens"
+    ) -> Tensors:
+        """Ragged features [batch, None, ...] as tensors of one time.
+
+        Args:
+            found: the features of one time axis.
+            first: the one that tells how long they are.
+        """
+        tokens = found[first]
+        # A recurrence over no step at all fails where no text has a word.
+        longest = tf.maximum(tokens.bounding_shape(out_type=tf.int32)[1], 1)
+        rows = tf.cast(tokens.nrows(), tf.int32)
+
+        def dense(part: tf.RaggedTensor) -> tf.Tensor:
+            inner = part.flat_values.shape[1:]
+            shape = tf.stack([rows, longest, *inner])
+            return tf.ensure_shape(
+                part.to_tensor(shape=shape), (None, *part.shape[1:])
+            )
+
+        return {name: dense(part) for name, part in found.items()}
+
+    def _run_mixed(self, features: Tensors, number: tf.Tensor) -> Tensors:
+        """Runs each task on its own rows; rows of task -1 get nothing."""
+        found = self.nothing(features)
+        for forward, tasks in self._tasks_by_trace():
+            for task in tf.constant(tasks):
+                mine = tf.where(tf.equal(number, task))
+                if tf.size(mine) > 0:
+                    part = forward(task, rows_of(features, mine))
+                    found = updated(found, mine, part)
+        return found
+
+    def _tasks_by_trace(self) -> list[tuple[Callable, list[int]]]:
+        groups: dict[tuple, list[int]] = {}
+        for task in self.tasks:
+            groups.setdefault(self._trace(task), []).append(task)
+        return [(self._forward[key], tasks) for key, tasks in groups.items()]
+
+    def _trace(self, task: int) -> tuple:
+        return id(self.models[task]), self.key_of(task)
+
+
+def _signature(
+    function: Callable[..., Tensors], names: Sequence[str]
+) -> Callable[..., Tensors]:
+    """A function of strings [batch] with these names, for an export."""
+
+    def named(*strings: tf.Tensor) -> Tensors:
+        return function(**dict(zip(names, strings)))
+
+    # A signature's inputs are called like the parameters of its function.
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    named.__signature__ = inspect.Signature(
+        [inspect.Parameter(name, kind) for name in names]
+    )
+    specs = [tf.TensorSpec([None], tf.string, name) for name in names]
+    return tf.function(named, input_signature=specs)
+
+
+class ServedSharing(Served):
+    """Tasks of models with a sharing scheme."""
+
+    def __init__(self, run, models, tasks):
+        described = run.tasks[tasks[0]]
+        task_type = task_types.of(described["type"])
+        features = inputs(task_type.features(described["labels"], described))
+        self.examples = TextExamples(run.encoder, features)
+        super().__init__(run, models, tasks)
+
+    @abc.abstractmethod
+    def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
+        """The outputs [batch, ...] that answers need, of a model's own."""
+
+    def specs(self) -> dict[str, tf.TensorSpec]:
+        """The columns of the task type's input features."""
+        specs = {}
+        for name in self.examples.axes:
+            shape = [None, None]
+            if name.endswith("characters"):
+                shape.append(self.encoder.characters.max_word_length)
+            specs[name] = tf.TensorSpec(shape, tf.int32)
+        return specs
+
+    def run(
+        self,
+        model: MultiTaskModel,
+        key: Any,
+        task: tf.Tensor,
+        features: Tensors,
+    ) -> Tensors:
+        """A forward pass."""
+        rows = tf.shape(features["tokens"])[0]
+        batch = {
+            name: _at_least_one_row(part)[None]
+            for name, part in features.items()
+        }
+        # Servers run without XLA: nothing compiled may stay in the graph.
+        with recurrence.options(jit=False):
+            outputs = model(
+                {"task": task[None], **batch}, training=False, key=key
+            )
+        found = self.outputs(outputs)
+        return {name: part[:rows] for name, part in found.items()}
+
+
+class ServedTexts(ServedSharing):
+    """Tasks of whole texts, which are the features that their type declares."""
+
+    def __init__(self, run, models, tasks):
+        described = run.tasks[tasks[0]]
+        features = task_types.of(described["type"]).features(
+            described["labels"], described
+        )
+        self.inputs = tuple(feature.name for feature in inputs(features))
+        super().__init__(run, models, tasks)
+
+    def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
+        """The texts' ids and features, each time axis padded by itself."""
+        columns = self.examples(inputs)
+        features: Tensors = {}
+        for axis in dict.fromkeys(self.examples.axes.values()):
+            own = {
+                name: tf.cast(column, tf.int32)
+                for name, column in columns.items()
+                if self.examples.axes[name] == axis
+            }
+            features |= self.padded(own, next(iter(own)))
+        return features, {}
+
+
+class ServedLabels(ServedSharing):
+    """Tasks whose answers are labels of theirs."""
+
+    def __init__(self, run, models, tasks):
+        super().__init__(run, models, tasks)
+        tasks = self.described
+        labels = {task: tasks[task]["labels"] for task in self.tasks}
+        self.counts = {task: len(part) for task, part in labels.items()}
+        self.width = max(self.counts.values())
+        table = np.full((len(tasks), self.width), "", object)
+        for task, part in labels.items():
+            table[task, : len(part)] = part
+        self.classes = tf.constant(table.tolist(), tf.string)
+
+    def classes_of(
+        self, number: tf.Tensor, task: int | None = None
+    ) -> tf.Tensor:
+        """The labels of each row's task, string [batch, labels].
+
+        Args:
+            number, task: see `answer`.
+        """
+        if task is not None:
+            own = self.classes[task, : self.counts[task]]
+            return tf.repeat(own[None], tf.size(number), axis=0)
+        empty = tf.fill([1, self.width], "")
+        return tf.gather(tf.concat([empty, self.classes], 0), number + 1)
+
+
+def _at_least_one_row(part: tf.Tensor) -> tf.Tensor:
+    """Pads a batch of no texts, which convolutions by oneDNN get wrong."""
+    missing = tf.cast(tf.equal(tf.shape(part)[0], 0), tf.int32)
+    others = [[0, 0]] * (part.shape.rank - 1)
+    return tf.pad(part, [[0, missing], *others])
+
+
+def rows_of(features: Tensors, rows: tf.Tensor) -> Tensors:
+    """Some rows [n, 1] of features."""
+    return {name: tf.gather_nd(part, rows) for name, part in features.items()}
+
+
+def updated(found: Tensors, rows: tf.Tensor, part: Tensors) -> Tensors:
+    """What was found, with `part` in place of the rows [n, 1]."""
+    return {
+        name: tf.tensor_scatter_nd_update(old, rows, part[name])
+        for name, old in found.items()
+    }
+
+
+DEFAULT = "serving_default"
+
+
+def all_served(run: Any, models: Sequence[Any]) -> dict[str, Served]:
+    """What is served of each task type of a run, by type.
+
+    Args:
+        run: what `mtl_tf.load` returned.
+        models: see `Served`.
+    """
+    from . import task_types as served_types
+
+    numbers: dict[str, list[int]] = {}
+    for number, task in enumerate(run.tasks):
+        numbers.setdefault(task["type"], []).append(number)
+    return {
+        name: served_types.of(name)(run, models, tasks)
+        for name, tasks in numbers.items()
+    }
+
+
+def functions(
+    served: Mapping[str, Served], tasks: Sequence[Mapping[str, Any]]
+) -> dict[str, Callable[..., Tensors]]:
+    """The functions of all signatures of a run, by signature.
+
+    They are one for each task, by the task's name, and `serving_default`,
+    whose rows name their tasks, where all tasks are of one type.
+
+    Args:
+        served: what `all_served` returned.
+        tasks: name and type of each of the run's tasks.
+    """
+    found = {
+        task["name"]: served[task["type"]].for_task(number)
+        for number, task in enumerate(tasks)
+    }
+    if len(served) == 1:
+        (only,) = served.values()
+        found[DEFAULT] = only.for_all()
+    return found

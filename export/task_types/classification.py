@@ -1,0 +1,51 @@
+"""Classification: the label of a text and the scores of all labels."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from ..serving import ServedLabels, ServedTexts, Tensors
+
+
+class ServedClassification(ServedTexts, ServedLabels):
+    """Classification.
+
+    Its signatures return `label` [batch], `scores` [batch, labels] and
+    `classes` [batch, labels], the labels that the scores belong to.
+    """
+
+    def nothing(self, features: Tensors) -> Tensors:
+        """Zeros."""
+        rows = tf.shape(features["tokens"])[0]
+        return {
+            "number": tf.zeros([rows], tf.int32),
+            "scores": tf.zeros([rows, self.width]),
+        }
+
+    def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
+        """Class numbers [batch] and scores [batch, width]."""
+        scores = tf.cast(outputs["scores"][0], tf.float32)
+        return {
+            "number": outputs["prediction"][0],
+            "scores": scores[:, : self.width],
+        }
+
+    def answer(self, found, beside, number, task=None) -> Tensors:
+        """Names and scores of classes."""
+        del beside
+        classes = self.classes_of(number, task)
+        return {
+            "label": tf.gather(classes, found["number"], batch_dims=1),
+            "scores": found["scores"][:, : classes.shape[1]],
+            "classes": classes,
+        }
+
+    @classmethod
+    def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
+        """`label` and `scores` by label."""
+        scores = dict(zip(outputs["classes"], outputs["scores"]))
+        return {"label": outputs["label"], "scores": scores}
+
+
+TYPE = ServedClassification

@@ -1,0 +1,79 @@
+"""Tagging: the tokens of a text and their tags."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from ..serving import ServedLabels, Tensors
+
+
+class ServedTagging(ServedLabels):
+    """Tagging, decoded in the graph.
+
+    Its signatures return `length` [batch], how many tokens a text has, and
+    [batch, time] of each token: `tokens`, itself; `tags`; `starts` and `ends`,
+    where it stands in its text, in characters; and `confidence`, its tag's
+    probability. Behind the last token are "" and 0; the time is at least 1.
+    """
+
+    def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
+        """The words' ids and features, and the words and their places."""
+        located = self.encoder.tokenizer.locate(inputs["text"])
+        if self.encoder.max_length:
+            stop = self.encoder.max_length
+            located = tuple(part[:, :stop] for part in located)
+        words, starts, ends = located
+        features = self.padded(self.encoder.of_words(words))
+        places = {"tokens": words, "starts": starts, "ends": ends}
+        length = tf.cast(words.row_lengths(), tf.int32)
+        return features, {**self.padded(places), "length": length}
+
+    def nothing(self, features: Tensors) -> Tensors:
+        """Zeros."""
+        shape = tf.shape(features["tokens"])
+        return {
+            "number": tf.zeros(shape, tf.int32),
+            "confidence": tf.zeros(shape),
+        }
+
+    def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
+        """Numbers and confidences of tags, both [batch, time]."""
+        return {
+            "number": outputs["prediction"][0],
+            "confidence": tf.cast(outputs["confidence"][0], tf.float32),
+        }
+
+    def answer(self, found, beside, number, task=None) -> Tensors:
+        """Tokens, their tags and their places."""
+        classes = self.classes_of(number, task)
+        length = tf.where(number < 0, 0, beside["length"])
+        whole = {
+            "tags": tf.gather(classes, found["number"], batch_dims=1),
+            "confidence": found["confidence"],
+            **{name: beside[name] for name in ("tokens", "starts", "ends")},
+        }
+        real = tf.sequence_mask(length, tf.shape(whole["tags"])[1])
+        cut = {
+            name: tf.where(real, part, "" if part.dtype == tf.string else 0)
+            for name, part in whole.items()
+        }
+        return {**cut, "length": length}
+
+    @classmethod
+    def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
+        """`tokens`, `tags`, `offsets` and `confidence`."""
+        cut = {
+            name: values[: outputs["length"]]
+            for name, values in outputs.items()
+            if name != "length"
+        }
+        return {
+            "tokens": cut["tokens"],
+            "tags": cut["tags"],
+            "offsets": [list(pair) for pair in zip(cut["starts"], cut["ends"])],
+            "confidence": cut["confidence"],
+        }
+
+
+TYPE = ServedTagging

@@ -1,0 +1,164 @@
+"""What evaluation asks of a task type."""
+
+import abc
+import dataclasses
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core import files
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskPredictions:
+    """What a model said about one task's examples.
+
+    Attributes:
+        name: the task's name.
+        labels: the right ones of n examples: integers [n], or what the task's
+            type has instead.
+        predictions: of n examples, of the same form.
+        class_names: names of the labels.
+        type: name of the task's type.
+        metrics: names of the metrics; the first is the primary one.
+        losses: numbers [n], the loss of each example, or None.
+        clean: bool [n], the clean part (`clean.SeenTexts`), or None where
+            it is not known.
+        validation_in_training: how many of the task's validation texts
+            stand in its training texts too, or None where not known.
+        diagnostics: numbers [n] by name that the model gives for each
+            example beside its prediction, such as whether a discriminator
+            guessed the task. They have no part in any score.
+        scores: numbers [n, classes] behind the predictions, or None. They
+            are only scored by types that say so.
+        settings: what the type knows of the task; see `TaskType.settings`.
+        variants: further pairs of predictions and labels that the type's
+            scorer takes, by name.
+    """
+
+    name: str
+    labels: Sequence[Any] | np.ndarray
+    predictions: Sequence[Any] | np.ndarray
+    class_names: Sequence[str]
+    type: str = "classification"
+    metrics: Sequence[str] = ("accuracy", "macro_f1")
+    losses: Sequence[float] | np.ndarray | None = None
+    clean: Sequence[bool] | np.ndarray | None = None
+    validation_in_training: int | None = None
+    diagnostics: Mapping[str, Sequence[float] | np.ndarray] = dataclasses.field(
+        default_factory=dict
+    )
+    scores: Sequence[Sequence[float]] | np.ndarray | None = None
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    variants: Mapping[str, tuple[Sequence[Any], Sequence[Any]]] = (
+        dataclasses.field(default_factory=dict)
+    )
+
+
+class Scorer(abc.ABC):
+    """Scores the predictions of one task, on parts of its examples.
+
+    Args:
+        task: the predictions.
+
+    Attributes:
+        size: how many examples there are.
+    """
+
+    size: int
+
+    @abc.abstractmethod
+    def __init__(self, task: TaskPredictions):
+        pass
+
+    @abc.abstractmethod
+    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+        """The scores of the examples where bool [n] `chosen` holds.
+
+        Returns:
+            "examples", how many there are, and each metric's score by name,
+            None where there is nothing to score.
+        """
+
+    def details(self) -> dict[str, Any]:
+        """What the whole has beside its scores; nothing by default."""
+        return {}
+
+
+class Scoring(abc.ABC):
+    """How the tasks of a type are scored and their predictions written.
+
+    Attributes:
+        scorer: the class of its scorers.
+        titles: how tables call its metrics, by name.
+        ending: of a file of predictions.
+    """
+
+    scorer: type[Scorer]
+    titles: Mapping[str, str] = {}
+    ending = "jsonl"
+
+    def write(
+        self, directory: str, inputs: Sequence[Any], task: TaskPredictions
+    ) -> str:
+        """Writes what a model said about each example of a task.
+
+        Args:
+            directory: where to; it is made if need be, and a file of that
+                name is replaced.
+            inputs: the texts, or what the type reads, in the order of the
+                predictions.
+            task: the predictions.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            RunError: the directory cannot be written to.
+            ValueError: there are more or fewer inputs than predictions.
+        """
+        path = os.path.join(directory, f"{task.name}.{self.ending}")
+        files.write_text(path, "".join(self.lines(inputs, task)))
+        return path
+
+    def lines(
+        self, inputs: Sequence[Any], task: TaskPredictions
+    ) -> Iterator[str]:
+        """The lines of such a file: a JSON object each by default."""
+        rows = zip(inputs, task.labels, task.predictions, strict=True)
+        for number, (text, label, prediction) in enumerate(rows):
+            if isinstance(text, bytes):
+                text = text.decode("utf-8", errors="replace")
+            line = {
+                "text": text,
+                "label": self.shown(task, label),
+                "prediction": self.shown(task, prediction),
+            }
+            if task.scores is not None:
+                scores = map(float, task.scores[number])
+                line["scores"] = dict(zip(task.class_names, scores))
+            yield json.dumps(line, ensure_ascii=False) + "\n"
+
+    def shown(self, task: TaskPredictions, value: Any) -> Any:
+        """A label or a prediction as JSON shows it."""
+        del task
+        return value
+
+
+def check_length(name: str, what: str, values: Any, length: int) -> None:
+    """Raises `ValueError` unless there is one value for each example.
+
+    Args:
+        name: of the task.
+        what: what the values are.
+        values: n of them.
+        length: how many examples there are.
+    """
+    if len(values) != length:
+        raise ValueError(
+            f"task {name}: {what} must have one value for each of the "
+            f"{length} examples, got {len(values)}"
+        )

@@ -1,0 +1,79 @@
+"""Tagging: F1 of spans, accuracy of tokens, and both by type."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.evaluation import tagging_metrics
+from mtl_tf.evaluation.scoring import (
+    Scorer,
+    Scoring,
+    TaskPredictions,
+    check_length,
+)
+
+
+class TagScorer(Scorer):
+    """Scores sentences that have a label for each token.
+
+    Predictions may be shorter than the labels of their sentence, where the
+    model did not read the whole of it.
+    """
+
+    def __init__(self, task: TaskPredictions):
+        self._metrics = {
+            name: tagging_metrics.get(name) for name in task.metrics
+        }
+        self._scheme = task.settings.get("scheme", "")
+        self._gold = tagging_metrics.names_of(task.labels, task.class_names)
+        self._predicted = tagging_metrics.names_of(
+            task.predictions, task.class_names
+        )
+        self.size = len(self._gold)
+        check_length(task.name, "predictions", self._predicted, self.size)
+
+    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+        """See `Scorer.part`; also "tokens", how many there are."""
+        gold = [self._gold[n] for n in np.flatnonzero(chosen)]
+        predicted = [self._predicted[n] for n in np.flatnonzero(chosen)]
+        tokens = sum(map(len, gold))
+        scores: dict[str, Any] = {"examples": len(gold), "tokens": tokens}
+        for name, metric in self._metrics.items():
+            score = metric(gold, predicted, self._scheme)
+            scores[name] = score if tokens else None
+        return scores
+
+    def details(self) -> dict[str, Any]:
+        """The scores of each type of span, or of each tag of words."""
+        types = tagging_metrics.by_type(
+            self._gold, self._predicted, self._scheme
+        )
+        return {"types": types}
+
+
+class TagScoring(Scoring):
+    """A label for each token; columns that other scorers read."""
+
+    scorer = TagScorer
+    titles = {
+        "span_f1": "span F1",
+        "span_f1_strict": "strict span F1",
+        "token_accuracy": "token accuracy",
+    }
+    ending = "conll"
+
+    def lines(
+        self, inputs: Sequence[Any], task: TaskPredictions
+    ) -> Iterator[str]:
+        """Lines of token, right and predicted tag."""
+        names = task.class_names
+        return tagging_metrics.conll_lines(
+            inputs,
+            tagging_metrics.names_of(task.labels, names),
+            tagging_metrics.names_of(task.predictions, names),
+            task.settings.get("scheme", ""),
+        )
+
+
+TYPE = TagScoring()

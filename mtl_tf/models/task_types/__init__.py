@@ -1,0 +1,26 @@
+"""What each task type is to a model with a sharing scheme: its head."""
+
+import importlib.util
+
+from mtl_tf.core import task_types
+from mtl_tf.models.head_type import HeadType
+
+
+def fields() -> list[str]:
+    """The fields of the config's `model` that only some types read."""
+    types = (of(name) for name in task_types.NAMES if has(name))
+    return [field for one in types for field in one.fields]
+
+
+def has(name: str) -> bool:
+    """Whether tasks of a type have a head above a sharing scheme."""
+    return importlib.util.find_spec(f"{__name__}.{name}") is not None
+
+
+def of(name: str) -> HeadType:
+    """What the task type of that name is to a model.
+
+    Raises:
+        ConfigError: there is none; the nearest names are offered.
+    """
+    return task_types.find(__name__, name)

@@ -1,0 +1,54 @@
+"""Tagging: a CRF, or a softmax for each token, over a text's sequence."""
+
+from collections.abc import Sequence
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import completed
+from mtl_tf.layers.crf_constraints import (
+    Constraints,
+    allowed_transitions,
+    span_scheme,
+)
+from mtl_tf.layers.tagging_head import TaggingHead
+from mtl_tf.models.head_type import HeadType, Task, label_counts
+
+# How tags are decoded if nothing is said.
+_DEFAULT = {"decoder": "crf", "constraints": True}
+
+
+class Tagging(HeadType):
+    """A `TaggingHead`, as the field `model.tagging` says."""
+
+    fields = ("tagging",)
+
+    def make(self, tasks, config, **options) -> TaggingHead:
+        """See `HeadType.make`.
+
+        A task may have a "scheme", that of its span labels (see
+        `allowed_transitions`), "" if they are none; without one it is told
+        from them (see `span_scheme`).
+        """
+        tagging = completed("model.tagging", config.get("tagging"), _DEFAULT)
+        sharing = config["head"]["sharing"]
+        if sharing != "private":
+            raise ConfigError(
+                "model.head.sharing must be 'private' where there are tagging "
+                f"tasks, got {sharing!r}"
+            )
+        own = {"decoder": tagging["decoder"]}
+        if tagging["decoder"] == "crf" and tagging["constraints"]:
+            own["constraints"] = _constraints(tasks)
+        return TaggingHead(label_counts(tasks), **own, **options)
+
+
+def _constraints(tasks: Sequence[Task | None]) -> list[Constraints | None]:
+    found = []
+    for task in tasks:
+        scheme = task and task.get("scheme", span_scheme(task["labels"]))
+        found.append(
+            allowed_transitions(task["labels"], scheme) if scheme else None
+        )
+    return found
+
+
+TYPE = Tagging()

@@ -1,0 +1,210 @@
+"""What a run asks of a task type: its predictions."""
+
+import abc
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.tasks import fields as entry_fields
+from mtl_tf.tasks import registry
+from mtl_tf.tasks import task_types as types_of_tasks
+from mtl_tf.tasks.features import inputs
+from mtl_tf.tasks.task import Task
+
+TaskDict = Mapping[str, Any]
+Prediction = dict[str, Any]
+Outputs = Mapping[str, Any]
+AT_ONCE = 1024
+
+
+def as_json(prediction: Mapping[str, Any]) -> str:
+    """A prediction as a line of JSON."""
+    return json.dumps(prediction, ensure_ascii=False) + "\n"
+
+
+class PredictionType(abc.ABC):
+    """The predictions of a task type.
+
+    Attributes:
+        outputs: what is taken of a model's outputs, by name: whether it has a
+            value for each place of the first time axis.
+        targets_are_encoded: whether the columns of an encoded split hold all
+            that its predictions are scored against.
+        forms: how predictions can be written, by name: each a function from
+            a prediction to its lines; "jsonl" is there always.
+    """
+
+    outputs: Mapping[str, bool]
+    targets_are_encoded = True
+    forms: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"jsonl": as_json}
+
+    # From a user's input to predictions.
+
+    @abc.abstractmethod
+    def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
+        """The fields of an example that a user gives without its target.
+
+        Args:
+            task: the task.
+            value: a mapping of fields, or a short form such as a string.
+
+        Returns:
+            The input features by name.
+
+        Raises:
+            TypeError: it is none; the message says what would be right.
+        """
+
+    def fields_of_line(self, task: TaskDict, line: str) -> dict[str, Any]:
+        """The fields of a line of text; raises as `fields_of` does."""
+        return self.fields_of(task, line)
+
+    def fields_to_show(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields that stand before a prediction."""
+        return {k: v for k, v in fields.items() if isinstance(v, str)}
+
+    @abc.abstractmethod
+    def predict(
+        self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
+    ) -> list[Prediction]:
+        """Predicts examples.
+
+        Args:
+            run: the `Run`.
+            task: the task.
+            examples: what `fields_of` returned of each.
+            batch_size: examples at a time.
+
+        Returns:
+            Of each "task" and what the type has, plain values for JSON.
+        """
+
+    # From splits to scores.
+
+    def inputs(self, task: Task, split: str) -> list[Any]:
+        """What predictions are made of, in the order of a split.
+
+        Returns:
+            The examples' texts, as bytes, by default.
+        """
+        dataset = task.dataset(split).map(task.text_of).batch(AT_ONCE)
+        return [t for batch in fixed(dataset) for t in batch.numpy()]
+
+    def targets(self, task: Task, split: str) -> list[Any] | None:
+        """What a split is scored against, where it is not what is encoded."""
+        del task, split
+
+    @abc.abstractmethod
+    def encoded_targets(self, task: TaskDict, split: EncodedSplit) -> Any:
+        """What an encoded split is scored against."""
+
+    def decode(
+        self, decoder: Any, task: int, split: EncodedSplit, texts: Sequence
+    ) -> dict[str, Any]:
+        """Outputs beside the model's; see `System.make_decoder`."""
+        del decoder, task, split, texts
+        return {}
+
+    def variants(
+        self, run: Any, task: str, predictions: Sequence, labels: Sequence
+    ) -> dict[str, tuple[Sequence, Sequence]]:
+        """Further pairs of predictions and labels that are scored."""
+        del run, task, predictions, labels
+        return {}
+
+    # Labelled files beside a run's own splits.
+
+    def read_file(
+        self, path: str, task: TaskDict, entry: Mapping[str, Any]
+    ) -> tuple[list[dict[str, Any]], Any]:
+        """Reads a labelled file in the format of the task's own files.
+
+        Args:
+            path: the file.
+            task: the task.
+            entry: its entry in the config, if it is on the user's own files,
+                or {}.
+
+        Returns:
+            The fields of each example, and what predictions are scored
+            against.
+
+        Raises:
+            MtlError: the file cannot be read or has a wrong line.
+        """
+        resolved = resolve_file(path, task, {**entry})
+        names = [feature.name for feature in inputs(resolved.features)]
+        rows = list(resolved.dataset("test").as_numpy_iterator())
+        examples = [
+            {name: row[name].decode("utf-8", "replace") for name in names}
+            for row in rows
+        ]
+        (target,) = (f.name for f in resolved.features if f.name not in names)
+        return examples, np.array([row[target] for row in rows])
+
+    @abc.abstractmethod
+    def scored(
+        self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
+    ) -> dict[str, Any]:
+        """Fields of `TaskPredictions` of what `predict` returned.
+
+        Args:
+            task: the task.
+            predictions: of n examples.
+            targets: what `read_file` returned.
+
+        Returns:
+            "labels", "predictions" and others.
+        """
+
+
+def resolve_file(path: str, task: TaskDict, entry: Mapping[str, Any]) -> Task:
+    """The task of an entry, with one file in place of its own ones."""
+    task_type = types_of_tasks.of(task["type"])
+    settings = {k: v for k, v in task.items() if k not in ("labels", "metrics")}
+    entry = {
+        **entry,
+        **task_type.fixed_fields(task["labels"], settings),
+        "name": task["name"],
+        "type": task["type"],
+        "files": {"test": path},
+    }
+    (resolved,) = registry.resolve([entry], None, None)
+    return resolved
+
+
+def format_of(
+    path: str, entry: Mapping[str, Any], formats: Sequence[str]
+) -> str:
+    """A file without a known ending is like the task's other ones."""
+    if entry.get("format"):
+        return entry["format"]
+    paths = [path, *entry.get("files", {}).values()]
+    found = (entry_fields.format_of(one, formats) for one in paths)
+    return next(filter(None, found), "")
+
+
+def as_dataset(examples: Sequence[Mapping[str, Any]]) -> tf.data.Dataset:
+    """Examples of strings and of lists of strings as a dataset.
+
+    Args:
+        examples: at least one; all with the same fields.
+    """
+    columns = {}
+    for name in examples[0]:
+        values = [example[name] for example in examples]
+        if isinstance(values[0], str):
+            encoded = [value.encode("utf-8", "replace") for value in values]
+            columns[name] = tf.constant(encoded, tf.string)
+            continue
+        flat = [w.encode("utf-8", "replace") for value in values for w in value]
+        columns[name] = tf.RaggedTensor.from_row_lengths(
+            tf.constant(flat, tf.string, shape=[len(flat)]),
+            np.array([len(value) for value in values], np.int64),
+        )
+    return tf.data.Dataset.from_tensor_slices(columns)

@@ -1,0 +1,116 @@
+"""What a run asks of the kind of model that it trains."""
+
+import abc
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.models.protocol import TaskModel
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.encoding import ExampleEncoder
+from mtl_tf.tasks.features import Feature
+from mtl_tf.tasks.task import Task
+
+Config = Mapping[str, Any]
+#: What a run knows of a task: its name, type, labels and settings.
+TaskDict = Mapping[str, Any]
+
+
+class System(abc.ABC):
+    """Texts, model and decoding of the task types that train together.
+
+    Attributes:
+        model_fields: fields of the config's `model` that only this system
+            reads.
+        buckets_for_validation: whether texts of validation splits have a part
+            in the choice of buckets; else longer ones are only scored.
+    """
+
+    model_fields: tuple[str, ...] = ()
+    buckets_for_validation = True
+
+    def check(self, config: Config) -> None:
+        """Refuses options that this system would pass over.
+
+        Raises:
+            ConfigError: there is one.
+        """
+        del config
+
+    @abc.abstractmethod
+    def build_text(self, tasks: Sequence[Task], text_config: Config) -> Any:
+        """Builds what turns the texts of tasks into ids.
+
+        Args:
+            tasks: whose training splits are read.
+            text_config: the config's `text`.
+
+        Returns:
+            An object with `save(directory)`, `size`, the number of its words,
+            and `tables`, what an export has to track.
+
+        Raises:
+            MtlError: a wrong field, or wrong data.
+        """
+
+    @abc.abstractmethod
+    def load_text(
+        self, path: str, config: Config, tasks: Sequence[TaskDict]
+    ) -> Any:
+        """Reads what `build_text` returned and was saved.
+
+        Raises:
+            MtlError: a file is missing or damaged.
+        """
+
+    @abc.abstractmethod
+    def example_encoder(
+        self, text: Any, task: str, features: Sequence[Feature]
+    ) -> ExampleEncoder:
+        """What turns the examples of a task into numbers."""
+
+    def for_training(
+        self, split: EncodedSplit, text_config: Config
+    ) -> tuple[EncodedSplit, dict[str, int]]:
+        """The examples that are trained on, and why others are left out.
+
+        Returns:
+            The split, all of it by default, and how many by reason.
+        """
+        del text_config
+        return split, {}
+
+    @abc.abstractmethod
+    def build_model(
+        self,
+        config: Config,
+        text: Any,
+        tasks: Sequence[TaskDict],
+        vectors: np.ndarray | None,
+        seed: int,
+    ) -> TaskModel:
+        """Builds the model of a run with all its weights; see `building`."""
+
+    @abc.abstractmethod
+    def words_of(self, text: Any) -> dict[str, Sequence[str]]:
+        """The words that rows of weights stand for, by beginnings of paths."""
+
+    def make_decoder(
+        self, model: TaskModel, text: Any, config: Config, **changes: Any
+    ) -> Any:
+        """What writes texts with the model; None where it writes none.
+
+        Args:
+            model, text: of the run.
+            config: the run's.
+            **changes: options of decoding in place of the config's.
+
+        Raises:
+            ConfigError: an option is wrong.
+        """
+        del model, text, config, changes
+
+    def quick_decoding(self) -> dict[str, Any]:
+        """Options of decoding that tell checkpoints apart, and quickly."""
+        return {}

@@ -1,0 +1,112 @@
+"""Translation of one source language to several target languages."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.models.multi_target import (
+    MultiTargetModel,
+    build_translation_model,
+)
+from mtl_tf.pipelines import pairs
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.runs.system import Config, System, TaskDict
+from mtl_tf.runs.translating import Decoding, Translator
+from mtl_tf.tasks.features import Feature
+from mtl_tf.tasks.task import Task
+from mtl_tf.text.translation import PairEncoder, TranslationText
+
+
+class MultiTarget(System):
+    """See the module; the text is a `TranslationText`."""
+
+    model_fields = ("translation",)
+    buckets_for_validation = False
+
+    def check(self, config: Config) -> None:
+        """Vectors, characters, casing and half precision are of no use."""
+        text, training = config["text"], config["training"]
+        for name, used in (
+            ("text.vectors", bool(text["vectors"])),
+            ("text.characters", text["characters"]["max_word_length"] > 0),
+            ("text.casing", text["casing"]),
+            (
+                "training.mixed_precision",
+                training["mixed_precision"] != "float32",
+            ),
+        ):
+            if used:
+                raise ConfigError(f"translation tasks have no use for {name}")
+
+    def build_text(
+        self, tasks: Sequence[Task], text_config: Config
+    ) -> TranslationText:
+        """A vocabulary for each language."""
+        return pairs.build_text(tasks, text_config)
+
+    def load_text(
+        self, path: str, config: Config, tasks: Sequence[TaskDict]
+    ) -> TranslationText:
+        """See `System.load_text`."""
+        return TranslationText.load(path, [task["name"] for task in tasks])
+
+    def example_encoder(
+        self, text: TranslationText, task: str, features: Sequence[Feature]
+    ) -> PairEncoder:
+        """See `System.example_encoder`."""
+        return text.pair(task)
+
+    def for_training(
+        self, split: EncodedSplit, text_config: Config
+    ) -> tuple[EncodedSplit, dict[str, int]]:
+        """Pairs that are neither too long nor too unequal."""
+        return pairs.PairFilter.of_config(text_config).apply(split)
+
+    def build_model(
+        self,
+        config: Config,
+        text: TranslationText,
+        tasks: Sequence[TaskDict],
+        vectors: np.ndarray | None,
+        seed: int,
+    ) -> MultiTargetModel:
+        """See `System.build_model`; it takes no vectors."""
+        return build_translation_model(
+            config["model"]["translation"],
+            len(text.source.vocabulary),
+            text.target_sizes,
+            [task["name"] for task in tasks],
+            seed=seed,
+        )
+
+    def words_of(self, text: TranslationText) -> dict[str, Sequence[str]]:
+        """The words of the encoder, and of each decoder and its output."""
+        words = {"encoder/encoder_embedding/": text.source.vocabulary.tokens}
+        for language, encoder in text.targets.items():
+            decoder = f"decoder_{language}"
+            for part in ("embedding", "output"):
+                path = f"{decoder}/{decoder}_{part}/"
+                words[path] = encoder.vocabulary.tokens
+        return words
+
+    def make_decoder(
+        self,
+        model: MultiTargetModel,
+        text: TranslationText,
+        config: Config,
+        **changes: Any,
+    ) -> Translator:
+        """A `Translator`."""
+        # While changes hide what is wrong in the config, a run would train
+        # first.
+        Decoding.of_config(config)
+        return Translator(model, text, Decoding.of_config(config, **changes))
+
+    def quick_decoding(self) -> dict[str, Any]:
+        """Greedy search."""
+        return {"beam": 1, "n_best": 1, "replace_unknown": False}
+
+
+SYSTEM = MultiTarget()

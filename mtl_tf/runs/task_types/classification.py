@@ -1,0 +1,72 @@
+"""Classification: a label and the probability of every label."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from absl import logging
+
+from mtl_tf.runs.prediction_type import (
+    Outputs,
+    Prediction,
+    TaskDict,
+    format_of,
+)
+from mtl_tf.runs.text_prediction import TextPrediction
+from mtl_tf.tasks.row_files import FORMATS
+
+_SMALLEST = 1e-30  # keeps the loss of a score of 0 finite
+
+
+class ClassPrediction(TextPrediction):
+    """`label`, and `scores`, probabilities by label."""
+
+    def prediction(
+        self, task: TaskDict, outputs: Outputs, number: int
+    ) -> dict[str, Any]:
+        """See `TextPrediction.prediction`."""
+        labels, scores = task["labels"], outputs["scores"][number]
+        return {
+            "label": labels[int(outputs["prediction"][number])],
+            "scores": {k: float(s) for k, s in zip(labels, scores)},
+        }
+
+    def read_file(
+        self, path: str, task: TaskDict, entry: Mapping[str, Any]
+    ) -> tuple[list[dict[str, Any]], Any]:
+        """As the task's own files, or lines of `label TAB text`.
+
+        The label of such a line is a name or a number.
+        """
+        if entry:
+            form = format_of(path, entry, FORMATS)
+            return super().read_file(path, task, {**entry, "format": form})
+        from mtl_tf.datasets import lines
+
+        labels = task["labels"]
+        numbers = {name: number for number, name in enumerate(labels)}
+        by_number = {str(number): number for number in range(len(labels))}
+        file = lines.LineFile(path)
+        rows = file.labelled({**by_number, **numbers})
+        for warning in file.warnings:
+            logging.warning("%s", warning)
+        return [{"text": text} for text, _ in rows], [n for _, n in rows]
+
+    def scored(
+        self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
+    ) -> dict[str, Any]:
+        """Also the losses, from the probabilities of the right labels."""
+        names = list(task["labels"])
+        scores = [
+            [one["scores"][name] for name in names] for one in predictions
+        ]
+        right = [row[label] for row, label in zip(scores, targets)]
+        return {
+            "labels": targets,
+            "predictions": [names.index(one["label"]) for one in predictions],
+            "losses": [-math.log(max(score, _SMALLEST)) for score in right],
+            "scores": scores,
+        }
+
+
+TYPE = ClassPrediction()

@@ -1,0 +1,207 @@
+"""Tagging: a label for each token."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from mtl_tf.datasets.column_files import CONLLU_COLUMNS
+from mtl_tf.evaluation import tagging_metrics
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.runs.prediction_type import (
+    AT_ONCE,
+    Prediction,
+    PredictionType,
+    TaskDict,
+    as_dataset,
+    as_json,
+    format_of,
+    resolve_file,
+)
+from mtl_tf.tasks.tagged_readers import FORMATS
+from mtl_tf.tasks.task import Task
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.tokenizers import Tokenizer
+
+
+class Sentence(NamedTuple):
+    """The tokens of a text.
+
+    Attributes:
+        tokens: as they stand in the text, or as they were given.
+        offsets: [start, end] of each token, in characters from the start of
+            its text; None where the tokens were given.
+    """
+
+    tokens: list[str]
+    offsets: list[list[int]] | None
+
+
+def as_columns(prediction: Mapping[str, Any]) -> str:
+    """A prediction as lines of token and tag, and a blank line.
+
+    Tags are the run's own, in the scheme that it was trained in.
+    """
+    return tagging_metrics.conll_sentence(
+        prediction["tokens"], prediction["tags"]
+    )
+
+
+class TagPrediction(PredictionType):
+    """`tokens`, their `tags`, `offsets` and `confidence`.
+
+    An example is a text, which the run's tokenizer splits, or a list of
+    tokens, which are taken as they are and have no offsets. Tokens behind the
+    config's `text.max_length` are left out.
+    """
+
+    outputs = {"prediction": True, "confidence": True, "loss": False}
+    forms = {"jsonl": as_json, "conll": as_columns}
+
+    def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
+        """A text, or tokens; also in a mapping of `text` or `tokens`."""
+        if isinstance(value, Mapping) and len(value) == 1:
+            (name, inner), *_ = value.items()
+            if name == "tokens" and not isinstance(inner, str):
+                return {"tokens": _given(inner)}
+            value = inner if name == "text" else value
+        if isinstance(value, str):
+            return {"text": value}
+        return {"tokens": _given(value)}
+
+    def predict(
+        self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
+    ) -> list[Prediction]:
+        """See `PredictionType.predict`."""
+        found = sentences(
+            run.encoder, [next(iter(e.values())) for e in examples]
+        )
+        tokens = [{"tokens": sentence.tokens} for sentence in found]
+        outputs = run.forward(task, as_dataset(tokens), batch_size)
+        predictions = []
+        for sentence, numbers, confidence in zip(
+            found, outputs["prediction"], outputs["confidence"]
+        ):
+            prediction = {
+                "task": task["name"],
+                "tokens": sentence.tokens,
+                "tags": [task["labels"][number] for number in numbers],
+            }
+            if sentence.offsets is not None:
+                prediction["offsets"] = sentence.offsets
+            prediction["confidence"] = confidence.tolist()
+            predictions.append(prediction)
+        return predictions
+
+    def inputs(self, task: Task, split: str) -> list[list[str]]:
+        """The tokens of the sentences."""
+        return _read(task, split)[0]
+
+    def targets(self, task: Task, split: str) -> list[list[int]]:
+        """The tags of whole sentences, however many tokens a model reads.
+
+        What it did not read has to count in its score.
+        """
+        return _read(task, split)[1]
+
+    def encoded_targets(
+        self, task: TaskDict, split: EncodedSplit
+    ) -> list[Sequence[int]]:
+        """The tags of the tokens that are read."""
+        column = split.columns["tags"]
+        return [column[number] for number in range(len(column))]
+
+    def read_file(
+        self, path: str, task: TaskDict, entry: Mapping[str, Any]
+    ) -> tuple[list[dict[str, Any]], Any]:
+        """Columns of tokens and tags, CoNLL-U or JSON, by the file's ending."""
+        form = format_of(path, entry, FORMATS)
+        entry = {
+            # Tags of words stay as they are, whatever they look like.
+            "scheme": "auto" if task["scheme"] else "none",
+            "columns": {},
+            **entry,
+            "format": form or "conll",
+        }
+        own = bool(entry.get("files"))
+        if form == "conllu" and not own and task["name"] in CONLLU_COLUMNS:
+            entry["columns"] = {"tags": task["name"]}
+        tokens, tags = _read(resolve_file(path, task, entry), "test")
+        return [{"tokens": sentence} for sentence in tokens], tags
+
+    def scored(
+        self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
+    ) -> dict[str, Any]:
+        """See `PredictionType.scored`."""
+        numbers = {name: number for number, name in enumerate(task["labels"])}
+        return {
+            "labels": targets,
+            "predictions": [
+                [numbers[tag] for tag in one["tags"]] for one in predictions
+            ],
+        }
+
+
+def _read(task: Task, split: str) -> tuple[list[list[str]], list[list[int]]]:
+    """The tokens and the tags of all sentences of a split."""
+    tokens: list[list[str]] = []
+    tags: list[list[int]] = []
+    for batch in fixed(task.dataset(split).ragged_batch(AT_ONCE)):
+        tokens += [
+            [token.decode("utf-8", "replace") for token in sentence]
+            for sentence in batch["tokens"].to_list()
+        ]
+        tags += batch["tags"].to_list()
+    return tokens, tags
+
+
+def sentences(
+    encoder: TextEncoder, texts: Iterable[str | Sequence[str]]
+) -> list[Sentence]:
+    """The tokens that a model reads of texts, or of lists of tokens.
+
+    Raises:
+        TypeError: a text is neither a string nor a list of strings.
+        ConfigError: the tokens of the encoder's tokenizer are not words.
+    """
+    texts = list(texts)
+    stop = encoder.max_length or None
+    strings = [text for text in texts if isinstance(text, str)]
+    split = iter(_split(encoder.tokenizer, strings, stop))
+    return [
+        next(split)
+        if isinstance(text, str)
+        else Sentence(_given(text)[:stop], None)
+        for text in texts
+    ]
+
+
+def _split(
+    tokenizer: Tokenizer, texts: Sequence[str], stop: int | None
+) -> list[Sentence]:
+    found = []
+    for first in range(0, len(texts), AT_ONCE):
+        encoded = [
+            text.encode("utf-8", errors="replace")
+            for text in texts[first : first + AT_ONCE]
+        ]
+        located = tokenizer.locate(tf.constant(encoded, tf.string))
+        for words, *places in zip(*(part.to_list() for part in located)):
+            offsets = [list(pair) for pair in zip(*places)]
+            tokens = [word.decode() for word in words[:stop]]
+            found.append(Sentence(tokens, offsets[:stop]))
+    return found
+
+
+def _given(tokens: Any) -> list[str]:
+    is_list = isinstance(tokens, Sequence) and not isinstance(tokens, bytes)
+    if is_list and all(isinstance(token, str) for token in tokens):
+        return list(tokens)
+    raise TypeError(
+        "a text to be tagged must be a string or a list of strings, its "
+        f"tokens, got {tokens!r:.60}"
+    )
+
+
+TYPE = TagPrediction()

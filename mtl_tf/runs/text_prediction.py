@@ -1,0 +1,86 @@
+"""Predictions of whole texts, from one forward pass."""
+
+import abc
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.runs.prediction_type import (
+    Outputs,
+    Prediction,
+    PredictionType,
+    TaskDict,
+    as_dataset,
+)
+from mtl_tf.tasks import task_types as types_of_tasks
+from mtl_tf.tasks.features import Feature, inputs, targets
+
+
+def features_of(task: TaskDict) -> tuple[Feature, ...]:
+    """The features of a run's task."""
+    return types_of_tasks.of(task["type"]).features(task["labels"], task)
+
+
+class TextPrediction(PredictionType):
+    """Predictions of examples that are texts, with a target each.
+
+    A mapping of the text features is an example; so is a string where there
+    is one text, and a list of strings where there are several.
+    """
+
+    outputs = {"prediction": False, "scores": False, "loss": False}
+
+    def fields_of(self, task: TaskDict, value: Any) -> dict[str, str]:
+        """See `PredictionType.fields_of`."""
+        names = [feature.name for feature in inputs(features_of(task))]
+        if isinstance(value, Mapping):
+            fields = {name: value.get(name) for name in names}
+            extra = set(value) - set(names)
+        elif isinstance(value, str) or len(names) == 1:
+            fields, extra = {names[0]: value}, set()
+        else:
+            fields, extra = dict(zip(names, value)), set()
+            extra |= {"more"} if len(value) > len(names) else set()
+        right = len(fields) == len(names) and not extra
+        if not right or not all(isinstance(v, str) for v in fields.values()):
+            raise TypeError(self._rule(task, names, value))
+        return fields
+
+    def _rule(self, task: TaskDict, names: Sequence[str], value: Any) -> str:
+        if len(names) == 1:
+            return (
+                f"the task {task['name']} reads whole texts: each must be a "
+                f"string, got {value!r:.60}"
+            )
+        return (
+            f"the task {task['name']} reads {' and '.join(names)}: each "
+            f"example must have {len(names)} strings, got {value!r:.60}"
+        )
+
+    def fields_of_line(self, task: TaskDict, line: str) -> dict[str, str]:
+        """The line; of several texts its parts between tabs."""
+        names = [feature.name for feature in inputs(features_of(task))]
+        if len(names) == 1:
+            return {names[0]: line}
+        return self.fields_of(task, line.split("\t"))
+
+    def predict(
+        self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
+    ) -> list[Prediction]:
+        """See `PredictionType.predict`."""
+        outputs = run.forward(task, as_dataset(examples), batch_size)
+        return [
+            {"task": task["name"], **self.prediction(task, outputs, number)}
+            for number in range(len(examples))
+        ]
+
+    @abc.abstractmethod
+    def prediction(
+        self, task: TaskDict, outputs: Outputs, number: int
+    ) -> dict[str, Any]:
+        """What is said of example `number`, plain values for JSON."""
+
+    def encoded_targets(self, task: TaskDict, split: EncodedSplit) -> Any:
+        """The column of the target."""
+        (target,) = targets(features_of(task))
+        return split.columns[target.name].values

@@ -1,0 +1,43 @@
+"""Where the examples of a task come from."""
+
+import abc
+
+import tensorflow as tf
+
+SPLITS = ("train", "validation", "test")
+
+
+class Source(abc.ABC):
+    """Examples in splits.
+
+    Attributes:
+        labels: names of the labels; () where there are none.
+        warnings: what was odd in the splits read so far: counted, one
+            sentence each. Rows are kept.
+    """
+
+    labels: tuple[str, ...] = ()
+
+    def __init__(self):
+        self.warnings: list[str] = []
+
+    @property
+    @abc.abstractmethod
+    def split_names(self) -> tuple[str, ...]:
+        """The splits that are known by a name."""
+
+    @abc.abstractmethod
+    def size(self, split: str) -> int:
+        """Returns how many examples `split` has."""
+
+    @abc.abstractmethod
+    def dataset(self, split: str) -> tf.data.Dataset:
+        """Returns the examples of a split, in source order.
+
+        Returns:
+            Elements with the features that the source's task type declares.
+
+        Raises:
+            ConfigError: there is no such split.
+            DataError: the data are wrong; the message names the place.
+        """

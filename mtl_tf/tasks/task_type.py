@@ -1,0 +1,141 @@
+"""What a task type declares of its tasks."""
+
+import abc
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core import checks
+from mtl_tf.tasks import fields
+from mtl_tf.tasks.features import LABELS, Feature, targets
+from mtl_tf.tasks.source import Source
+
+Entry = Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """What is declared of a metric; `mtl_tf.evaluation` computes it.
+
+    Attributes:
+        higher_is_better: whether a higher value is better.
+    """
+
+    higher_is_better: bool = True
+
+
+class TaskType(abc.ABC):
+    """A kind of tasks: its entries, examples, labels and metrics.
+
+    What else a type is stands in the modules of its name in the packages
+    `task_types` of other rooms; see `mtl_tf.core.task_types`.
+
+    Attributes:
+        name: of the type.
+        system: the kind of model that its tasks train; tasks of different
+            systems cannot be trained together. "sharing" is a sharing scheme
+            below a head for each type.
+        metrics: the metrics that its tasks may have, by name.
+        file_fields: fields of an entry on one's own files.
+        fields: fields of any entry.
+        most_held_out: examples that are held out for validation at most,
+            where no split is given for it; 0 for a tenth of any number.
+    """
+
+    name: str
+    system = "sharing"
+    metrics: Mapping[str, Metric]
+    file_fields: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    most_held_out = 0
+
+    @abc.abstractmethod
+    def features(
+        self, labels: Sequence[str], settings: Mapping[str, Any]
+    ) -> tuple[Feature, ...]:
+        """The features of a task's examples.
+
+        Args:
+            labels: the task's.
+            settings: what `settings` returned.
+        """
+
+    @abc.abstractmethod
+    def file_source(self, entry: Entry) -> Source:
+        """The examples of an entry's `files`.
+
+        Raises:
+            ConfigError: a field is missing or wrong.
+            DataError: the data are missing or wrong.
+        """
+
+    @abc.abstractmethod
+    def dataset_source(
+        self, entry: Entry, data_dir: str, manual_dir: str
+    ) -> Source:
+        """The examples of an entry's TFDS `dataset`; raises as above."""
+
+    @abc.abstractmethod
+    def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Names of the usual metrics, the primary one first."""
+
+    def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
+        """What a trained run has to know of a task beside its labels.
+
+        Returns:
+            Values for JSON by name; none by default.
+        """
+        del entry, source
+        return {}
+
+    def check(self, name: str, settings: Mapping[str, Any]) -> None:
+        """Raises `ConfigError` for a task that cannot be of this type."""
+        del name, settings
+
+    def check_metrics(
+        self, names: Iterable[str], settings: Mapping[str, Any]
+    ) -> None:
+        """Complains of metrics that a task cannot have.
+
+        Raises:
+            ConfigError: an unknown name, or one of another type of tasks;
+                the nearest are offered.
+        """
+        del settings
+        for name in names:
+            checks.one_of(f"metric of {self.name}", name, self.metrics)
+
+    def source_of(
+        self, entry: Entry, data_dir: str, manual_dir: str
+    ) -> tuple[Source, dict[str, str]]:
+        """The examples of an entry, and the source's split for each split.
+
+        Raises:
+            ConfigError: a field is missing or wrong.
+            DataError: the data are missing or wrong.
+        """
+        if "files" in entry:
+            source = self.file_source(entry)
+            return source, {split: split for split in source.split_names}
+        source = self.dataset_source(entry, data_dir, manual_dir)
+        return source, fields.known_splits(fields.given_splits(entry), source)
+
+    def fixed_fields(
+        self, labels: Sequence[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Fields of an entry that number its labels as they are in a run."""
+        del settings
+        return {"labels": list(labels)}
+
+    def label_ids(
+        self, features: Iterable[Feature], example: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """The numbers of all labels of one example, int64 [n]."""
+        found = [
+            np.ravel(example[one.name])
+            for one in targets(features)
+            if one.element == LABELS
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *found])

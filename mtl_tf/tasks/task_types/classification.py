@@ -1,0 +1,134 @@
+"""Classification: one label of a whole text."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.tasks import fields
+from mtl_tf.tasks.features import LABELS
+from mtl_tf.tasks.prepared import LABEL_KINDS, Wanted, class_names
+from mtl_tf.tasks.task_type import Entry, Metric
+from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
+from mtl_tf.tasks.text_task_type import TextTaskType
+
+_MANY = 20  # labels that are never too many
+
+
+class ClassTarget(TextTarget):
+    """A label: a string or an integer; of TFDS also a ClassLabel.
+
+    Args:
+        given: names of the classes; None takes a ClassLabel's names, or those
+            of the training split, sorted (by value if all are integers). For
+            a ClassLabel they are its own names, in any order.
+    """
+
+    dtype = np.int64
+
+    def parse(self, value: Any, column: str) -> str:
+        """The label, without spaces around it."""
+        if not isinstance(value, (str, int)):
+            raise ValueError(
+                f"{column!r} must be a string or an integer, found "
+                f"{json.dumps(value)}"
+            )
+        if isinstance(value, bool):
+            value = json.dumps(value)
+        label = str(value).strip()
+        if not label:
+            raise ValueError("the label is empty")
+        return label
+
+    def collect(self, values: Sequence[str]) -> tuple[str, ...]:
+        """The labels, sorted."""
+        found = set(values)
+        try:
+            numbers = {label: int(label) for label in found}
+        except ValueError:
+            return tuple(sorted(found))
+        return tuple(sorted(found, key=lambda label: (numbers[label], label)))
+
+    def encode(self, value: str, ids: Mapping[str, int]) -> int:
+        """The label's number."""
+        if value not in ids:
+            raise UnknownLabel(value)
+        return ids[value]
+
+    def doubts(self, values: Sequence[str]) -> list[str]:
+        """Whether there is one class only."""
+        if len(set(values)) > 1:
+            return []
+        return [f"all {len(values)} rows are of one class, {values[0]!r}"]
+
+    def label_doubts(
+        self, labels: Sequence[str], values: Sequence[str]
+    ) -> list[str]:
+        """Whether nearly every row has a label of its own."""
+        if len(labels) <= max(_MANY, len(values) // 2):
+            return []
+        return [
+            f"{len(labels)} labels in {len(values)} rows: are columns.text "
+            "and columns.label the other way round?"
+        ]
+
+    def wanted(self, column: str) -> Wanted:
+        """A label."""
+        return Wanted(self.name, column, LABEL_KINDS, 0, "a label")
+
+    def names_of(self, feature: Any) -> tuple[str, ...] | None:
+        """The names of a ClassLabel."""
+        return class_names(feature)
+
+    def converter(self, feature: Any, labels: Sequence[str], where: str):
+        """From a ClassLabel's numbers to the task's."""
+        names = class_names(feature)
+        if names is None:
+            return None
+        if sorted(labels) != sorted(names):
+            raise ConfigError(
+                f"labels {list(labels)} are not those of the {where}: "
+                f"{list(names)}"
+            )
+        ids = [list(labels).index(name) for name in names]
+        order = tf.constant(ids, tf.int64)
+
+        def convert(label: tf.Tensor) -> tf.Tensor:
+            # -1 stands for "not labelled".
+            known = tf.gather(order, tf.maximum(label, 0))
+            return tf.where(label < 0, label, known)
+
+        return convert
+
+    def from_tensor(self, value: Any) -> str:
+        """Bytes or an integer as a label."""
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace").strip()
+        return str(int(value))
+
+
+class Classification(TextTaskType):
+    """One label of a whole text, among the labels of its task.
+
+    Field of an entry beside those of `TextTaskType`: `labels`, the names of
+    the classes; see `ClassTarget`.
+    """
+
+    name = "classification"
+    fields = ("labels",)
+    metrics = {"accuracy": Metric(), "macro_f1": Metric()}
+    element = LABELS
+
+    def target(self, entry: Entry) -> ClassTarget:
+        """What reads the labels."""
+        return ClassTarget(fields.strings(entry, "labels", 2))
+
+    def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Accuracy, then macro F1."""
+        return ("accuracy", "macro_f1")
+
+
+TYPE = Classification()

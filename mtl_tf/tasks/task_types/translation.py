@@ -1,0 +1,155 @@
+"""Translation: a text in another language."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.datasets.building import OWN
+from mtl_tf.tasks import fields
+from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
+from mtl_tf.tasks.parallel_source import (
+    ParallelDatasetSource,
+    ParallelFileSource,
+)
+from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.task_type import Entry, Metric, TaskType
+from mtl_tf.text.translation import languages_of
+
+_SIDES = ("source", "target")
+
+
+class Translation(TaskType):
+    """A text in another language.
+
+    An entry on one's own line-aligned files is
+
+        {"name": "en-de", "type": "translation",
+         "files": {"train": {"source": "a.en", "target": "a.de"},
+                   "validation": {"source": "b.en", "target": "b.de"},
+                   "test": {"source": "c.en", "target": "c.de"}},
+         "bleu_tokenizer": "13a"}
+
+    of which `name`, `type` and `files` are needed. The name is that of the
+    pair, source-target. All files may be packed (.gz).
+
+    Or on a TFDS dataset with two texts, with `dataset`, `splits` and `columns`
+    in place of `files`. Columns are by default the features `source` and
+    `target` of our own corpora, and those that are named like the languages
+    of other datasets.
+    """
+
+    name = "translation"
+    system = "multi_target"
+    fields = ("bleu_tokenizer",)
+    metrics = dict.fromkeys(("bleu", "bleu_lc", "chrf"), Metric())
+    # There may be millions of pairs.
+    most_held_out = 2000
+
+    def features(
+        self, labels: Sequence[str], settings: Mapping[str, Any]
+    ) -> tuple[Feature, ...]:
+        """Source and target, each on a time axis of its own."""
+        return (
+            Feature("source", INPUT, TEXT, ("source",)),
+            Feature("target", TARGET, TEXT, ("target",)),
+        )
+
+    def file_source(self, entry: Entry) -> ParallelFileSource:
+        """Two line-aligned files a split."""
+        _check_tokenizer(entry, languages_of(entry["name"])[1])
+        return ParallelFileSource(_paths(entry))
+
+    def dataset_source(
+        self, entry: Entry, data_dir: str, manual_dir: str
+    ) -> ParallelDatasetSource:
+        """A TFDS dataset with two texts."""
+        languages = languages_of(entry["name"])
+        _check_tokenizer(entry, languages[1])
+        name = fields.dataset_name(entry)
+        own = name.partition("/")[0] in OWN
+        columns = dict(zip(_SIDES, _SIDES if own else languages))
+        columns |= fields.mapping(
+            entry, "columns", fields.is_text, "the name of a feature", _SIDES
+        )
+        if columns["source"] == columns["target"]:
+            raise ConfigError(
+                "columns.source and columns.target are both "
+                f"{columns['source']!r}"
+            )
+        return ParallelDatasetSource(name, data_dir, manual_dir, **columns)
+
+    def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
+        """`bleu_tokenizer`: how sacrebleu splits texts for BLEU.
+
+        "none" for texts that are tokens between spaces, "13a", "intl" and so
+        on; "" for what it takes for the target language.
+        """
+        return {"bleu_tokenizer": fields.text(entry, "bleu_tokenizer")}
+
+    def check(self, name: str, settings: Mapping[str, Any]) -> None:
+        """Complains of a name that is none of a pair."""
+        languages_of(name)
+
+    def fixed_fields(
+        self, labels: Sequence[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Nothing: there are no labels."""
+        return {}
+
+    def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """BLEU, without case, and chrF."""
+        return ("bleu", "bleu_lc", "chrf")
+
+
+def _check_tokenizer(entry: Mapping[str, Any], language: str) -> None:
+    """Says now, not after hours of training, that BLEU cannot be computed."""
+    tokenizer = fields.text(entry, "bleu_tokenizer")
+    metrics = fields.strings(entry, "metrics", 1)
+    from sacrebleu.metrics import BLEU
+
+    if tokenizer:
+        checks.one_of("bleu_tokenizer", tokenizer, sorted(BLEU.TOKENIZERS))
+    if metrics and not any(name.startswith("bleu") for name in metrics):
+        return
+    try:
+        # Some need packages, and some files that they download.
+        BLEU(tokenize=tokenizer or None, trg_lang=language, force=True)
+    except (ImportError, RuntimeError, OSError) as error:
+        raise ConfigError(
+            f"sacrebleu cannot split texts in {language!r} for BLEU with "
+            f"bleu_tokenizer {tokenizer!r}: {' '.join(str(error).split())} Or "
+            "take another bleu_tokenizer, such as 'char', or the metric 'chrf' "
+            "alone"
+        )
+
+
+def _paths(entry: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    rule = 'two paths such as {"source": "a.en", "target": "a.de"}'
+    files = fields.mapping(entry, "files", _is_pair, rule)
+    if not files:
+        raise ConfigError("files must name files for train, test or both")
+    paths = {
+        split: tuple(os.path.expanduser(pair[side]) for side in _SIDES)
+        for split, pair in files.items()
+    }
+    for split, pair in paths.items():
+        for side, path in zip(_SIDES, pair):
+            if not os.path.isfile(path):
+                raise DataError(
+                    f"task {entry['name']}: files.{split}.{side}: {path} is no "
+                    "file"
+                )
+    return paths
+
+
+def _is_pair(value: Any) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and set(value) == set(_SIDES)
+        and all(map(fields.is_text, value.values()))
+    )
+
+
+TYPE = Translation()

@@ -39,7 +39,7 @@ def entry(folder, name, splits):
             )
     return {
         "name": name,
-        "kind": "classification",
+        "type": "classification",
         "files": files,
         "columns": {"text": 1, "label": 0},
         "labels": ["0", "1"],
@@ -155,7 +155,7 @@ def test_tasks_with_other_labels_have_an_svm_of_their_own(tmp_path, entries):
             file.write(f"{n % 5}\tgrade{n % 5} {words}\n")
     five = {
         "name": "five",
-        "kind": "classification",
+        "type": "classification",
         "files": dict.fromkeys(SIZES, str(path)),
         "columns": {"text": 1, "label": 0},
         "labels": list("01234"),
@@ -189,7 +189,7 @@ def test_odd_data(tmp_path, labels):
             file.writelines(lines)
     odd = {
         "name": "odd",
-        "kind": "classification",
+        "type": "classification",
         "files": files,
         "columns": {"text": 1, "label": 0},
         "labels": ["0", "1"],

@@ -30,7 +30,7 @@ def test_structure():
         "split": "test",
         "tasks": {
             "books": {
-                "kind": "classification",
+                "type": "classification",
                 "primary": "accuracy",
                 "examples": 4,
                 "accuracy": 75.0,
@@ -80,7 +80,7 @@ def test_means_count_tasks_not_examples_and_kinds_apart():
         ),
         books(
             name="tags",
-            kind="tagging",
+            type="tagging",
             labels=[[1, 0]] * 4,
             predictions=[[0, 1]] * 4,
             metrics=("token_accuracy",),

@@ -17,7 +17,7 @@ def test_tags_are_columns(tmp_path):
     path, text = written(
         tmp_path,
         [["New York", "is"], ["Bonn"]],
-        kind="tagging",
+        type="tagging",
         labels=[[2, 0], [1]],
         predictions=[[2], [0]],
         class_names=["O", "S-X", "B-X"],
@@ -43,6 +43,6 @@ def test_labels_are_lines_of_json(tmp_path):
 
 def test_translations_stand_beside_their_references(tmp_path):
     said = {"labels": ["un"], "predictions": ["le"], "class_names": []}
-    _, text = written(tmp_path, [b"a"], kind="translation", **said)
+    _, text = written(tmp_path, [b"a"], type="translation", **said)
     line = {"text": "a", "label": "un", "prediction": "le"}
     assert json.loads(text) == line

@@ -90,7 +90,7 @@ def test_several_kinds_have_a_mean_each():
             [[1]],
             [[0]],
             NAMES,
-            kind="tagging",
+            type="tagging",
             metrics=("token_accuracy",),
             clean=[True],
         ),

@@ -120,7 +120,7 @@ LABELS = ("O", "B-X", "I-X")
 def predictions(**changed):
     fields = {
         "name": "chunks",
-        "kind": "tagging",
+        "type": "tagging",
         "class_names": LABELS,
         "metrics": ("span_f1", "token_accuracy"),
         "labels": [[1, 2, 0], [0, 1], []],

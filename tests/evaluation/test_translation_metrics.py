@@ -70,7 +70,7 @@ def test_the_tokenizer_is_the_language_s_or_a_given_one():
 def predictions(name, hypotheses=HYPOTHESES, references=REFERENCES, **fields):
     return evaluator.TaskPredictions(
         name=name,
-        kind="translation",
+        type="translation",
         class_names=(),
         labels=references,
         predictions=hypotheses,

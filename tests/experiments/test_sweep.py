@@ -31,7 +31,7 @@ class Training:
         if rate in self.errors:
             raise self.errors[rate]
         validation = {0.1: 60.0, 0.2: 80.0, 0.3: 70.0}[rate] + config["seed"]
-        task = {"kind": "k", "primary": "accuracy", "accuracy": 100 * rate}
+        task = {"type": "k", "primary": "accuracy", "accuracy": 100 * rate}
         results = {
             "split": "test",
             "tasks": {"books": task},

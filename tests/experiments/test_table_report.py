@@ -244,7 +244,7 @@ def translated(**uncased):
     for pair, score in uncased.items():
         scores = {"bleu": score - 2, "bleu_lc": score, "paper_bleu": score + 5}
         tasks[pair.replace("_", "-")] = {
-            "kind": "translation",
+            "type": "translation",
             "primary": "bleu",
             "examples": 1755,
             **scores,

@@ -11,10 +11,10 @@ from mtl_tf.models.multi_task import build_model
 
 TEXT = "the yes tree of zzz no stone this river"
 TASKS = [
-    {"name": name, "kind": "classification", "labels": ["0", "1", "2"][:count]}
+    {"name": name, "type": "classification", "labels": ["0", "1", "2"][:count]}
     for name, count in (("a", 2), ("b", 3))
 ]
-TAGS = {"name": "c", "kind": "tagging", "labels": ["O", "X"]}
+TAGS = {"name": "c", "type": "tagging", "labels": ["O", "X"]}
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import zlib
 TASKS = [
     {
         "name": name,
-        "kind": "classification",
+        "type": "classification",
         "labels": ["negative", "positive"],
         "metrics": ["accuracy", "macro_f1"],
     }
@@ -14,7 +14,7 @@ TASKS = [
 ]
 TAGGING = {
     "name": "names",
-    "kind": "tagging",
+    "type": "tagging",
     "labels": ["O", "B-X", "I-X"],
     "metrics": ["span_f1", "token_accuracy"],
     "scheme": "iob2",
@@ -23,7 +23,7 @@ TAGGING = {
 
 TRANSLATION = {
     "name": "en-de",
-    "kind": "translation",
+    "type": "translation",
     "labels": [],
     "metrics": ["bleu"],
 }
@@ -82,7 +82,7 @@ class Run:
         self.calls.append((split, tasks, data_dir, manual_dir))
         self.predictions_dir = predictions_dir
         task = {
-            "kind": "classification",
+            "type": "classification",
             "primary": "accuracy",
             "examples": 4,
             "accuracy": 75.0,

@@ -259,7 +259,7 @@ def test_columns_are_those_of_the_task(tmp_path):
     path.write_text("a|NN|Ann\n")
     entry = {
         "name": "xpos",
-        "kind": "tagging",
+        "type": "tagging",
         "files": {"train": "a.conll"},
         "columns": {"tokens": 2, "tags": 1},
         "separator": "|",

@@ -29,7 +29,7 @@ def trained(monkeypatch):
         if config["name"] == "shared_memory_4_arc_ii":
             raise ValueError("broken")
         score = {"primary": "accuracy", "accuracy": 81.5, "examples": 200}
-        score["kind"] = "classification"
+        score["type"] = "classification"
         return {
             "split": "test",
             "tasks": {"books": score},
@@ -74,7 +74,7 @@ def test_the_rows_configs_reach_the_training(
 def test_tagging_takes_the_corpora_that_are_there(
     trained, tmp_path, capsys, monkeypatch
 ):
-    own = {"name": "wsj", "kind": "tagging", "files": {"train": "a.conll"}}
+    own = {"name": "wsj", "type": "tagging", "files": {"train": "a.conll"}}
     arguments = [
         "--table=meta_mtl/5",
         "--seeds=1",

@@ -27,7 +27,7 @@ def make_tasks(count=2, labels=2):
     return [
         {
             "name": f"task{n}",
-            "kind": "classification",
+            "type": "classification",
             "labels": [str(label) for label in range(labels)],
         }
         for n in range(count)

@@ -21,7 +21,7 @@ def make_tasks(*label_counts):
     return [
         {
             "name": f"task{n}",
-            "kind": "classification",
+            "type": "classification",
             "labels": [str(label) for label in range(count)],
         }
         for n, count in enumerate(label_counts)
@@ -272,7 +272,7 @@ def test_wrong_configs(config, message):
 def test_wrong_tasks():
     with pytest.raises(ConfigError, match="at least one task"):
         build_model(small(), 20, [])
-    tagging = make_tasks(2)[0] | {"kind": "taging"}
+    tagging = make_tasks(2)[0] | {"type": "taging"}
     with pytest.raises(ConfigError, match="unknown kind of task 'taging'"):
         build_model(small(), 20, [tagging])
 

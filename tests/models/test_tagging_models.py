@@ -12,9 +12,9 @@ from mtl_tf.models.registry import SCHEMES
 
 CHUNKS = ["O", "B-X", "I-X"]
 TASKS = [
-    {"name": "chunks", "kind": "tagging", "labels": CHUNKS},
-    {"name": "mood", "kind": "classification", "labels": ["bad", "good"]},
-    {"name": "words", "kind": "tagging", "labels": ["A", "B", "C", "D"]},
+    {"name": "chunks", "type": "tagging", "labels": CHUNKS},
+    {"name": "mood", "type": "classification", "labels": ["bad", "good"]},
+    {"name": "words", "type": "tagging", "labels": ["A", "B", "C", "D"]},
 ]
 FEATURES = {
     "characters": {"name": "cnn", "filters": 3, "dimension": 4},
@@ -146,7 +146,7 @@ def test_learns_transitions_that_tokens_do_not_show():
     """Tags alternate from either one; the words are all the same."""
     draw = np.random.default_rng(0)
     tags = (draw.integers(0, 2, (1, 32, 1)) + np.arange(8)) % 2
-    tasks = [{"name": "turns", "kind": "tagging", "labels": ["A", "B"]}]
+    tasks = [{"name": "turns", "type": "tagging", "labels": ["A", "B"]}]
     batch = {"task": [0], "tokens": np.ones(tags.shape), "tags": tags}
     batch = {name: tf.constant(a, tf.int32) for name, a in batch.items()}
     losses = {}
@@ -171,7 +171,7 @@ def test_a_crf_trains_the_transformer_below_it(scheme):
     arrays = {"task": [1], "tokens": tokens, "tags": (first + np.arange(8)) % 2}
     batch = {name: tf.constant(a, tf.int32) for name, a in arrays.items()}
     tasks = [
-        {"name": name, "kind": "tagging", "labels": ["A", "B"]}
+        {"name": name, "type": "tagging", "labels": ["A", "B"]}
         for name in ("one", "other")
     ]
     sizes = {"layers": 2, "units": 16, "heads": 2, "feed_forward": 16}

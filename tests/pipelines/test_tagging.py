@@ -11,7 +11,7 @@ from mtl_tf.pipelines.batches import (
     evaluation_dataset,
     training_dataset,
 )
-from mtl_tf.pipelines.encoded_split import with_all_answers
+from mtl_tf.pipelines.encoded_split import alike
 
 SENTENCES = [["The", "Cat", "saw", "New York"], [], ["SAW", "it"]]
 TAGS = [[1, 2, 3, 4], [], [5, 6]]
@@ -110,7 +110,7 @@ def test_batches_of_a_tagging_task(splits):
 
 
 def test_batches_of_both_kinds_are_alike(splits):
-    plan = BatchPlan(with_all_answers(splits), 2, [4], {"name": "uniform"}, 0)
+    plan = BatchPlan(alike(splits), 2, [4], {"name": "uniform"}, 0)
     seen = set()
     for batch in training_dataset(plan, stop_step=12):
         (task,) = batch["task"].numpy()
@@ -121,7 +121,7 @@ def test_batches_of_both_kinds_are_alike(splits):
         assert batch["label"].shape == (1, 2)
     assert seen == {0, 1}
     # Splits of one kind stay as they are.
-    alone = with_all_answers(splits[:1])
+    alone = alike(splits[:1])
     assert set(alone[0].columns) == set(splits[0].columns)
 
 

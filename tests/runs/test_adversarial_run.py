@@ -40,7 +40,7 @@ def entries(tmp_path_factory):
         found.append(
             {
                 "name": task,
-                "kind": "classification",
+                "type": "classification",
                 "files": files,
                 "columns": {"text": 1, "label": 0},
                 "labels": ["0", "1"],

@@ -58,7 +58,7 @@ def test_slices_are_taken_by_the_names_of_the_tasks(
 
 
 def test_words_are_matched_by_name_not_by_place():
-    tasks = [{"name": "t", "kind": "classification", "labels": ["a", "b"]}]
+    tasks = [{"name": "t", "type": "classification", "labels": ["a", "b"]}]
     options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
     source = build_model(options, 4, tasks, seed=1)
     target = build_model(options, 5, tasks, seed=2)
@@ -152,7 +152,7 @@ def test_rows_of_l_e_are_taken_by_name_though_they_are_shared():
     models = []
     for names in ("abc", "bxa"):
         tasks = [
-            {"name": name, "kind": "classification", "labels": ["0", "1"]}
+            {"name": name, "type": "classification", "labels": ["0", "1"]}
             for name in names
         ]
         models.append(build_model(options, 4, tasks, seed=len(models)))
@@ -183,7 +183,7 @@ def test_heads_are_taken_where_labels_are_the_same(sharing):
             options,
             4,
             [
-                {"name": name, "kind": "classification", "labels": own}
+                {"name": name, "type": "classification", "labels": own}
                 for name, own in of.items()
             ],
             seed=seed,
@@ -222,7 +222,7 @@ def test_characters_are_matched_by_name():
             characters=CharacterEncoder(vocabulary, 4),
         )
 
-    tasks = [{"name": "t", "kind": "classification", "labels": ["0", "1"]}]
+    tasks = [{"name": "t", "type": "classification", "labels": ["0", "1"]}]
     options = {
         "scheme": {"name": "lstm", "units": 3},
         "embedding_dim": 2,
@@ -250,7 +250,7 @@ def test_characters_are_matched_by_name():
 
 
 def test_weights_of_other_shapes_stay_and_it_is_told():
-    tasks = [{"name": "t", "kind": "classification", "labels": ["a", "b"]}]
+    tasks = [{"name": "t", "type": "classification", "labels": ["a", "b"]}]
     options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
     wider = {"scheme": {"name": "lstm", "units": 4}, "embedding_dim": 2}
     source = build_model(options, 4, tasks, seed=1)

@@ -32,7 +32,7 @@ def write_tags(folder, seed):
             file.writelines(lines)
     return {
         "name": "said",
-        "kind": "tagging",
+        "type": "tagging",
         "format": "conll",
         "files": files,
         "scheme": "none",

@@ -25,7 +25,7 @@ def loaded(tmp_path, builds, max_length=400):
         path.write_text(text)
         files[split] = str(path)
     config = base.default_config().to_dict()
-    tags = {"name": "tags", "kind": "tagging", "files": files}
+    tags = {"name": "tags", "type": "tagging", "files": files}
     config["tasks"] = ["sample_reviews/books", tags]
     config["text"]["characters"]["max_word_length"] = 6
     config["text"]["max_length"] = max_length

@@ -14,7 +14,7 @@ from mtl_tf.runs import training_run
 from tests.system import corpus
 
 HALF = "mixed_bfloat16"
-TASKS = [{"name": "a", "kind": "classification", "labels": ["0", "1"]}]
+TASKS = [{"name": "a", "type": "classification", "labels": ["0", "1"]}]
 
 
 def read(directory, name):

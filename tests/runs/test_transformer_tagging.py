@@ -28,7 +28,7 @@ def entries(tmp_path_factory):
             with open(files[split], "w") as file:
                 for _ in range(size):
                     file.write(sentence(rng, task == "mirror"))
-        kind = {"kind": "tagging", "format": "conll", "scheme": "none"}
+        kind = {"type": "tagging", "format": "conll", "scheme": "none"}
         found.append({"name": task, "files": files, **kind})
     return found
 

@@ -31,7 +31,7 @@ def entry(tmp_path, pair):
             path = tmp_path / f"{pair}.{split}.{side}"
             path.write_text("".join(f"{line}\n" for line in lines[rows]))
             files[split][side] = str(path)
-    return {"name": pair, "kind": "translation", "files": files}
+    return {"name": pair, "type": "translation", "files": files}
 
 
 def config_of(tmp_path, *pairs):

@@ -173,7 +173,7 @@ def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
     def train(config, run, where, *rest):
         [task] = (loaded := run_data.load(config, run, *where)).tasks
         used[task.name] = len(loaded.train[0])
-        scores = {"kind": "translation", "primary": "bleu", "bleu": 1.0}
+        scores = {"type": "translation", "primary": "bleu", "bleu": 1.0}
         names = ("parameters", "parameters_without_embedding")
         names += ("validation_mean", "wall_time")
         return {

@@ -21,7 +21,7 @@ def entry(tmp_path, ending="conll", train=TRAIN, test=TEST, **fields):
     for split, content in {"train": train, "test": test}.items():
         files[split] = str(tmp_path / f"{split}.{ending}")
         (tmp_path / f"{split}.{ending}").write_text(content, "utf-8")
-    return {"name": "own", "kind": "tagging", "files": files, **fields}
+    return {"name": "own", "type": "tagging", "files": files, **fields}
 
 
 def task(tmp_path, *arguments, **fields) -> Task:
@@ -321,7 +321,7 @@ def test_tells_which_corpora_are_there(corpora, tmp_path):
 def test_any_dataset_with_two_sequences(corpora):
     made = {
         "name": "own",
-        "kind": "tagging",
+        "type": "tagging",
         "dataset": "conll2003/chunk",
         "splits": {"train": "train", "test": "test[:100%]"},
         "columns": {"tags": "ner"},

@@ -15,7 +15,7 @@ class Named(Numbers):
 def task_of(**fields):
     fields = {
         "name": "mails",
-        "kind": "classification",
+        "type": "classification",
         "source": Named(5),
         "labels": ("ham", "spam"),
         **fields,
@@ -44,7 +44,7 @@ def test_json_round_trip_without_data():
     value = json.loads(json.dumps(task.to_json()))
     assert value == {
         "name": "mails",
-        "kind": "classification",
+        "type": "classification",
         "labels": ["ham", "spam"],
         "metrics": ["macro_f1"],
         "loss_weight": 0.5,

@@ -23,7 +23,7 @@ def entry(tmp_path, train=(ENGLISH, GERMAN), test=("a\n", "b\n"), **fields):
             path = tmp_path / f"{split}.{side}.gz"
             path.write_bytes(gzip.compress(text.encode()))
             files[split][side] = str(path)
-    return {"name": "en-de", "kind": "translation", "files": files, **fields}
+    return {"name": "en-de", "type": "translation", "files": files, **fields}
 
 
 def rows(task, split):
@@ -81,7 +81,7 @@ def test_ones_own_files_with_nothing_in_them(tmp_path, text):
         ({"labels": ["a", "b"]}, "unknown field 'labels'"),
         ({"metrics": ["blue"]}, "metric of translation 'blue'; did .*'bleu'"),
         ({"metrics": ["accuracy"]}, "unknown metric of translation"),
-        ({"kind": "translate"}, "did you mean 'translation'"),
+        ({"type": "translate"}, "did you mean 'translation'"),
         (
             {"files": {"train": {"source": "/no/en", "target": "/no/de"}}},
             "files.train.source: /no/en is no file",
@@ -121,7 +121,7 @@ def test_a_bleu_that_cannot_be_computed_is_said_at_once(tmp_path, monkeypatch):
 def test_any_dataset_with_two_texts(tmp_path):
     made = {
         "name": "en-de",
-        "kind": "translation",
+        "type": "translation",
         "dataset": "translated_catalogue",
         "splits": {"train": "train[:3]", "test": "train[3:]"},
     }
@@ -156,7 +156,7 @@ def test_our_corpora_are_tasks(tmp_path):
     assert one.name == "fr-en"
     turned = {
         "name": "de-en",
-        "kind": "translation",
+        "type": "translation",
         "dataset": "multi30k/en-de",
         "columns": {"source": "target", "target": "source"},
     }

@@ -89,7 +89,7 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
         parts += ["## Run", grid(["", ""], facts, numeric=False)]
     types = list(_types(results))
     if types:
-        parts += ["## Types of spans, and tags", *types]
+        parts += ["## By type or label", *types]
     confusions = list(_confusions(results))
     if confusions:
         parts += ["## Confusion (rows: labels, columns: predictions)"]

@@ -50,6 +50,18 @@ class HeadType(abc.ABC):
             ConfigError: a field is wrong, or does not go with such tasks.
         """
 
+    def of_tasks(self, tasks: Sequence[Task]) -> "HeadType":
+        """This type as tasks of one model have it; itself by default.
+
+        Args:
+            tasks: those of the type.
+
+        Raises:
+            ConfigError: they do not agree on what a model has once.
+        """
+        del tasks
+        return self
+
     def units(self, units: int) -> int:
         """The size of what the head reads.
 

@@ -15,6 +15,7 @@ from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.word_dropout import WordDropout
 from mtl_tf.models import components, task_types
+from mtl_tf.models.head_type import HeadType
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
@@ -39,6 +40,8 @@ class MultiTaskModel(TaskModel):
             the scheme returns, or None: with it a head is a perceptron with
             one hidden layer.
         types: the type of each task; needed where there are several.
+        head_types: by task type, what its tasks' head reads; by default as
+            the type has it for any tasks.
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
         padding), with character features also "characters" int32
@@ -71,6 +74,7 @@ class MultiTaskModel(TaskModel):
         casing: Embedding | None = None,
         hidden: TaskDense | None = None,
         types: Sequence[str] = (),
+        head_types: Mapping[str, HeadType] | None = None,
         **kwargs,
     ):
         super().__init__(autocast=False, **kwargs)
@@ -81,6 +85,9 @@ class MultiTaskModel(TaskModel):
         # Attributes, not a dictionary: tf.train.Checkpoint does not look into
         # the lists and dictionaries of Keras layers.
         self._types, self._types_of_tasks = tuple(heads), tuple(types)
+        known = head_types or {name: task_types.of(name) for name in heads}
+        # A tuple: Keras would track a dictionary.
+        self._head_types = tuple(known[name] for name in heads)
         for name, head in heads.items():
             setattr(self, f"{name}_head", head)
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
@@ -118,7 +125,7 @@ class MultiTaskModel(TaskModel):
             self.hidden.build((None, None, units))
             units = self.hidden.units
         for name, head in self.heads.items():
-            size = task_types.of(name).units(units)
+            size = self.head_type(name).units(units)
             head.build(
                 {
                     "summary": (None, None, size),
@@ -146,7 +153,7 @@ class MultiTaskModel(TaskModel):
                 where all tasks are of one type.
         """
         name = self._type(key)
-        head, head_type = self.heads[name], task_types.of(name)
+        head, head_type = self.heads[name], self.head_type(name)
         batch = _at_least_one_step(batch)
         texts = [
             self._encode(batch, prefix, number, head, training, seed, inspect)
@@ -225,6 +232,10 @@ class MultiTaskModel(TaskModel):
         """The trainable word vectors, if they are trained."""
         return list(self.embedding.trainable_variables)
 
+    def head_type(self, name: str) -> HeadType:
+        """What the head of a task type reads."""
+        return self._head_types[self._types.index(name)]
+
     def _type(self, name: str | None) -> str:
         if name is None and len(self._types) == 1:
             return self._types[0]
@@ -255,6 +266,17 @@ def _at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
     }
 
 
+def head_types_of(tasks: Sequence[Mapping]) -> dict[str, HeadType]:
+    """What the heads of tasks read, by task type."""
+    names = sorted({task["type"] for task in tasks})
+    return {
+        name: task_types.of(name).of_tasks(
+            [task for task in tasks if task["type"] == name]
+        )
+        for name in names
+    }
+
+
 def make_heads(
     tasks: Sequence[Mapping], config: Mapping, options: Mapping | None = None
 ) -> dict[str, keras.layers.Layer]:
@@ -269,11 +291,9 @@ def make_heads(
         ConfigError: an unknown type, or a field or a value is wrong.
     """
     heads = {}
-    for name in sorted({task["type"] for task in tasks}):
+    for name, head_type in head_types_of(tasks).items():
         own = [task if task["type"] == name else None for task in tasks]
-        heads[name] = task_types.of(name).make(
-            own, config, name=name, **(options or {})
-        )
+        heads[name] = head_type.make(own, config, name=name, **(options or {}))
     return heads
 
 
@@ -336,6 +356,7 @@ def build_model(
         casing=components.make_casing(config.get("casing_dim", 0), options),
         hidden=components.make_hidden(head, len(tasks), options),
         types=[task["type"] for task in tasks],
+        head_types=head_types_of(tasks),
         name="multi_task_model",
     )
     model.build()

@@ -142,11 +142,28 @@ class Run:
         encoder = system.example_encoder(
             self.encoder, task["name"], inputs(features)
         )
-        return self.predictor.predict(
+        outputs = self.predictor.predict(
             encoding.encode(examples, encoder),
             self.task_index(task["name"]),
             batch_size,
         )
+        return task_types.of(task["type"]).decided(task, outputs)
+
+    def fit(self, validation: Sequence[encoding.EncodedSplit]) -> None:
+        """Settles what task types settle on validation examples.
+
+        Args:
+            validation: the encoded validation split of each task.
+        """
+        fitted = {}
+        for index, (task, split) in enumerate(zip(self.tasks, validation)):
+            self.weights_for(task["name"])
+            found = fitted_on(self.predictor, split, task, index, self.config)
+            if found:
+                fitted[task["name"]] = found
+                task.update(found)
+        if fitted:
+            self.directory.write(FITTED, fitted)
 
     def evaluate(
         self,
@@ -259,6 +276,8 @@ def _fixed_fields(task: Mapping[str, Any]) -> dict[str, Any]:
     return task_type.fixed_fields(task["labels"], task)
 
 
+#: The file of what task types settled on validation examples, by task.
+FITTED = "fitted.json"
 # What a run knows of a task beside its type's settings.
 _COMMON = ("name", "type", "labels", "metrics", "loss_weight")
 
@@ -280,6 +299,23 @@ def task_predictions(task: Mapping[str, Any], **found: Any) -> TaskPredictions:
     )
 
 
+def fitted_on(
+    predictor: Predictor,
+    encoded: encoding.EncodedSplit,
+    task: Mapping[str, Any],
+    index: int,
+    config: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What a task's type settles on an encoded split; see `score`."""
+    predictions = task_types.of(task["type"])
+    if not predictions.fits:
+        return {}
+    batch_size = config["evaluation"]["batch_size"]
+    outputs = predictor.predict(encoded, index, batch_size)
+    targets = predictions.encoded_targets(task, encoded)
+    return predictions.fit(task, targets, outputs)
+
+
 def score(
     predictor: Predictor,
     encoded: encoding.EncodedSplit,
@@ -288,6 +324,7 @@ def score(
     batch_size: int,
     targets: Sequence[Any] | None = None,
     texts: Sequence[Any] = (),
+    fit: bool = False,
     **extra: Any,
 ) -> TaskPredictions:
     """The predictions for an encoded split with targets, ready to be scored.
@@ -300,13 +337,19 @@ def score(
         batch_size: examples at a time.
         targets: what is scored against, where it is not what is encoded.
         texts: what the examples are read from, where decoding needs it.
+        fit: whether to settle on these examples what the task's type settles
+            on validation examples.
         **extra: what else `TaskPredictions` has.
     """
     outputs = predictor.predict(encoded, index, batch_size, texts)
-    labels = targets
+    predictions, labels = task_types.of(task["type"]), targets
     if labels is None:
-        labels = task_types.of(task["type"]).encoded_targets(task, encoded)
+        labels = predictions.encoded_targets(task, encoded)
     empty = not len(labels)
+    if fit and not empty:
+        task = {**task, **predictions.fit(task, labels, outputs)}
+    if not empty:
+        outputs = predictions.decided(task, outputs)
     return task_predictions(
         task,
         labels=labels,
@@ -360,6 +403,9 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
             "not"
         )
     data = directory.read("data.json")
+    if directory.has(FITTED):
+        fitted = directory.read(FITTED)
+        tasks = [task | fitted.get(task["name"], {}) for task in tasks]
     types = [task["type"] for task in tasks]
     predictor = Predictor(
         model, types, data["boundaries"], data["axes"], decoder

@@ -35,12 +35,14 @@ class PredictionType(abc.ABC):
             value for each place of the first time axis.
         targets_are_encoded: whether the columns of an encoded split hold all
             that its predictions are scored against.
+        fits: whether `fit` settles anything.
         forms: how predictions can be written, by name: each a function from
             a prediction to its lines; "jsonl" is there always.
     """
 
     outputs: Mapping[str, bool]
     targets_are_encoded = True
+    fits = False
     forms: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"jsonl": as_json}
 
     # From a user's input to predictions.
@@ -83,6 +85,28 @@ class PredictionType(abc.ABC):
         Returns:
             Of each "task" and what the type has, plain values for JSON.
         """
+
+    # What is settled on validation examples, after training.
+
+    def fit(self, task: TaskDict, targets: Any, outputs: Outputs) -> dict:
+        """What a trained run settles on its validation examples.
+
+        Args:
+            task: the task.
+            targets: of the examples.
+            outputs: the model's for them.
+
+        Returns:
+            Values for JSON that the run then knows of the task, such as
+            thresholds; none by default.
+        """
+        del task, targets, outputs
+        return {}
+
+    def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
+        """The outputs with the predictions that `fit` has settled."""
+        del task
+        return outputs
 
     # From splits to scores.
 

@@ -107,7 +107,7 @@ class RunDirectory:
 
     def _reopen(self) -> None:
         """Takes back what said that the run was finished."""
-        for name in ("results.json", "results.md"):
+        for name in ("results.json", "results.md", "fitted.json"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.file(name))
         shutil.rmtree(self.file("fine_tuned"), ignore_errors=True)

@@ -109,9 +109,11 @@ class StageRunner:
         """
         predictor = copy.copy(self.predictor)
         predictor.decoder = self._decoder()
-        return Run(
+        run = Run(
             self.run, self.config, self.task_dicts, self.data.encoder, predictor
         )
+        run.fit(self.data.validation)
+        return run
 
     def _batches(self, stage: Stage) -> BatchPlan:
         pipeline = self.config["pipeline"]
@@ -332,6 +334,7 @@ class StageRunner:
                 number,
                 self.config["evaluation"]["batch_size"],
                 self.data.targets[number],
+                fit=True,
             )
             for number in stage.tasks
         ]

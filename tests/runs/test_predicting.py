@@ -70,7 +70,7 @@ def test_wrong_texts(run):
     assert run.predict("chunks", []) == []
     assert run.predict("mood", ["EU sleeps"])[0]["label"] in ("good", "bad")
     for task, text, message in (
-        ("mood", ["EU"], "the task mood labels whole texts"),
+        ("mood", ["EU"], "the task mood reads whole texts"),
         ("chunks", 3, "must be a string or a list of strings"),
         ("chunks", ["EU", 3], "must be a string or a list of strings"),
     ):

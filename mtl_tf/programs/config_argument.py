@@ -32,7 +32,10 @@ OVERRIDE_HELP = (
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.schedule=\"{'name': 'round_robin'}\""
 )
-_NOT_CONFIGS = ("__init__", "base", "validation")
+_NOT_CONFIGS = (
+    *("__init__", "base", "field", "fields", "fields_page"),
+    *("rules", "validation"),
+)
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
 

@@ -23,11 +23,11 @@ def default_config() -> config_dict.ConfigDict:
             config.tasks = ("fdu_mtl",)
             return config
 
-    `text.tokenizer`, `pipeline.schedule`, `model.scheme` and
+    `text.tokenizer`, `pipeline.mixing`, `model.scheme` and
     `model.characters` hold the options of the choice they name: replace them
     as a whole for another choice, in the file by
-    `config.pipeline.schedule = config_dict.ConfigDict({...})`, on the command
-    line by `--config.pipeline.schedule="{'name': ...}"`.
+    `config.pipeline.mixing = config_dict.ConfigDict({...})`, on the command
+    line by `--config.pipeline.mixing="{'name': ...}"`.
 
     Returns:
         A new `ConfigDict`.
@@ -104,7 +104,7 @@ def tagging(name: str, task: str, features: str) -> config_dict.ConfigDict:
                 "bidirectional": True,
             }
         )
-        config.pipeline.schedule = config_dict.ConfigDict({"name": "joint"})
+        config.pipeline.mixing = config_dict.ConfigDict({"name": "joint"})
     return config
 
 

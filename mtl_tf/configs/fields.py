@@ -12,6 +12,7 @@ from typing import Any
 from mtl_tf.configs import rules
 from mtl_tf.configs.field import Field, Group
 from mtl_tf.core import task_types
+from mtl_tf.core.errors import ConfigError
 
 Fields = Mapping[str, Field | Group]
 
@@ -44,8 +45,8 @@ _TEXT: Fields = {
     "text.max_length": Field(
         400,
         rules.NOT_NEGATIVE_INTEGER,
-        "Tokens kept of a text; 0 keeps all. Longer pairs of translation are "
-        "left out of the training.",
+        "Tokens kept of a text; 0 keeps all. Pairs with a longer source are "
+        "not cut but left out of the training.",
     ),
     "text.min_count": Field(
         1,
@@ -114,12 +115,12 @@ _PIPELINE: Fields = {
         "Pad to the bucket's length (for XLA), or only to the longest text of "
         "each batch.",
     ),
-    "pipeline.schedule": Group(
-        "Which task's batch comes at which step, with the options of the way "
-        "that is named.",
+    "pipeline.mixing": Group(
+        "Which task's batch comes at which step, with the options of the "
+        "mixing that is named.",
         open=True,
     ),
-    "pipeline.schedule.name": Field("uniform", rules.NAME, "Which way."),
+    "pipeline.mixing.name": Field("uniform", rules.NAME, "Which mixing."),
     "pipeline.fractions": Group(
         "By task, how much of its training data is used, such as 0.15.",
         open=True,
@@ -127,7 +128,7 @@ _PIPELINE: Fields = {
 }
 
 _MODEL: Fields = {
-    "model": Group("The model of all tasks but those of translation."),
+    "model": Group("The model."),
     "model.embedding_dim": Field(
         200, rules.POSITIVE_INTEGER, "Size of word vectors."
     ),
@@ -379,6 +380,11 @@ _EVALUATION: Fields = {
 }
 
 
+#: What fields and groups were called before: old path -> path. Configs of
+#: run directories are renamed when they are read (`runs.upgrading`).
+RENAMED = {"pipeline.schedule": "pipeline.mixing"}
+
+
 def by_task_type() -> dict[str, Fields]:
     """The fields, by dotted path, by the task type that alone has them.
 
@@ -423,3 +429,17 @@ def defaults(path: str = "") -> dict[str, Any]:
     for name in filter(None, path.split(".")):
         tree = tree[name]
     return tree
+
+
+def check_renamed(path: str) -> None:
+    """Refuses the name that a field, or the group it is in, had before.
+
+    Raises:
+        ConfigError: it has another name by now, which the message says.
+    """
+    for old, new in RENAMED.items():
+        if f"{path}.".startswith(f"{old}."):
+            raise ConfigError(
+                f"the config field {path} is called "
+                f"{new}{path.removeprefix(old)} by now"
+            )

@@ -96,6 +96,7 @@ def _check_fields(path: str, config: Any, default: Mapping[str, Any]) -> None:
     for key in config:
         if key not in default and not fields.is_open(path):
             where = f"{path}.{key}" if path else key
+            fields.check_renamed(where)
             raise ConfigError(
                 f"unknown config field {where}; {hint(key, default)}"
             )

@@ -150,8 +150,7 @@ class Run:
         """
         names = [task["name"] for task in self.tasks]
         chosen = [names[self.task_index(n)] for n in tasks or names]
-        # Runs of before there were folds have no such field.
-        where = (data_dir, manual_dir, self.config.get("cross_validation"))
+        where = (data_dir, manual_dir, self.config["cross_validation"])
         resolved = self._resolved(where)
         group = self.config["evaluation"]["group"] or self.config["tasks"]
         if clean is None:
@@ -225,8 +224,7 @@ class Run:
         Returns:
             Both, or None.
         """
-        # Runs of before there was translation have no such field.
-        if not self.config["evaluation"].get("paper_scoring", False):
+        if not self.config["evaluation"]["paper_scoring"]:
             return None
         return paper_texts(self.encoder.target(task), hypotheses, references)
 

@@ -63,13 +63,12 @@ def load(
         MtlError: wrong tasks or data, or data that changed since the run
             began.
     """
-    where = (data_dir, manual_dir, config.get("cross_validation"))
+    where = (data_dir, manual_dir, config["cross_validation"])
     tasks = registry.resolve(config["tasks"], *where)
     translates = _translates(tasks)
     if translates:
         _check_unused(config)
-    # Configs of before there was translation have no such field.
-    tasks = cut(tasks, config["pipeline"].get("fractions"))
+    tasks = cut(tasks, config["pipeline"]["fractions"])
     encoder = _encoder(config, run.file("vocabulary"), tasks, where)
     train = _encode(tasks, "train", encoder)
     validation = _encode(tasks, "validation", encoder)
@@ -83,8 +82,7 @@ def load(
             [s.lengths for s in train + validation * (not translates)]
         ),
         config["text"]["max_length"],
-        # Runs of before there was the field chose as its default does.
-        config["pipeline"].get("bucket_multiple", 0),
+        config["pipeline"]["bucket_multiple"],
     )
     run.check_or_write(
         "labels.json", {"tasks": [t.to_json() for t in tasks]}, "the labels"

@@ -9,8 +9,10 @@ from typing import Any
 
 from absl import logging
 
+from mtl_tf.configs import fields
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
+from mtl_tf.runs import upgrading
 
 _LENGTHS = ("training.epochs", "training.steps", "training.fine_tune.epochs")
 
@@ -50,8 +52,12 @@ class RunDirectory:
         return os.path.exists(self.file(name))
 
     def read(self, name: str) -> Any:
-        """Reads a JSON file, or raises `RunError`."""
-        return files.read_json(self.file(name))
+        """Reads a JSON file, which older code may have written.
+
+        Raises:
+            RunError: it is missing or is not JSON.
+        """
+        return upgrading.upgraded(name, files.read_json(self.file(name)))
 
     def write(self, name: str, value: Any) -> None:
         """Writes a JSON file, all of it or nothing."""
@@ -63,8 +69,11 @@ class RunDirectory:
         A finished run of which a longer training is asked for is open again.
 
         Raises:
+            ConfigError: it has a field by the name of an older version.
             RunError: it holds a run with another config.
         """
+        for name in flatten(config):
+            fields.check_renamed(name)
         files.make_directory(self.path)
         config = _plain(config)
         changed = self._changes(config) if self.has("config.json") else {}
@@ -89,7 +98,8 @@ class RunDirectory:
             self.write("config.json", config)
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-        old, new = flatten(self.read("config.json")), flatten(config)
+        asked_for = upgrading.upgraded("config.json", config)
+        old, new = flatten(self.read("config.json")), flatten(asked_for)
         return {
             name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
             for name in sorted({**old, **new})
@@ -131,6 +141,7 @@ class RunDirectory:
         if not self.has(name):
             self.write(name, value)
             return
+        value = upgrading.upgraded(name, value)
         old, new = flatten(self.read(name)), flatten(value)
         if old != new:
             differing = [k for k in {**old, **new} if old.get(k) != new.get(k)]

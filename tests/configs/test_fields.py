@@ -23,11 +23,12 @@ DEFAULTS = dict(leaves(base.default_config().to_dict()))
 
 
 def test_the_default_config_has_every_field_and_no_other():
-    assert DEFAULTS == {
+    declared = {
         path: field.default if isinstance(field, Field) else {}
         for path, field in fields.every().items()
         if isinstance(field, Field) or path in DEFAULTS
     }
+    assert declared == DEFAULTS
 
 
 def test_groups_without_fields_have_fields_of_the_users_choice():
@@ -79,3 +80,19 @@ def test_defaults_of_a_group_are_new_each_time():
 def test_defaults_survive_json():
     plain = json.loads(json.dumps(fields.defaults()))
     assert list(plain) == list(fields.defaults())
+
+
+def test_renamed_fields_lead_to_fields():
+    assert not set(fields.RENAMED) & set(fields.every())
+    assert set(fields.RENAMED.values()) <= set(fields.every())
+
+
+def test_an_old_name_is_refused_with_the_new_one():
+    fields.check_renamed("pipeline.schedules")
+    fields.check_renamed("training.optimizer.schedule")
+    with pytest.raises(ConfigError) as caught:
+        fields.check_renamed("pipeline.schedule.name")
+    assert str(caught.value) == (
+        "the config field pipeline.schedule.name is called "
+        "pipeline.mixing.name by now"
+    )

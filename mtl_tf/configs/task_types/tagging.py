@@ -4,7 +4,7 @@ from mtl_tf.configs import rules
 from mtl_tf.configs.field import Field, Group
 
 TYPE = {
-    "model.tagging": Group("How the labels of a sentence are decoded."),
+    "model.tagging": Group("How the tags of a sentence are decoded."),
     "model.tagging.decoder": Field(
         "crf", rules.NAME, "crf, or softmax for every token by itself."
     ),

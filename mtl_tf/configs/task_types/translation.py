@@ -5,7 +5,8 @@ from mtl_tf.configs.field import Field, Group
 
 _TEXT = {
     "text.tokenizers": Group(
-        "Tokenizers by language, where it is not text.tokenizer.", open=True
+        "Tokenizers of languages that have another than text.tokenizer.",
+        open=True,
     ),
     "text.target_max_length": Field(
         0,
@@ -23,8 +24,7 @@ _TEXT = {
 
 _MODEL = {
     "model.translation": Group(
-        "The model of translation tasks, to which nothing else of model "
-        "applies.",
+        "The model that translates, to which nothing else of model applies.",
         open=True,
     ),
     "model.translation.embedding_dim": Field(

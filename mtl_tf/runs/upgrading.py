@@ -1,0 +1,104 @@
+"""Files of older run directories, made what today's code writes.
+
+`RunDirectory.read` passes every file through `upgraded`, so that no other
+code knows what older versions wrote. A field that a config lacks is one that
+its version did not have yet: it has the field's default, which does what code
+did before (`mtl_tf.configs.field`).
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mtl_tf.configs import fields
+
+
+def upgraded(name: str, value: Any) -> Any:
+    """The contents of a file as today's code would have written them.
+
+    Args:
+        name: of the file in its run directory.
+        value: what was read of it, or is to be written into it: what is of
+            today stays as it is, but for fields that it leaves out.
+    """
+    upgrade = _UPGRADES.get(os.path.basename(name))
+    return upgrade(value) if upgrade and isinstance(value, Mapping) else value
+
+
+def _config(config: Mapping[str, Any]) -> dict[str, Any]:
+    # Tuples are lists in JSON.
+    default = json.loads(json.dumps(fields.defaults()))
+    config = _completed(_renamed(config), default)
+    config["pipeline"]["mixing"] = _mixing(config["pipeline"]["mixing"])
+    return config
+
+
+def _with_config(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {**value, "config": _config(value["config"])}
+
+
+def _renamed(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A config with the names that its fields have by now."""
+    config = _copied(config)
+    for old, new in fields.RENAMED.items():
+        *parents, last = old.split(".")
+        group = _group(config, parents)
+        if last in group:
+            value = group.pop(last)
+            *parents, last = new.split(".")
+            _group(config, parents)[last] = value
+    return config
+
+
+def _copied(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of nested dicts; what they hold is shared."""
+    return {
+        name: _copied(value) if isinstance(value, Mapping) else value
+        for name, value in config.items()
+    }
+
+
+def _group(config: dict[str, Any], path: list[str]) -> dict[str, Any]:
+    for name in path:
+        config = config.setdefault(name, {})
+    return config
+
+
+def _completed(
+    config: dict[str, Any], default: Mapping[str, Any], path: str = ""
+) -> dict[str, Any]:
+    """A config with the defaults of the fields that it lacks.
+
+    A group whose fields depend on a choice is completed only if it is not
+    there at all: what it has belongs to its own choice.
+    """
+    for name, value in default.items():
+        where = f"{path}{name}"
+        if name not in config:
+            config[name] = value
+        elif isinstance(value, Mapping) and not fields.is_open(where):
+            _completed(config[name], value, f"{where}.")
+    return config
+
+
+def _mixing(mixing: Mapping[str, Any]) -> dict[str, Any]:
+    """The mixing of phases, and of a phase, was called its schedule."""
+    mixing = {
+        "mixing" if name == "schedule" else name: value
+        for name, value in mixing.items()
+    }
+    if mixing.get("phases"):
+        mixing["phases"] = [_mixing(phase) for phase in mixing["phases"]]
+    if isinstance(mixing.get("mixing"), Mapping):
+        mixing["mixing"] = _mixing(mixing["mixing"])
+    return mixing
+
+
+# File -> what makes its contents those of today. A change of the format of
+# labels.json, data.json or results.json has its place here, too.
+_UPGRADES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "config.json": _config,
+    "sweep_config.json": _config,
+    "transfer.json": _with_config,
+}

@@ -385,6 +385,7 @@ _EVALUATION: Fields = {
 RENAMED = {"pipeline.schedule": "pipeline.mixing"}
 
 
+@functools.cache
 def by_task_type() -> dict[str, Fields]:
     """The fields, by dotted path, by the task type that alone has them.
 

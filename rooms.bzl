@@ -23,6 +23,7 @@ ROOMS = {
     # A run: its directory, its data, its stages, its model.
     "runs": [
         "core",
+        "configs",
         "text",
         "datasets",
         "tasks",
@@ -38,6 +39,7 @@ ROOMS = {
     # Many runs: the papers' tables, sweeps, transfer.
     "experiments": [
         "core",
+        "configs",
         "tasks",
         "models",
         "evaluation",
@@ -90,14 +92,12 @@ TEST_NEEDS = {
     "evaluation": ["tasks"],
     # The configs' list of Transformers is checked against the schemes.
     "models": ["configs"],
-    # Small runs, whose configs begin with the default.
-    "runs": ["configs", "programs"],
     # The shared runner is tried on real programs.
     "programs": ["launch"],
     "baselines": ["configs"],
     "figures": ["configs"],
     # The papers' rows are checked against the configs that train them.
-    "experiments": ["configs", "programs", "launch"],
+    "experiments": ["programs", "launch"],
     # The list of cases is the program's.
     "benchmarks": ["launch"],
 }

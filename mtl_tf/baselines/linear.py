@@ -93,7 +93,7 @@ def _train(
     for block in blocks:
         block.fit()
     group = config["evaluation"]["group"] or config["tasks"]
-    clean = CleanParts(group, *where, config.get("cross_validation"))
+    clean = CleanParts(group, *where, config["cross_validation"])
     splits = [*config["evaluation"]["splits"], "validation"]
     parts = {
         split: _evaluate(loaded, blocks, split, clean)

@@ -74,5 +74,5 @@ def plan(sizes: Sizes) -> BatchPlan:
     splits = corpus(sizes)
     lengths = np.concatenate([split.lengths for split in splits])
     boundaries = choose_boundaries(lengths, sizes.buckets, sizes.corpus_longest)
-    schedule = {"name": "uniform"}
-    return BatchPlan(splits, sizes.corpus_batch, boundaries, schedule, seed=0)
+    mixing = {"name": "uniform"}
+    return BatchPlan(splits, sizes.corpus_batch, boundaries, mixing, seed=0)

@@ -44,7 +44,7 @@ def get_config(what: str = MULTI) -> config_dict.ConfigDict:
     config.text.max_length = config.text.target_max_length = 60
     config.pipeline.batch_size = 64
     config.pipeline.buckets = 4
-    config.pipeline.schedule = config_dict.ConfigDict(
+    config.pipeline.mixing = config_dict.ConfigDict(
         {"name": "blocks", "block": 50}
     )
     translation = config.model.translation

@@ -48,7 +48,7 @@ def get_config(row: str = "multi") -> config_dict.ConfigDict:
     config.text.max_size = 30_000
     config.text.max_length = config.text.target_max_length = 50
     config.pipeline.batch_size = 50
-    config.pipeline.schedule = config_dict.ConfigDict(
+    config.pipeline.mixing = config_dict.ConfigDict(
         {"name": "blocks", "block": 1000}
     )
     translation = config.model.translation

@@ -56,7 +56,7 @@ def get_config(row: str = "l_i") -> config_dict.ConfigDict:
     # Batches are as long as their longest text: any length may be a bucket's.
     config.pipeline.buckets = 32
     config.pipeline.bucket_multiple = 1
-    config.pipeline.schedule.name = "shuffled_rounds"
+    config.pipeline.mixing.name = "shuffled_rounds"
     config.model = config_dict.ConfigDict(_model(_SCHEMES[row]))
     config.training.epochs = 30
     config.training.l2 = 0.0

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mtl_tf.configs import fields
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
@@ -164,6 +165,7 @@ def _set(config: dict[str, Any], field: str, value: Any) -> None:
         raise ConfigError(
             f"the grid cannot hold {field}: give seeds and folds by themselves"
         )
+    fields.check_renamed(field)
     *parents, last = field.split(".")
     here: Any = config
     for depth, name in enumerate(parents):

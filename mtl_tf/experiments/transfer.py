@@ -104,9 +104,9 @@ def _check(config: Mapping[str, Any]) -> None:
             "transfer trains on several tasks at once: train_separately must "
             "be False, got True"
         )
-    if config["pipeline"]["schedule"]["name"] == "phases":
+    if config["pipeline"]["mixing"]["name"] == "phases":
         raise ConfigError(
-            "transfer leaves each task out once: pipeline.schedule cannot be "
+            "transfer leaves each task out once: pipeline.mixing cannot be "
             "phases, which name tasks"
         )
 

@@ -10,7 +10,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
 from mtl_tf.figures.curves import run_folders
-from mtl_tf.pipelines.mixing import make_schedule
+from mtl_tf.pipelines.mixing import make_mixing
 from mtl_tf.runs.run_directory import RunDirectory
 
 # What the scores stand against.
@@ -99,13 +99,13 @@ def _minibatches(
         [about["tasks"][name]["train"]["examples"] for name in names]
     )
     # How its batches are divided among the tasks is not noted: by size. It
-    # matters only to schedules that take tasks by their sizes.
+    # matters only to mixings that take tasks by their sizes.
     whole = folder.read("batches.json")["steps_per_epoch"]
     shares = np.maximum(1, np.round(whole * sizes / sizes.sum())).astype(int)
-    schedule = make_schedule(
-        config["pipeline"]["schedule"], shares, config["seed"], names
+    mixing = make_mixing(
+        config["pipeline"]["mixing"], shares, config["seed"], names
     )
-    return np.array([schedule.counts(s) for s in steps], float).T.tolist()
+    return np.array([mixing.counts(s) for s in steps], float).T.tolist()
 
 
 def _hours(folder: RunDirectory, steps: list[int]) -> list[float]:

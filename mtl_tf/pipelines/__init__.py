@@ -1,1 +1,1 @@
-"""Examples to batches: encoding, buckets, schedules, tf.data."""
+"""Examples to batches: encoding, buckets, mixing, tf.data."""

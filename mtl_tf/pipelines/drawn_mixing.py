@@ -1,4 +1,4 @@
-"""Schedules that draw: in blocks of steps, each block from its own seed."""
+"""Mixings that draw: in blocks of steps, each block from its own seed."""
 
 import functools
 import math
@@ -9,12 +9,12 @@ import numpy as np
 
 from mtl_tf.core import checks
 from mtl_tf.core.random import generator
-from mtl_tf.pipelines.fixed_mixing import Schedule
+from mtl_tf.pipelines.fixed_mixing import TaskMixing
 
 _DRAWN_AT_ONCE = 1024
 
 
-class _Drawn(Schedule):
+class _Drawn(TaskMixing):
     """Steps that are drawn in blocks, each block from its own seed."""
 
     def __init__(self, *args: Any, **kwargs: Any):
@@ -34,7 +34,7 @@ class _Drawn(Schedule):
         raise NotImplementedError
 
     def tasks(self, start: int, stop: int) -> np.ndarray:
-        """See `Schedule.tasks`."""
+        """See `TaskMixing.tasks`."""
         first, last = (
             start // self._block_length,
             -(-stop // self._block_length),
@@ -46,7 +46,7 @@ class _Drawn(Schedule):
         return drawn[start - offset : stop - offset, None]
 
     def counts(self, step: int) -> np.ndarray:
-        """See `Schedule.counts`."""
+        """See `TaskMixing.counts`."""
         block, rest = divmod(step, self._block_length)
         before = self._before(block)
         return (
@@ -123,8 +123,8 @@ class Temperature(_Sampled):
         **kwargs: Any,
     ):
         super().__init__(*args, **kwargs)
-        self.temperature = checks.positive("schedule.temperature", temperature)
-        self.cap = checks.not_negative("schedule.cap", cap)
+        self.temperature = checks.positive("mixing.temperature", temperature)
+        self.cap = checks.not_negative("mixing.cap", cap)
 
     @property
     def probabilities(self) -> np.ndarray:

@@ -103,10 +103,8 @@ def build_encoder(
     checks.not_negative_integer("text.max_size", text_config["max_size"])
     tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
     tasks = list(tasks)
-    casing = bool(text_config.get("casing", False))
-    characters = _character_encoder(
-        tasks, text_config.get("characters") or {}, tokenizer
-    )
+    casing = text_config["casing"]
+    characters = _character_encoder(tasks, text_config["characters"], tokenizer)
 
     tokenizer = learnt_tokenizer(
         tokenizer,
@@ -177,7 +175,7 @@ def _character_encoder(
     tasks: Iterable[Any], config: Mapping[str, Any], tokenizer: Tokenizer
 ) -> CharacterEncoder | None:
     """The encoder of the characters of the training words, if it is wanted."""
-    width = config.get("max_word_length", 0)
+    width = config["max_word_length"]
     if not checks.not_negative_integer(
         "text.characters.max_word_length", width
     ):
@@ -188,7 +186,7 @@ def _character_encoder(
         return _words(feature, texts, tokenizer).flat_values
 
     counts = count_characters(_training(tasks, tokenizer, words))
-    least = config.get("min_count", 1)
+    least = config["min_count"]
     return CharacterEncoder(Vocabulary.from_counts(counts, least), width)
 
 

@@ -1,4 +1,4 @@
-"""What a schedule is, and the schedules without chance."""
+"""What a task mixing is, and the mixings without chance."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 
 
-class Schedule:
+class TaskMixing:
     """The tasks of every step.
 
     Args:
         batches_per_task: batches of one epoch of each task, all >= 1.
-        seed: what the random schedules draw from.
-        task_names: the tasks' names, for schedules whose options name tasks.
+        seed: what the random mixings draw from.
+        task_names: the tasks' names, for mixings whose options name tasks.
 
     Raises:
         ConfigError: no tasks, a task without batches, or a wrong option.
@@ -32,7 +32,7 @@ class Schedule:
         self.task_names = tuple(task_names)
         if not self.batches_per_task.size or self.batches_per_task.min() < 1:
             raise ConfigError(
-                "a schedule needs tasks with at least one batch each, got "
+                "a mixing needs tasks with at least one batch each, got "
                 f"{self.batches_per_task.tolist()}"
             )
 
@@ -63,21 +63,21 @@ class Schedule:
         return np.bincount(tasks, minlength=number).astype(np.int64)
 
 
-class RoundRobin(Schedule):
+class RoundRobin(TaskMixing):
     """One batch of each task in turn: 0, 1, ..., 0, 1, ..."""
 
     def tasks(self, start: int, stop: int) -> np.ndarray:
-        """See `Schedule.tasks`."""
+        """See `TaskMixing.tasks`."""
         steps = np.arange(start, stop)[:, None]
         return (steps % len(self.batches_per_task)).astype(np.int32)
 
     def counts(self, step: int) -> np.ndarray:
-        """See `Schedule.counts`."""
+        """See `TaskMixing.counts`."""
         number = len(self.batches_per_task)
         return (step - np.arange(number) + number - 1) // number
 
 
-class Blocks(Schedule):
+class Blocks(TaskMixing):
     """`block` batches of one task, then of the next (Dong et al. 2015).
 
     Args:
@@ -86,22 +86,22 @@ class Blocks(Schedule):
 
     def __init__(self, *args: Any, block: int = 1000, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.block = checks.positive_integer("schedule.block", block)
+        self.block = checks.positive_integer("mixing.block", block)
 
     def tasks(self, start: int, stop: int) -> np.ndarray:
-        """See `Schedule.tasks`."""
+        """See `TaskMixing.tasks`."""
         blocks = np.arange(start, stop)[:, None] // self.block
         return (blocks % len(self.batches_per_task)).astype(np.int32)
 
     def counts(self, step: int) -> np.ndarray:
-        """See `Schedule.counts`."""
+        """See `TaskMixing.counts`."""
         number = len(self.batches_per_task)
         cycles, rest = divmod(step, number * self.block)
         begun = np.clip(rest - np.arange(number) * self.block, 0, self.block)
         return cycles * self.block + begun
 
 
-class Joint(Schedule):
+class Joint(TaskMixing):
     """All tasks in every step, one group each (Liu et al. 2016, eq. 21).
 
     How long an epoch is depends on the tasks' lengths: `BatchPlan` says it.
@@ -119,11 +119,11 @@ class Joint(Schedule):
         return int(self.batches_per_task.max())
 
     def tasks(self, start: int, stop: int) -> np.ndarray:
-        """See `Schedule.tasks`."""
+        """See `TaskMixing.tasks`."""
         return np.tile(
             np.arange(self.groups, dtype=np.int32), (stop - start, 1)
         )
 
     def counts(self, step: int) -> np.ndarray:
-        """See `Schedule.counts`."""
+        """See `TaskMixing.counts`."""
         return np.full(self.groups, step, np.int64)

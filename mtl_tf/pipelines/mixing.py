@@ -1,6 +1,6 @@
-"""Schedules by name, and phases of them.
+"""Task mixings by name, and phases of them.
 
-A schedule says which task's batch comes at which step. It is a pure function
+A mixing says which task's batch comes at which step. It is a pure function
 of (seed, step, batches per task), so that a run resumes from its step number
 alone.
 """
@@ -26,46 +26,46 @@ from mtl_tf.pipelines.fixed_mixing import (
     Blocks,
     Joint,
     RoundRobin,
-    Schedule,
+    TaskMixing,
 )
 
 
-class Phases(Schedule):
+class Phases(TaskMixing):
     """Phases of some tasks, then all tasks: curriculum and anti-curriculum.
 
     Args:
         phases: dicts with `tasks` (names or numbers), either `steps` or
             `epochs` (an epoch: as many batches as the phase's tasks have), and
-            optionally `schedule`.
-        schedule: the config of the schedule within the phases and after them.
+            optionally `mixing`.
+        mixing: the config of the mixing within the phases and after them.
     """
 
     def __init__(
         self,
         *args: Any,
         phases: Sequence[Mapping[str, Any]] = (),
-        schedule: Mapping[str, Any] | str = "uniform",
+        mixing: Mapping[str, Any] | str = "uniform",
         **kwargs: Any,
     ):
         super().__init__(*args, **kwargs)
         if not isinstance(phases, (list, tuple)) or not phases:
             raise ConfigError(
-                "schedule.phases must list phases such as {'tasks': ['books'], "
+                "mixing.phases must list phases such as {'tasks': ['books'], "
                 f"'epochs': 1}}, got {phases!r}"
             )
         self._parts = []
         self._starts = [0]
         for number, phase in enumerate(phases):
-            self._add_phase(number, _options(phase, "phase"), schedule)
+            self._add_phase(number, _options(phase, "phase"), mixing)
         everything = np.arange(len(self.batches_per_task))
-        self._add(everything, schedule, math.inf)
+        self._add(everything, mixing, math.inf)
 
-    def _add_phase(self, number: int, phase: dict, schedule: Any) -> None:
-        field = f"schedule.phases[{number}]"
+    def _add_phase(self, number: int, phase: dict, mixing: Any) -> None:
+        field = f"mixing.phases[{number}]"
         for key in phase:
             look_up(
                 key,
-                dict.fromkeys(("tasks", "steps", "epochs", "schedule")),
+                dict.fromkeys(("tasks", "steps", "epochs", "mixing")),
                 f"field of {field}",
             )
         tasks = self._find(f"{field}.tasks", phase.get("tasks"))
@@ -76,7 +76,7 @@ class Phases(Schedule):
         else:
             epochs = checks.positive(f"{field}.epochs", phase["epochs"])
             steps = math.ceil(epochs * int(self.batches_per_task[tasks].sum()))
-        self._add(tasks, phase.get("schedule", schedule), steps)
+        self._add(tasks, phase.get("mixing", mixing), steps)
 
     def _find(self, field: str, tasks: Any) -> np.ndarray:
         if not isinstance(tasks, (list, tuple)) or not tasks:
@@ -93,19 +93,19 @@ class Phases(Schedule):
         return np.asarray(found)
 
     def _add(self, tasks: np.ndarray, config: Any, steps: float) -> None:
-        part = make_schedule(
+        part = make_mixing(
             config,
             self.batches_per_task[tasks],
             fold(self.seed, "phase", len(self._parts)),
             [self.task_names[t] for t in tasks] if self.task_names else (),
         )
         if isinstance(part, Joint):
-            raise ConfigError("schedule.phases cannot hold joint steps")
+            raise ConfigError("mixing.phases cannot hold joint steps")
         self._parts.append((tasks, part))
         self._starts.append(self._starts[-1] + steps)
 
     def tasks(self, start: int, stop: int) -> np.ndarray:
-        """See `Schedule.tasks`."""
+        """See `TaskMixing.tasks`."""
         pieces = [np.zeros([0, 1], np.int32)]
         spans = zip(self._parts, self._starts, self._starts[1:])
         for (tasks, part), begin, end in spans:
@@ -116,7 +116,7 @@ class Phases(Schedule):
         return np.concatenate(pieces)
 
     def counts(self, step: int) -> np.ndarray:
-        """See `Schedule.counts`."""
+        """See `TaskMixing.counts`."""
         counts = np.zeros(len(self.batches_per_task), np.int64)
         spans = zip(self._parts, self._starts, self._starts[1:])
         for (tasks, part), begin, end in spans:
@@ -125,7 +125,7 @@ class Phases(Schedule):
         return counts
 
 
-SCHEDULES: dict[str, type[Schedule]] = {
+MIXINGS: dict[str, type[TaskMixing]] = {
     "uniform": Uniform,
     "proportional": Proportional,
     "temperature": Temperature,
@@ -137,37 +137,37 @@ SCHEDULES: dict[str, type[Schedule]] = {
 }
 
 
-def make_schedule(
+def make_mixing(
     config: Mapping[str, Any] | str,
     batches_per_task: Sequence[int],
     seed: int,
     task_names: Sequence[str] = (),
-) -> Schedule:
-    """Makes a schedule from its config.
+) -> TaskMixing:
+    """Makes a mixing from its config.
 
     Args:
-        config: a name of `SCHEDULES`, or a dict of `name` and that schedule's
+        config: a name of `MIXINGS`, or a dict of `name` and that mixing's
             options. An option that is None keeps its default.
         batches_per_task: batches of one epoch of each task.
         seed: the run's seed.
         task_names: the tasks' names.
 
     Raises:
-        ConfigError: an unknown schedule or option, or a wrong value.
+        ConfigError: an unknown mixing or option, or a wrong value.
     """
     options = {"name": config} if isinstance(config, str) else None
-    options = options or _options(config, "schedule")
+    options = options or _options(config, "mixing")
     name = options.pop("name", None)
-    schedule = look_up(name, SCHEDULES, "schedule")
-    parameters = inspect.signature(schedule).parameters.values()
+    mixing = look_up(name, MIXINGS, "mixing")
+    parameters = inspect.signature(mixing).parameters.values()
     known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     for option in options:
         if option not in known:
             raise ConfigError(
-                f"schedule {name!r} has no option {option!r}; "
+                f"mixing {name!r} has no option {option!r}; "
                 f"{hint(option, known)}"
             )
-    return schedule(batches_per_task, seed, task_names, **options)
+    return mixing(batches_per_task, seed, task_names, **options)
 
 
 def _options(config: Any, what: str) -> dict[str, Any]:

@@ -175,7 +175,7 @@ def _tokenizer_configs(
     """The config of each language's tokenizer."""
     usual = dict(text_config["tokenizer"].items())
     configs = dict.fromkeys(languages, usual)
-    for language, config in (text_config.get("tokenizers") or {}).items():
+    for language, config in text_config["tokenizers"].items():
         look_up(language, configs, "language in text.tokenizers")
         configs[language] = dict(config.items())
     return configs

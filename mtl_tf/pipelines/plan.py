@@ -12,7 +12,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.buckets import Boundaries, check_boundaries
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.epoch_order import JointOrder, TaskOrder, batch_sizes
-from mtl_tf.pipelines.mixing import Joint, make_schedule
+from mtl_tf.pipelines.mixing import Joint, make_mixing
 
 
 class Steps(NamedTuple):
@@ -41,7 +41,7 @@ class BatchPlan:
         splits: the encoded training splits, one a task.
         batch_size: B, examples of one task in a step.
         boundaries: padded lengths; none of the texts is longer than the last.
-        schedule_config: see `make_schedule`.
+        mixing_config: see `make_mixing`.
         seed: the run's seed.
         static_shapes: True, for XLA: every batch has B rows and the length of
             its bucket. False, to save padding: batches are as long as their
@@ -66,7 +66,7 @@ class BatchPlan:
         splits: Sequence[EncodedSplit],
         batch_size: int,
         boundaries: Boundaries,
-        schedule_config: Mapping[str, Any] | str,
+        mixing_config: Mapping[str, Any] | str,
         seed: int,
         static_shapes: bool = True,
         tokens_per_batch: int = 0,
@@ -84,14 +84,14 @@ class BatchPlan:
             TaskOrder(split.name or str(index), split, *settings)
             for index, split in enumerate(self.splits)
         ]
-        self.schedule = make_schedule(
-            schedule_config,
+        self.mixing = make_mixing(
+            mixing_config,
             self.batches_per_task,
             seed,
             [order.name for order in self._orders],
         )
         self._joint = None
-        if isinstance(self.schedule, Joint):
+        if isinstance(self.mixing, Joint):
             if tokens_per_batch:
                 raise ConfigError(
                     "joint steps have pipeline.batch_size examples of each "
@@ -122,18 +122,18 @@ class BatchPlan:
     @property
     def groups(self) -> int:
         """G, how many tasks a step has."""
-        return self.schedule.groups
+        return self.mixing.groups
 
     @property
     def steps_per_epoch(self) -> int:
         """As many steps as all tasks have batches; see `JointOrder` else."""
-        return len(self._joint or []) or self.schedule.steps_per_epoch
+        return len(self._joint or []) or self.mixing.steps_per_epoch
 
     def steps(self, start: int, stop: int) -> Steps:
         """The steps from `start` to before `stop`, the same at every call."""
         count, sides = stop - start, np.shape(self.boundaries)[1:]
         plan = Steps(
-            self.schedule.tasks(start, stop),
+            self.mixing.tasks(start, stop),
             np.zeros([count, *sides], np.int32),
             np.zeros([count, self.groups, self.batch_size], np.int32),
             np.zeros([count], np.int32),
@@ -141,7 +141,7 @@ class BatchPlan:
         if self._joint:
             self._fill(plan, np.arange(stop - start), start, self._joint)
             return plan
-        before = self.schedule.counts(start)
+        before = self.mixing.counts(start)
         for task in np.unique(plan.tasks):
             steps = np.flatnonzero(plan.tasks[:, 0] == task)
             self._fill(plan, steps, before[task], self._orders[task])

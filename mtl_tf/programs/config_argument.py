@@ -19,7 +19,7 @@ from typing import Any
 from absl import flags
 from ml_collections import config_dict, config_flags
 
-from mtl_tf.configs import base
+from mtl_tf.configs import base, fields
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import hint
 
@@ -30,9 +30,12 @@ HELP = (
 OVERRIDE_HELP = (
     "overrides one field: --config.training.epochs=3, "
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
-    "--config.pipeline.schedule=\"{'name': 'round_robin'}\""
+    "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
-_NOT_CONFIGS = ("__init__", "base", "validation")
+_NOT_CONFIGS = (
+    *("__init__", "base", "field", "fields", "fields_page"),
+    *("rules", "validation"),
+)
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
 
@@ -190,9 +193,13 @@ def _file_errors(path: str) -> Iterator[None]:
         raise ConfigError(f"{where}: {type(error).__name__}: {error.msg}")
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [f.lineno for f in frames if f.filename == path]
-        where = f"{path}:{lines[-1]}" if lines else path
+        own = [frame for frame in frames if frame.filename == path]
+        where = f"{path}:{own[-1].lineno}" if own else path
         message = " ".join(str(error).split())
+        for old, new in fields.RENAMED.items():
+            # Of a missing field the error names the last part only.
+            if own and f".{old}" in (own[-1].line or ""):
+                message += f" ({old} is called {new} by now)"
         raise ConfigError(f"{where}: {type(error).__name__}: {message}")
 
 
@@ -273,6 +280,7 @@ def _field(config: config_dict.ConfigDict, path: str) -> Any:
         if not isinstance(here, config_dict.ConfigDict):
             raise ConfigError(f"--config.{path}: {parent} has no fields")
         if name not in here:
+            fields.check_renamed(path)
             raise ConfigError(_unknown_field(path, parent, name, here))
         here = here[name]
         done.append(name)

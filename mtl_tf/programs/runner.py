@@ -32,6 +32,7 @@ from typing import NoReturn
 
 from absl import app, flags, logging
 
+from mtl_tf.configs import fields_page
 from mtl_tf.core.errors import ConfigError, Interrupted, MtlError
 from mtl_tf.core.names import hint
 from mtl_tf.programs import config_argument, usage
@@ -119,12 +120,16 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
 
     Raises:
         ConfigError: the command line is wrong.
-        SystemExit: with status 0, after `--help` was printed.
+        SystemExit: with status 0, after `--help` or `--help_config` was
+            printed.
     """
     argv = _read_flag_files(argv)
     values = _define(program)
-    if _asks_for_help(argv):
+    if _asks(argv, _HELP):
         _print_help(program, values, full="--helpfull" in argv)
+        raise SystemExit(0)
+    if program.takes_config and _asks(argv, [usage.CONFIG_HELP]):
+        print(fields_page.text(), flush=True)
         raise SystemExit(0)
     if program.takes_config:
         argv = _parse_config(program, argv, values)
@@ -147,7 +152,9 @@ def _parse_flags(
     try:
         return values(argv)
     except flags.UnrecognizedFlagError as error:
-        known = list(values) + (["config"] if program.takes_config else [])
+        known = list(values) + (
+            ["config", usage.CONFIG_HELP] if program.takes_config else []
+        )
         raise ConfigError(
             f"unknown flag --{error.flagname}; "
             f"{_flag_hint(error.flagname, known)} "
@@ -190,8 +197,9 @@ def _read_flag_files(argv: Sequence[str]) -> list[str]:
         raise ConfigError(_one_line(str(error)))
 
 
-def _asks_for_help(argv: Sequence[str]) -> bool:
-    asked = {f"{dash}{name}" for name in _HELP for dash in ("-", "--")}
+def _asks(argv: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether a flag of these names, without a value, is given."""
+    asked = {f"{dash}{name}" for name in names for dash in ("-", "--")}
     end = argv.index("--") if "--" in argv else len(argv)
     return any(argument in asked for argument in argv[1:end])
 

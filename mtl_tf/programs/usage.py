@@ -10,12 +10,15 @@ from absl import flags
 
 from mtl_tf.programs import config_argument
 
+#: The flag that lists the config fields, of programs that take a config.
+CONFIG_HELP = "help_config"
 _WIDTH = 79
 _INDENT = " " * 6
 _VERBOSITY = (
     "-1 shows warnings only, 0 progress as well (default), 1 everything. "
     "Giving it also shows TensorFlow's own messages"
 )
+_ABOUT_CONFIG_HELP = "show every config field: default and what it does"
 
 
 def text(program, own_flags: Sequence[flags.Flag]) -> str:
@@ -27,7 +30,7 @@ def text(program, own_flags: Sequence[flags.Flag]) -> str:
 
     Returns:
         Summary, usage line, examples, flags and, for programs that take a
-        config, the shipped configs.
+        config, the shipped configs and how to list the config's fields.
     """
     command = program.command()
     needed = [f"--{name}=..." for name in program.required]
@@ -40,7 +43,10 @@ def text(program, own_flags: Sequence[flags.Flag]) -> str:
         _flags(own_flags, program.takes_config),
     ]
     if program.takes_config:
-        parts.append(_configs())
+        parts += [
+            _configs(),
+            f"{command} --{CONFIG_HELP} lists all config fields.",
+        ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -69,6 +75,8 @@ def _flags(own_flags: Sequence[flags.Flag], takes_config: bool) -> str:
         name = f"[no]{flag.name}" if flag.boolean else flag.name
         lines += [f"  --{name}", *_wrapped(_describe(flag))]
     lines += ["  --help", *_wrapped("show this text (--helpfull: more flags)")]
+    if takes_config:
+        lines += [f"  --{CONFIG_HELP}", *_wrapped(_ABOUT_CONFIG_HELP)]
     return "\n".join(lines)
 
 

@@ -194,8 +194,7 @@ class Run:
         """
         names = [task["name"] for task in self.tasks]
         chosen = [names[self.task_index(n)] for n in tasks or names]
-        # Runs of before there were folds have no such field.
-        where = (data_dir, manual_dir, self.config.get("cross_validation"))
+        where = (data_dir, manual_dir, self.config["cross_validation"])
         resolved = self._resolved(where)
         group = self.config["evaluation"]["group"] or self.config["tasks"]
         if clean is None:

@@ -66,12 +66,11 @@ def load(
         MtlError: wrong tasks or data, or data that changed since the run
             began.
     """
-    where = (data_dir, manual_dir, config.get("cross_validation"))
+    where = (data_dir, manual_dir, config["cross_validation"])
     tasks = registry.resolve(config["tasks"], *where)
     system = _system(tasks)
     system.check(config)
-    # Configs of before there was translation have no such field.
-    tasks = cut(tasks, config["pipeline"].get("fractions"))
+    tasks = cut(tasks, config["pipeline"]["fractions"])
     encoder = _encoder(config, run.file("vocabulary"), tasks, where)
     train = [encode_split(task, "train", encoder) for task in tasks]
     validation = [encode_split(task, "validation", encoder) for task in tasks]
@@ -89,8 +88,7 @@ def load(
             ]
         ),
         config["text"]["max_length"],
-        # Runs of before there was the field chose as its default does.
-        config["pipeline"].get("bucket_multiple", 0),
+        config["pipeline"]["bucket_multiple"],
         axes,
     )
     run.check_or_write(

@@ -9,6 +9,7 @@ from typing import Any
 
 from absl import logging
 
+from mtl_tf.configs import fields
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs import upgrading
@@ -51,9 +52,10 @@ class RunDirectory:
         return os.path.exists(self.file(name))
 
     def read(self, name: str) -> Any:
-        """Reads a JSON file, or raises `RunError`.
+        """Reads a JSON file, which older code may have written.
 
-        Files of older versions are brought to what this one writes.
+        Raises:
+            RunError: it is missing or is not JSON.
         """
         return upgrading.upgraded(name, files.read_json(self.file(name)))
 
@@ -67,8 +69,11 @@ class RunDirectory:
         A finished run of which a longer training is asked for is open again.
 
         Raises:
+            ConfigError: it has a field by the name of an older version.
             RunError: it holds a run with another config.
         """
+        for name in flatten(config):
+            fields.check_renamed(name)
         files.make_directory(self.path)
         config = _plain(config)
         changed = self._changes(config) if self.has("config.json") else {}
@@ -93,7 +98,8 @@ class RunDirectory:
             self.write("config.json", config)
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-        old, new = flatten(self.read("config.json")), flatten(config)
+        asked_for = upgrading.upgraded("config.json", config)
+        old, new = flatten(self.read("config.json")), flatten(asked_for)
         return {
             name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
             for name in sorted({**old, **new})
@@ -135,6 +141,7 @@ class RunDirectory:
         if not self.has(name):
             self.write(name, value)
             return
+        value = upgrading.upgraded(name, value)
         old, new = flatten(self.read(name)), flatten(value)
         if old != new:
             differing = [k for k in {**old, **new} if old.get(k) != new.get(k)]

@@ -117,17 +117,17 @@ class StageRunner:
 
     def _batches(self, stage: Stage) -> BatchPlan:
         pipeline = self.config["pipeline"]
-        schedule = pipeline["schedule"]
-        if len(stage.tasks) == 1 and schedule["name"] == "phases":
+        mixing = pipeline["mixing"]
+        if len(stage.tasks) == 1 and mixing["name"] == "phases":
             # Its phases name tasks that are not here.
-            schedule = {"name": "round_robin"}
+            mixing = {"name": "round_robin"}
         # Rows of a smaller last batch cannot be split evenly.
         several = self.strategy.num_replicas_in_sync > 1
         return BatchPlan(
             [self.data.train[n] for n in stage.tasks],
             pipeline["batch_size"],
             self.data.boundaries,
-            schedule,
+            mixing,
             self.config["seed"],
             (pipeline["static_shapes"] and self.model.static_shapes) or several,
             pipeline["tokens_per_batch"],
@@ -174,11 +174,11 @@ class StageRunner:
             raise ConfigError(
                 "a joint step has tasks of one type only, but there are "
                 f"{' and '.join(sorted(set(keys)))}: choose another "
-                "pipeline.schedule"
+                "pipeline.mixing"
             )
 
         def next_key(step: int, most: int) -> tuple[int, str | None]:
-            tasks = batches.schedule.tasks(step, step + most)[:, 0]
+            tasks = batches.mixing.tasks(step, step + most)[:, 0]
             found = [keys[task] for task in tasks]
             others = (n for n, key in enumerate(found) if key != found[0])
             return next(others, most), found[0]
@@ -287,12 +287,12 @@ class StageRunner:
         )
 
     def _check_joint(self, field: str, value: str) -> None:
-        schedule = self.config["pipeline"]["schedule"]["name"]
-        if schedule != "joint":
+        mixing = self.config["pipeline"]["mixing"]["name"]
+        if mixing != "joint":
             raise ConfigError(
                 f"{field} {value!r} compares the tasks' gradients at every "
-                "step: it needs pipeline.schedule {'name': 'joint'}, got "
-                f"{schedule!r}"
+                "step: it needs pipeline.mixing {'name': 'joint'}, got "
+                f"{mixing!r}"
             )
         if any(self.model.key_of(n) for n in range(len(self.data.tasks))):
             raise ConfigError(

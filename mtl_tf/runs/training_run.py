@@ -71,9 +71,7 @@ def clean_parts(
 ) -> CleanParts:
     """The clean parts of the test texts of a config's group of tasks."""
     group = config["evaluation"]["group"] or config["tasks"]
-    return CleanParts(
-        group, data_dir, manual_dir, config.get("cross_validation")
-    )
+    return CleanParts(group, data_dir, manual_dir, config["cross_validation"])
 
 
 def _train(
@@ -86,7 +84,7 @@ def _train(
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         if not run.has("config.json"):
-            folds = config.get("cross_validation")
+            folds = config["cross_validation"]
             tasks = registry.resolve(config["tasks"], *where, folds)
             checking.check_scored(tasks, config["evaluation"]["splits"])
         run.claim(config)
@@ -149,10 +147,9 @@ def _train_separately(
 
 def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
     """The `pipeline` of a config for a model of one task."""
-    # Runs of before there was translation have no such field.
-    fractions = pipeline.get("fractions") or {}
+    fractions = pipeline["fractions"]
     own = {name: part for name, part in fractions.items() if name == task}
-    return {**pipeline, "fractions": own} if fractions else dict(pipeline)
+    return {**pipeline, "fractions": own}
 
 
 def parts_by_split(results: Iterable[Mapping[str, Any]]) -> list[dict]:

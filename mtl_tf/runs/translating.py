@@ -64,7 +64,7 @@ class Decoding:
         Raises:
             ConfigError: an unknown field or a wrong value.
         """
-        given = config["evaluation"].get("decoding") or {}
+        given = config["evaluation"]["decoding"]
         fields = {f.name: f.default for f in dataclasses.fields(cls)}
         every = {**given, **changes}
         return cls(**completed("evaluation.decoding", every, fields))

@@ -1,63 +1,142 @@
-"""Files of run directories that older versions wrote: the one place for it."""
+"""Files of older run directories, made what today's code writes.
 
+`RunDirectory.read` passes every file through `upgraded`, so that no other
+code knows what older versions wrote. A field that a config lacks is one that
+its version did not have yet: it has the field's default, which does what code
+did before (`mtl_tf.configs.field`).
+"""
+
+import json
 import os
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from mtl_tf.configs import fields
 
 
 def upgraded(name: str, value: Any) -> Any:
-    """What this version would have written.
+    """The contents of a file as today's code would have written them.
 
     Args:
-        name: of the file in its run directory, such as "labels.json".
-        value: what it holds.
+        name: of the file in its run directory.
+        value: what was read of it, or is to be written into it: what is of
+            today stays as it is, but for fields that it leaves out.
     """
     upgrade = _UPGRADES.get(os.path.basename(name))
-    return upgrade(value) if upgrade else value
+    return upgrade(value) if upgrade and isinstance(value, Mapping) else value
 
 
-def _task(task: Any) -> Any:
-    """A task's description, or its entry in a config."""
-    if isinstance(task, dict) and "kind" in task:
-        task = {"type" if k == "kind" else k: v for k, v in task.items()}
-    return task
-
-
-def _config(config: dict[str, Any]) -> dict[str, Any]:
-    evaluation = config.get("evaluation", {})
-    text = config.get("text", {})
-    for part, field in (
+def _config(config: Mapping[str, Any]) -> dict[str, Any]:
+    # Tuples are lists in JSON.
+    default = json.loads(json.dumps(fields.defaults()))
+    config = _completed(_renamed(config), default)
+    config["pipeline"]["mixing"] = _mixing(config["pipeline"]["mixing"])
+    for group, name in (
         (config, "tasks"),
-        (evaluation, "group"),
-        (text, "vocabulary_tasks"),
+        (config["evaluation"], "group"),
+        (config["text"], "vocabulary_tasks"),
     ):
-        if field in part:
-            part[field] = [_task(entry) for entry in part[field]]
+        group[name] = [_task(entry) for entry in group[name]]
     return config
 
 
-def _labels(labels: dict[str, Any]) -> dict[str, Any]:
+def _task(task: Any) -> Any:
+    """A task's description, or its entry, whose type was called kind."""
+    if not isinstance(task, Mapping):
+        return task
+    return {"type" if k == "kind" else k: v for k, v in task.items()}
+
+
+def _labels(labels: Mapping[str, Any]) -> dict[str, Any]:
     return {**labels, "tasks": [_task(task) for task in labels["tasks"]]}
 
 
-def _data(data: dict[str, Any]) -> dict[str, Any]:
-    """Boundaries had no names: of texts, or of pairs of languages."""
-    if "axes" not in data:
-        pairs = isinstance(data["boundaries"][0], list)
-        data["axes"] = ["source", "target"] if pairs else ["text"]
-    return data
+def _data(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The axes had no names: one was of texts, two of pairs of languages."""
+    if "axes" in data:
+        return dict(data)
+    pairs = isinstance(data["boundaries"][0], list)
+    return {**data, "axes": ["source", "target"] if pairs else ["text"]}
 
 
-def _results(results: dict[str, Any]) -> dict[str, Any]:
-    parts = [results, *results.get("other_splits", {}).values()]
-    for part in parts:
-        tasks = part.get("tasks", {})
-        part["tasks"] = {name: _task(task) for name, task in tasks.items()}
+def _results(results: Mapping[str, Any]) -> dict[str, Any]:
+    results = dict(results)
+    if "tasks" in results:
+        tasks = results["tasks"].items()
+        results["tasks"] = {name: _task(scores) for name, scores in tasks}
+    if "other_splits" in results:
+        splits = results["other_splits"].items()
+        results["other_splits"] = {n: _results(part) for n, part in splits}
     return results
 
 
-_UPGRADES = {
+def _with_config(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {**value, "config": _config(value["config"])}
+
+
+def _renamed(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A config with the names that its fields have by now."""
+    config = _copied(config)
+    for old, new in fields.RENAMED.items():
+        *parents, last = old.split(".")
+        group = _group(config, parents)
+        if last in group:
+            value = group.pop(last)
+            *parents, last = new.split(".")
+            _group(config, parents)[last] = value
+    return config
+
+
+def _copied(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of nested dicts; what they hold is shared."""
+    return {
+        name: _copied(value) if isinstance(value, Mapping) else value
+        for name, value in config.items()
+    }
+
+
+def _group(config: dict[str, Any], path: list[str]) -> dict[str, Any]:
+    for name in path:
+        config = config.setdefault(name, {})
+    return config
+
+
+def _completed(
+    config: dict[str, Any], default: Mapping[str, Any], path: str = ""
+) -> dict[str, Any]:
+    """A config with the defaults of the fields that it lacks.
+
+    A group whose fields depend on a choice is completed only if it is not
+    there at all: what it has belongs to its own choice.
+    """
+    for name, value in default.items():
+        where = f"{path}{name}"
+        if name not in config:
+            config[name] = value
+        elif isinstance(value, Mapping) and not fields.is_open(where):
+            _completed(config[name], value, f"{where}.")
+    return config
+
+
+def _mixing(mixing: Mapping[str, Any]) -> dict[str, Any]:
+    """The mixing of phases, and of a phase, was called its schedule."""
+    mixing = {
+        "mixing" if name == "schedule" else name: value
+        for name, value in mixing.items()
+    }
+    if mixing.get("phases"):
+        mixing["phases"] = [_mixing(phase) for phase in mixing["phases"]]
+    if isinstance(mixing.get("mixing"), Mapping):
+        mixing["mixing"] = _mixing(mixing["mixing"])
+    return mixing
+
+
+# File -> what makes its contents those of today.
+_UPGRADES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "config.json": _config,
     "data.json": _data,
     "labels.json": _labels,
     "results.json": _results,
+    "sweep_config.json": _config,
+    "transfer.json": _with_config,
 }

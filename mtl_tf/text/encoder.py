@@ -180,11 +180,9 @@ class TextEncoder:
         Raises:
             MtlError: a file is missing or damaged.
         """
-        # Runs of before there was tagging have no such fields.
-        characters = text_config.get("characters") or {}
         return cls.load(
             directory,
             text_config["max_length"],
-            characters.get("max_word_length", 0),
-            bool(text_config.get("casing", False)),
+            text_config["characters"]["max_word_length"],
+            text_config["casing"],
         )

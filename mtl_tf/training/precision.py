@@ -13,10 +13,10 @@ def policy(config: Mapping[str, Any]) -> str:
     """The dtype policy of a run's model.
 
     Args:
-        config: the run's; runs of before there was the field have float32.
+        config: the run's.
 
     Raises:
         ConfigError: it is none of `POLICIES`.
     """
-    name = config["training"].get("mixed_precision", FLOAT32)
+    name = config["training"]["mixed_precision"]
     return checks.one_of("training.mixed_precision", name, POLICIES)

@@ -87,6 +87,7 @@ def test_folds_need_the_field():
         ("training.l3", "training.l3 is unknown; did you mean 'l2'"),
         ("trainin.l2", "has no group trainin"),
         ("training.l2.x", "has no group training.l2"),
+        ("pipeline.schedule.name", "is called pipeline.mixing.name by now"),
         ("seed", "cannot hold seed"),
         ("cross_validation.fold", "give seeds and folds by themselves"),
     ],

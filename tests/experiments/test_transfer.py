@@ -170,7 +170,7 @@ def test_wrong_targets_and_configs(small_files, tmp_path):
     with pytest.raises(ConfigError, match="train_separately must be False"):
         transfer.transfer(config, str(tmp_path / "c"))
     config["train_separately"] = False
-    config["pipeline"]["schedule"] = {"name": "phases"}
+    config["pipeline"]["mixing"] = {"name": "phases"}
     with pytest.raises(ConfigError, match="cannot be phases"):
         transfer.transfer(config, str(tmp_path / "d"))
 

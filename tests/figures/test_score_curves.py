@@ -11,7 +11,7 @@ from mtl_tf.figures import score_curve_figure, score_curves
 from mtl_tf.figures.score_curves import ScoreCurve
 
 
-def write(folder, names, scores, schedule=None, sizes=None, wall_time=None):
+def write(folder, names, scores, mixing=None, sizes=None, wall_time=None):
     """A run that was evaluated after 10 steps, 20 and so on."""
     folder.mkdir(parents=True)
     tasks = [{"name": n, "metrics": ["bleu", "bleu_lc"]} for n in names]
@@ -19,7 +19,7 @@ def write(folder, names, scores, schedule=None, sizes=None, wall_time=None):
     contents = {
         "config": {
             "seed": 3,
-            "pipeline": {"schedule": schedule or {"name": "round_robin"}},
+            "pipeline": {"mixing": mixing or {"name": "round_robin"}},
         },
         "labels": {"tasks": tasks},
         "data": {
@@ -69,7 +69,7 @@ def test_scores_stand_against_the_tasks_own_minibatches(tmp_path):
     assert (other.metric, other.scores) == ("bleu_lc", (2.0, 4.0, 6.0))
 
 
-def test_a_schedule_by_size_takes_the_sizes(tmp_path):
+def test_a_mixing_by_size_takes_the_sizes(tmp_path):
     proportional = {"name": "proportional"}
     path = write(
         tmp_path / "a", ["x", "y"], [(1, 1)] * 40, proportional, [90, 10]

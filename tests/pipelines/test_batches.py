@@ -22,14 +22,14 @@ SPLITS = [
     random_split("mr", 7, 5),
 ]
 every = pytest.mark.parametrize(
-    "schedule", ["uniform", "shuffled_rounds", "joint"]
+    "mixing", ["uniform", "shuffled_rounds", "joint"]
 )
 shapes = pytest.mark.parametrize("static_shapes", [True, False])
 
 
-def make_plan(schedule="shuffled_rounds", splits=SPLITS, **options):
+def make_plan(mixing="shuffled_rounds", splits=SPLITS, **options):
     options = {"batch_size": 4, "boundaries": BOUNDARIES, "seed": 0} | options
-    return BatchPlan(splits, schedule_config=schedule, **options)
+    return BatchPlan(splits, mixing_config=mixing, **options)
 
 
 def one_epoch(plan):
@@ -52,9 +52,9 @@ def check_rows(batch, splits, rows, tasks):
 
 @every
 @shapes
-def test_steps_do_not_depend_on_where_one_starts(schedule, static_shapes):
+def test_steps_do_not_depend_on_where_one_starts(mixing, static_shapes):
     one, other = (
-        make_plan(schedule, static_shapes=static_shapes) for _ in range(2)
+        make_plan(mixing, static_shapes=static_shapes) for _ in range(2)
     )
     whole = one.steps(10, 400)
     later, earlier = other.steps(123, 400), other.steps(10, 123)
@@ -66,9 +66,9 @@ def test_steps_do_not_depend_on_where_one_starts(schedule, static_shapes):
 @every
 @shapes
 def test_a_data_set_from_step_k_is_the_tail_of_the_one_from_0(
-    schedule, static_shapes
+    mixing, static_shapes
 ):
-    plan = make_plan(schedule, static_shapes=static_shapes)
+    plan = make_plan(mixing, static_shapes=static_shapes)
     whole = as_numpy(training_dataset(plan, 0, stop_step=300))
     assert [b["step"] for b in whole] == list(range(300))
     for start in (1, 255, 256, 299):
@@ -78,8 +78,8 @@ def test_a_data_set_from_step_k_is_the_tail_of_the_one_from_0(
 
 @every
 @shapes
-def test_batches_hold_the_rows_of_the_plan(schedule, static_shapes):
-    plan = make_plan(schedule, static_shapes=static_shapes)
+def test_batches_hold_the_rows_of_the_plan(mixing, static_shapes):
+    plan = make_plan(mixing, static_shapes=static_shapes)
     steps = plan.steps(0, 60)
     batches = as_numpy(training_dataset(plan, 0, stop_step=60))
     for batch, tasks, length, rows, size in zip(batches, *steps):
@@ -98,9 +98,9 @@ def test_batches_hold_the_rows_of_the_plan(schedule, static_shapes):
 
 
 @every
-def test_the_spec_is_the_contract(schedule):
-    plan = make_plan(schedule)
-    groups = 3 if schedule == "joint" else 1
+def test_the_spec_is_the_contract(mixing):
+    plan = make_plan(mixing)
+    groups = 3 if mixing == "joint" else 1
     assert plan.groups == groups
     spec = training_dataset(plan, replicas=2).element_spec
     assert spec == {
@@ -115,8 +115,8 @@ def test_the_spec_is_the_contract(schedule):
 
 @every
 @pytest.mark.parametrize("replicas", [2, 4])
-def test_pieces_of_the_replicas_make_up_the_global_batch(schedule, replicas):
-    plan = make_plan(schedule)
+def test_pieces_of_the_replicas_make_up_the_global_batch(mixing, replicas):
+    plan = make_plan(mixing)
     whole = as_numpy(training_dataset(plan, 3, stop_step=280))
     pieces = as_numpy(training_dataset(plan, 3, replicas, stop_step=280))
     assert len(pieces) == replicas * len(whole)
@@ -143,7 +143,7 @@ def test_an_epoch_of_algorithm_1_sees_every_example_once(static_shapes):
             assert sorted(rows[rows >= 0]) == list(range(len(split)))
 
 
-def test_a_task_goes_through_its_epochs_under_a_random_schedule():
+def test_a_task_goes_through_its_epochs_under_a_random_mixing():
     plan = make_plan("uniform")
     steps = plan.steps(0, 500)
     for task, split in enumerate(SPLITS):
@@ -194,15 +194,15 @@ def test_texts_without_tokens_are_all_padding():
 
 
 @every
-def test_shapes_that_vary_save_padding(schedule):
-    share = make_plan(schedule, static_shapes=True).padding_share()
-    assert make_plan(schedule, static_shapes=False).padding_share() < share
+def test_shapes_that_vary_save_padding(mixing):
+    share = make_plan(mixing, static_shapes=True).padding_share()
+    assert make_plan(mixing, static_shapes=False).padding_share() < share
 
 
 @every
 @shapes
-def test_padding_share_counts_the_cells_of_an_epoch(schedule, static_shapes):
-    plan = make_plan(schedule, static_shapes=static_shapes)
+def test_padding_share_counts_the_cells_of_an_epoch(mixing, static_shapes):
+    plan = make_plan(mixing, static_shapes=static_shapes)
     batches = as_numpy(training_dataset(plan, stop_step=plan.steps_per_epoch))
     cells = sum(batch["tokens"].size for batch in batches)
     tokens = sum(np.sum(batch["tokens"] > 0) for batch in batches)
@@ -224,7 +224,7 @@ def test_phases_find_tasks_by_their_names():
         ({"boundaries": [4, 8]}, "'books' has a text of 16 tokens.* ends at 8"),
         ({"splits": []}, "no tasks to train"),
         ({"splits": [make_split("dvd", [])]}, "'dvd' has no training examples"),
-        ({"schedule": "round_robbin"}, "did you mean 'round_robin'"),
+        ({"mixing": "round_robbin"}, "did you mean 'round_robin'"),
     ],
 )
 def test_wrong_plans(options, message):

@@ -110,6 +110,8 @@ TEXT_CONFIG = {
     "max_length": 3,
     "min_count": 2,
     "max_size": 0,
+    "characters": {"max_word_length": 0, "min_count": 1},
+    "casing": False,
 }
 
 

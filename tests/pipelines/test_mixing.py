@@ -5,34 +5,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.mixing import SCHEDULES, make_schedule
+from mtl_tf.pipelines.mixing import MIXINGS, make_mixing
 
 PHASES = {
     "name": "phases",
     "phases": [
         {"tasks": [2], "epochs": 2},
-        {"tasks": [0, 1], "steps": 25, "schedule": {"name": "round_robin"}},
+        {"tasks": [0, 1], "steps": 25, "mixing": {"name": "round_robin"}},
     ],
-    "schedule": {"name": "shuffled_rounds"},
+    "mixing": {"name": "shuffled_rounds"},
 }
-CONFIGS = [PHASES if name == "phases" else {"name": name} for name in SCHEDULES]
+CONFIGS = [PHASES if name == "phases" else {"name": name} for name in MIXINGS]
 CONFIGS += [{"name": "blocks", "block": 3}]
 BATCHES = [4, 9, 1]
 names = pytest.mark.parametrize("config", CONFIGS, ids=lambda c: c["name"])
 
 
-def tally(schedule, start, stop):
-    tasks = schedule.tasks(start, stop).ravel()
-    return np.bincount(tasks, minlength=len(schedule.batches_per_task))
+def tally(mixing, start, stop):
+    tasks = mixing.tasks(start, stop).ravel()
+    return np.bincount(tasks, minlength=len(mixing.batches_per_task))
 
 
 @names
 def test_tasks_have_the_shape_and_type_of_the_contract(config):
-    schedule = make_schedule(config, BATCHES, 1)
-    tasks = schedule.tasks(5, 47)
+    mixing = make_mixing(config, BATCHES, 1)
+    tasks = mixing.tasks(5, 47)
     assert tasks.dtype == np.int32
     assert tasks.shape == (42, 3 if config["name"] == "joint" else 1)
-    assert schedule.tasks(7, 7).shape == (0, tasks.shape[1])
+    assert mixing.tasks(7, 7).shape == (0, tasks.shape[1])
 
 
 @names
@@ -42,7 +42,7 @@ def test_steps_do_not_depend_on_where_one_starts(config, data):
     batches = data.draw(st.lists(st.integers(1, 9), min_size=3, max_size=5))
     cuts = st.integers(0, 3000)
     a, b, c = sorted(data.draw(st.tuples(cuts, cuts, cuts)))
-    one, other = (make_schedule(config, batches, 1) for _ in range(2))
+    one, other = (make_mixing(config, batches, 1) for _ in range(2))
     whole = one.tasks(a, c)
     parts = [other.tasks(b, c), other.tasks(a, b)]  # out of order on purpose
     np.testing.assert_array_equal(whole, np.concatenate(parts[::-1]))
@@ -52,9 +52,9 @@ def test_steps_do_not_depend_on_where_one_starts(config, data):
 
 @names
 def test_counts_of_a_late_step(config):
-    schedule = make_schedule(config, [90] * 16, 1)
-    counts = schedule.counts(1_000_000)
-    schedule.tasks(1_000_000, 1_000_256)
+    mixing = make_mixing(config, [90] * 16, 1)
+    counts = mixing.counts(1_000_000)
+    mixing.tasks(1_000_000, 1_000_256)
     groups = 16 if config["name"] == "joint" else 1
     assert counts.sum() == 1_000_000 * groups
 
@@ -64,7 +64,7 @@ def test_counts_of_a_late_step(config):
     [c for c in CONFIGS if c["name"] in ("uniform", "shuffled_rounds")],
 )
 def test_the_seed_matters(config):
-    first, second = (make_schedule(config, BATCHES, s) for s in (1, 2))
+    first, second = (make_mixing(config, BATCHES, s) for s in (1, 2))
     assert not np.array_equal(first.tasks(0, 50), second.tasks(0, 50))
 
 
@@ -86,18 +86,18 @@ def expected_temperature(batches, temperature, cap):
     ],
 )
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_random_schedules_draw_with_their_probabilities(config, shares, seed):
-    schedule = make_schedule(config, [10, 30, 60], seed)
-    np.testing.assert_allclose(schedule.probabilities, shares)
+def test_random_mixings_draw_with_their_probabilities(config, shares, seed):
+    mixing = make_mixing(config, [10, 30, 60], seed)
+    np.testing.assert_allclose(mixing.probabilities, shares)
     steps = 50_000
     expected = np.asarray(shares) * steps
-    seen = tally(schedule, 0, steps)
+    seen = tally(mixing, 0, steps)
     chi_square = np.sum((seen - expected) ** 2 / expected)
     assert chi_square < 13.8  # 2 degrees of freedom: passed by 999 of 1000
 
 
 def test_blocks_of_draws_differ_from_each_other():
-    tasks = make_schedule("uniform", [1, 1], 0).tasks(0, 4096)[:, 0]
+    tasks = make_mixing("uniform", [1, 1], 0).tasks(0, 4096)[:, 0]
     first = tasks.reshape(4, 1024)
     assert len({tuple(block) for block in first}) == 4
     # Neighbouring steps are independent: half of them change the task.
@@ -106,20 +106,20 @@ def test_blocks_of_draws_differ_from_each_other():
 
 def test_a_tiny_temperature_stays_finite():
     config = {"name": "temperature", "temperature": 1e-3}
-    schedule = make_schedule(config, [10, 1000], 0)
-    np.testing.assert_allclose(schedule.probabilities, [0, 1], atol=1e-12)
+    mixing = make_mixing(config, [10, 1000], 0)
+    np.testing.assert_allclose(mixing.probabilities, [0, 1], atol=1e-12)
 
 
 def test_round_robin_takes_turns():
-    tasks = make_schedule("round_robin", BATCHES, 0).tasks(2, 9)[:, 0]
+    tasks = make_mixing("round_robin", BATCHES, 0).tasks(2, 9)[:, 0]
     np.testing.assert_array_equal(tasks, [2, 0, 1, 2, 0, 1, 2])
 
 
 def test_blocks_stay_with_a_task():
     config = {"name": "blocks", "block": 3}
-    tasks = make_schedule(config, [1, 1], 0).tasks(0, 10)[:, 0]
+    tasks = make_mixing(config, [1, 1], 0).tasks(0, 10)[:, 0]
     np.testing.assert_array_equal(tasks, [0, 0, 0, 1, 1, 1, 0, 0, 0, 1])
-    assert make_schedule("blocks", [1, 1], 0).block == 1000
+    assert make_mixing("blocks", [1, 1], 0).block == 1000
 
 
 @settings(deadline=None, max_examples=30)
@@ -129,10 +129,10 @@ def test_blocks_stay_with_a_task():
     epoch=st.integers(0, 3),
 )
 def test_algorithm_1_exhausts_every_task_in_rounds(batches, seed, epoch):
-    schedule = make_schedule("shuffled_rounds", batches, seed)
-    length = schedule.steps_per_epoch
+    mixing = make_mixing("shuffled_rounds", batches, seed)
+    length = mixing.steps_per_epoch
     assert length == sum(batches)
-    tasks = schedule.tasks(epoch * length, (epoch + 1) * length)[:, 0]
+    tasks = mixing.tasks(epoch * length, (epoch + 1) * length)[:, 0]
     position = 0
     for done in range(max(batches)):
         left = {t for t, count in enumerate(batches) if count > done}
@@ -142,39 +142,39 @@ def test_algorithm_1_exhausts_every_task_in_rounds(batches, seed, epoch):
 
 
 def test_algorithm_1_shuffles_every_round_and_epoch():
-    schedule = make_schedule("shuffled_rounds", [20] * 8, 0)
-    rounds = schedule.tasks(0, 320).reshape(40, 8)
+    mixing = make_mixing("shuffled_rounds", [20] * 8, 0)
+    rounds = mixing.tasks(0, 320).reshape(40, 8)
     assert len({tuple(r) for r in rounds}) == 40
 
 
 def test_joint_steps_hold_every_task():
-    schedule = make_schedule("joint", BATCHES, 0)
-    assert schedule.groups == 3
-    np.testing.assert_array_equal(schedule.tasks(5, 7), [[0, 1, 2]] * 2)
-    np.testing.assert_array_equal(schedule.counts(5), [5, 5, 5])
-    assert schedule.steps_per_epoch == 9
+    mixing = make_mixing("joint", BATCHES, 0)
+    assert mixing.groups == 3
+    np.testing.assert_array_equal(mixing.tasks(5, 7), [[0, 1, 2]] * 2)
+    np.testing.assert_array_equal(mixing.counts(5), [5, 5, 5])
+    assert mixing.steps_per_epoch == 9
 
 
 def test_phases_run_one_after_another_then_all_tasks():
-    schedule = make_schedule(PHASES, BATCHES, 0)
-    tasks = schedule.tasks(0, 27 + 14)[:, 0]
+    mixing = make_mixing(PHASES, BATCHES, 0)
+    tasks = mixing.tasks(0, 27 + 14)[:, 0]
     np.testing.assert_array_equal(tasks[:2], [2, 2])
     np.testing.assert_array_equal(tasks[2:27], np.arange(25) % 2)
     np.testing.assert_array_equal(np.bincount(tasks[27:]), BATCHES)
-    assert schedule.steps_per_epoch == 14
+    assert mixing.steps_per_epoch == 14
 
 
 def test_phases_know_tasks_by_name():
     config = {"name": "phases", "phases": [{"tasks": ["mnli"], "epochs": 0.5}]}
-    schedule = make_schedule(config, [4, 9], 0, ["squad", "mnli"])
-    np.testing.assert_array_equal(schedule.tasks(0, 5)[:, 0], [1] * 5)
-    assert set(schedule.tasks(5, 105)[:, 0]) == {0, 1}
+    mixing = make_mixing(config, [4, 9], 0, ["squad", "mnli"])
+    np.testing.assert_array_equal(mixing.tasks(0, 5)[:, 0], [1] * 5)
+    assert set(mixing.tasks(5, 105)[:, 0]) == {0, 1}
 
 
 def test_phases_draw_independently():
     again = {"tasks": [0, 1, 2], "steps": 50}
     config = {"name": "phases", "phases": [again, again]}
-    tasks = make_schedule(config, BATCHES, 0).tasks(0, 150).reshape(3, 50)
+    tasks = make_mixing(config, BATCHES, 0).tasks(0, 150).reshape(3, 50)
     assert len({tuple(phase) for phase in tasks}) == 3
 
 
@@ -182,7 +182,7 @@ def test_options_of_a_config_dict_and_none():
     config = ml_collections.ConfigDict(
         {"name": "blocks", "block": 2, "temperature": None}
     )
-    assert make_schedule(config, [1, 1], 0).block == 2
+    assert make_mixing(config, [1, 1], 0).block == 2
 
 
 def phases(*parts):
@@ -192,15 +192,15 @@ def phases(*parts):
 @pytest.mark.parametrize(
     "config, message",
     [
-        ({"name": "unifrom"}, "unknown schedule 'unifrom'; did you mean 'uni"),
-        ({}, "unknown schedule None"),
-        (3, "a schedule must be a dict, got 3"),
+        ({"name": "unifrom"}, "unknown mixing 'unifrom'; did you mean 'uni"),
+        ({}, "unknown mixing None"),
+        (3, "a mixing must be a dict, got 3"),
         (
             {"name": "blocks", "blok": 3},
             "no option 'blok'; did you mean 'block",
         ),
         ({"name": "uniform", "cap": 3}, "no option 'cap'; known: none"),
-        ({"name": "blocks", "block": 0}, "schedule.block must be a positive"),
+        ({"name": "blocks", "block": 0}, "mixing.block must be a positive"),
         ({"name": "temperature", "temperature": 0}, "must be positive, got 0"),
         ({"name": "temperature", "temperature": float("nan")}, "got nan"),
         ({"name": "temperature", "cap": -1}, "zero or positive, got -1"),
@@ -217,17 +217,17 @@ def phases(*parts):
         (phases({"tasks": [0], "step": 1}), "did you mean 'steps'"),
         (phases(7), "a phase must be a dict, got 7"),
         (
-            phases({"tasks": [0], "steps": 1, "schedule": "joint"}),
+            phases({"tasks": [0], "steps": 1, "mixing": "joint"}),
             "cannot hold joint steps",
         ),
     ],
 )
 def test_wrong_options(config, message):
     with pytest.raises(ConfigError, match=message):
-        make_schedule(config, BATCHES, 0, ["books", "dvd", "toys"])
+        make_mixing(config, BATCHES, 0, ["books", "dvd", "toys"])
 
 
 @pytest.mark.parametrize("batches", [[], [3, 0]])
 def test_tasks_without_batches(batches):
     with pytest.raises(ConfigError, match="at least one batch each"):
-        make_schedule("uniform", batches, 0)
+        make_mixing("uniform", batches, 0)

@@ -54,7 +54,7 @@ BUDGET = 400
 
 
 def make_plan(**options):
-    arguments = {"batch_size": 8, "schedule_config": {"name": "uniform"}}
+    arguments = {"batch_size": 8, "mixing_config": {"name": "uniform"}}
     arguments |= {"boundaries": BOUNDARIES, "seed": 5, **options}
     return BatchPlan(SPLITS, **arguments)
 
@@ -175,7 +175,7 @@ def test_padding_share_of_pairs(static_shapes, budget):
     plan = make_plan(
         static_shapes=static_shapes,
         tokens_per_batch=budget,
-        schedule_config={"name": "shuffled_rounds"},
+        mixing_config={"name": "shuffled_rounds"},
     )
     steps = plan.steps_per_epoch
     cells = tokens = 0
@@ -207,7 +207,7 @@ def test_replicas_share_batches_of_all_sizes():
 
 def test_joint_steps_take_no_budget():
     with pytest.raises(ConfigError, match="tokens_per_batch to 0"):
-        make_plan(tokens_per_batch=BUDGET, schedule_config={"name": "joint"})
+        make_plan(tokens_per_batch=BUDGET, mixing_config={"name": "joint"})
 
 
 def test_evaluation_of_pairs_and_of_sources_alone():

@@ -131,5 +131,6 @@ def test_tokens_with_spaces_cannot_be_tagged():
         encoding.build_encoder(TASKS, config)
     with pytest.raises(ConfigError, match="whitespace or the regex"):
         encoding.build_encoder(
-            TASKS[:1], config | {"characters": {}, "casing": False}
+            TASKS[:1],
+            config | {"characters": {"max_word_length": 0}, "casing": False},
         )

@@ -70,8 +70,8 @@ def test_config_is_locked():
             ({"name": "mine", "files": {"train": "x"}},),
         ),
         (
-            "--config.pipeline.schedule={'name':'temperature','t':2}",
-            "pipeline.schedule",
+            "--config.pipeline.mixing={'name':'temperature','t':2}",
+            "pipeline.mixing",
             {"name": "temperature", "t": 2},
         ),
     ],
@@ -139,8 +139,16 @@ def test_wrong_config(arguments, message):
         ("--config.text.vectors", "config.text.vectors"),
         ("--config.tasks=('a',", "is not a Python literal"),
         (
-            "--config.pipeline.schedule.temperature=2",
-            "--config.pipeline.schedule=\"{'name': ..., 'temperature': ...}\"",
+            "--config.pipeline.schedule={'name':'joint'}",
+            "pipeline.schedule is called pipeline.mixing by now",
+        ),
+        (
+            "--config.pipeline.schedule.name=joint",
+            "is called pipeline.mixing.name by now",
+        ),
+        (
+            "--config.pipeline.mixing.temperature=2",
+            "--config.pipeline.mixing=\"{'name': ..., 'temperature': ...}\"",
         ),
     ],
 )
@@ -177,6 +185,14 @@ def test_own_file_with_tasks_of_ones_own(own):
             "    config = base.default_config().lock()\n"
             "    config.sed = 3\n",
             "own.py:4: AttributeError: ",
+        ),
+        (
+            "from mtl_tf.configs import base\n"
+            "def get_config():\n"
+            "    config = base.default_config()\n"
+            "    config.pipeline.schedule.name = 'joint'\n"
+            "    return config\n",
+            "(pipeline.schedule is called pipeline.mixing by now)",
         ),
         ("x = 1\n", "own.py has no function get_config()"),
         ("def get_config():\n    return 3\n", "must return a ConfigDict, got"),

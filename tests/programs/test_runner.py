@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from launch import train
+from mtl_tf.configs import fields
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import runner
 from tests.launch.helpers import ROOT, environment, execute, start
@@ -87,6 +88,34 @@ def test_train_help_lists_the_shipped_configs():
     for name in ("quickstart", "fdu_mtl_meta", "fdu_mtl_lstm"):
         assert f"  {name}\n" in shipped
     assert "base" not in shipped.split()
+
+
+def test_programs_with_a_config_list_its_fields():
+    _, out, _ = execute("-m", "launch.train", "--help")
+    last = out.splitlines()[-1]
+    assert (
+        last == "python -m launch.train --help_config lists all config fields."
+    )
+    status, out, err = execute("-m", "launch.train", "--help_config")
+    assert (status, err) == (0, "")
+    for path, field in fields.every().items():
+        about = " ".join(out.split())
+        assert (
+            f" {path} = " in about
+            or f" {path}:" in about
+            or (f" {path} (open):" in about)
+        )
+        assert field.doc.replace("`", "") in about
+    assert "\n  training.epochs = 10\n" in out
+    assert max(map(len, out.splitlines())) < 80
+
+
+def test_programs_without_a_config_have_no_fields():
+    _, out, _ = execute("-m", "launch.predict", "--help")
+    assert "--help_config" not in out
+    status, _, err = execute("-m", "launch.predict", "--help_config")
+    assert status == 1
+    assert err.startswith("error: unknown flag --help_config")
 
 
 @pytest.mark.parametrize("name", ["train", "evaluate", "predict"])

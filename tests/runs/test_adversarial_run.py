@@ -51,7 +51,7 @@ def entries(tmp_path_factory):
 
 def make_config(entries, epochs, **scheme):
     config = corpus.config(entries, epochs=epochs)
-    config["pipeline"] |= {"batch_size": 8, "schedule": {"name": "joint"}}
+    config["pipeline"] |= {"batch_size": 8, "mixing": {"name": "joint"}}
     config["model"] |= {
         "init": {"name": "uniform", "range": 0.5},
         "scheme": {"name": "asp", "units": 16} | scheme,

@@ -72,6 +72,6 @@ def test_one_model_learns_both_kinds(entries, tmp_path):
 
 def test_joint_steps_have_one_kind(entries, tmp_path):
     joint = config(entries)
-    joint["pipeline"]["schedule"] = {"name": "joint"}
+    joint["pipeline"]["mixing"] = {"name": "joint"}
     with pytest.raises(ConfigError, match="classification and tagging"):
         training_run.train(joint, str(tmp_path / "run"))

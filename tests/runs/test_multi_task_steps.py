@@ -16,7 +16,7 @@ from tests.system import corpus
 
 def joint(entries, **training):
     config = corpus.config(entries, **training)
-    config["pipeline"]["schedule"] = {"name": "joint"}
+    config["pipeline"]["mixing"] = {"name": "joint"}
     return config
 
 
@@ -45,7 +45,7 @@ def test_both_learn_what_conflicts_and_resume_after_kill_9(tmp_path, toy_files):
     ("field", "value"),
     [("gradient_surgery", "pcgrad"), ("loss_weighting", "gradnorm")],
 )
-def test_other_schedules_are_refused(tmp_path, toy_files, field, value):
+def test_other_mixings_are_refused(tmp_path, toy_files, field, value):
     config = corpus.config(toy_files, **{field: value})
     with pytest.raises(ConfigError, match=f"{field} '{value}' .* 'uniform'"):
         training_run.train(config, str(tmp_path / "a"))

@@ -29,7 +29,7 @@ def test_the_lengths_of_reviews_leave_little_padding():
             trained,
             batch_size=pipeline.batch_size,
             boundaries=boundaries,
-            schedule_config=pipeline.schedule.to_dict(),
+            mixing_config=pipeline.mixing.to_dict(),
             seed=0,
             static_shapes=TransformerScheme.static_shapes,
         )

@@ -3,11 +3,13 @@ import os
 
 import pytest
 
-from mtl_tf.core.errors import RunError
+from mtl_tf.configs import fields
+from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 
-TRAINING = {"epochs": 2, "steps": 0, "l2": 0.1}
-CONFIG = {"seed": 1, "tasks": ["a"], "training": TRAINING}
+CONFIG = json.loads(json.dumps(fields.defaults()))
+CONFIG |= {"seed": 1, "tasks": ["a"]}
+CONFIG["training"] |= {"epochs": 2, "steps": 0, "l2": 0.1}
 
 
 def changed(**training):
@@ -30,12 +32,13 @@ def trained(run):
 
 
 def test_flatten_names_nested_fields():
-    assert flatten(CONFIG) == {
+    nested = {"seed": 1, "training": {"l2": 0.1, "fine_tune": {"epochs": 2}}}
+    assert flatten(nested | {"tasks": ["a"], "init": {}}) == {
         "seed": 1,
-        "tasks": ["a"],
-        "training.epochs": 2,
-        "training.steps": 0,
         "training.l2": 0.1,
+        "training.fine_tune.epochs": 2,
+        "tasks": ["a"],
+        "init": {},
     }
 
 
@@ -44,6 +47,31 @@ def test_the_same_config_continues(trained):
     trained.write("results.json", {})
     trained.claim({**CONFIG, "tasks": ("a",)})
     assert trained.has("results.json")
+
+
+def test_a_config_of_an_older_version_continues(trained):
+    old = json.loads(json.dumps(CONFIG))
+    old["pipeline"]["schedule"] = old["pipeline"].pop("mixing")
+    for group, field in (("pipeline", "fractions"), ("text", "casing")):
+        del old[group][field]
+    trained.write("config.json", old)
+    trained.write("results.json", {})
+    trained.claim(CONFIG)
+    assert trained.has("results.json")
+    assert trained.read("config.json") == CONFIG
+    with pytest.raises(RunError, match=r"pipeline.mixing.name: 'uniform' th"):
+        trained.claim(
+            CONFIG
+            | {"pipeline": CONFIG["pipeline"] | {"mixing": {"name": "joint"}}}
+        )
+
+
+def test_a_new_run_takes_no_name_of_an_older_version(tmp_path):
+    run = RunDirectory(str(tmp_path / "run"))
+    pipeline = CONFIG["pipeline"] | {"schedule": {"name": "joint"}}
+    with pytest.raises(ConfigError, match="is called pipeline.mixing.name"):
+        run.claim(CONFIG | {"pipeline": pipeline})
+    assert not run.has("config.json")
 
 
 def test_a_longer_training_is_told_and_kept(trained):
@@ -94,6 +122,20 @@ def test_other_values_than_at_the_beginning_are_named(run):
         RunError, match="the data changed .*first diff.* a.rows"
     ):
         run.check_or_write("data.json", {"a": {"rows": 2}}, "the data")
+
+
+def test_configs_of_other_names_are_compared_as_of_today(run):
+    old = {"seed": 1, "pipeline": {"schedule": {"name": "joint"}}}
+    new = {"seed": 1, "pipeline": {"mixing": {"name": "joint"}}}
+    for name, wrap in (
+        ("sweep_config.json", lambda config: config),
+        ("row/config.json", lambda config: config),
+        ("transfer.json", lambda config: {"config": config}),
+    ):
+        run.write(name, wrap(old))
+        run.check_or_write(name, wrap(new), "the config")
+        with pytest.raises(RunError, match="the config changed"):
+            run.check_or_write(name, wrap(new | {"seed": 2}), "the config")
 
 
 def test_metrics_after_the_last_checkpoint_are_cut(run):

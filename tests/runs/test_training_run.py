@@ -193,9 +193,9 @@ def test_unknown_names_offer_the_nearest(
         train(config, tmp_path / "a")
 
 
-def test_wrong_schedule_scheme_and_strategy(tmp_path, toy_files):
+def test_wrong_mixing_scheme_and_strategy(tmp_path, toy_files):
     config = corpus.config(toy_files)
-    config["pipeline"]["schedule"] = {"name": "unifrom"}
+    config["pipeline"]["mixing"] = {"name": "unifrom"}
     with pytest.raises(ConfigError, match="did you mean 'uniform'"):
         train(config, tmp_path / "a")
     config = corpus.config(toy_files)
@@ -263,7 +263,7 @@ def test_phases_that_name_other_tasks_are_not_those_of_a_single_model(
     config = corpus.config(toy_files, steps=1, jit=False)
     config["train_separately"] = True
     phases = [{"tasks": [name], "steps": 1} for name in ("plain", "mirror")]
-    config["pipeline"]["schedule"] = {"name": "phases", "phases": phases}
+    config["pipeline"]["mixing"] = {"name": "phases", "phases": phases}
     results = train(config, tmp_path / "a")
     assert set(results["tasks"]) == {"plain", "mirror"}
 
@@ -321,7 +321,7 @@ def test_joint_steps_with_uncertainty_weights(tmp_path, toy_files):
     config = corpus.config(
         toy_files, epochs=4, loss_weighting="uncertainty", clip_norm=5.0
     )
-    config["pipeline"]["schedule"] = {"name": "joint"}
+    config["pipeline"]["mixing"] = {"name": "joint"}
     results = train(config, tmp_path / "a")
     assert results["mean"]["overall"] > 98
     last = metrics(tmp_path / "a")[-1]

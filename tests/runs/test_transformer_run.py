@@ -63,7 +63,7 @@ def test_float16_trains_and_scales_its_loss(toy_files, tmp_path):
     results = training_run.train(config, str(tmp_path))
     assert np.isfinite(results["mean"]["overall"])
     config["training"]["gradient_surgery"] = "pcgrad"
-    config["pipeline"]["schedule"] = {"name": "joint"}
+    config["pipeline"]["mixing"] = {"name": "joint"}
     with pytest.raises(ConfigError, match="which gradients task by task do"):
         training_run.train(config, str(tmp_path / "pcgrad"))
 

@@ -73,7 +73,7 @@ def test_data_of_a_translation_run(tmp_path):
         first.train,
         config["pipeline"]["batch_size"],
         first.boundaries,
-        config["pipeline"]["schedule"],
+        config["pipeline"]["mixing"],
         0,
         tokens_per_batch=200,
     )

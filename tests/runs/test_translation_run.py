@@ -135,7 +135,7 @@ def test_only_translations_are_searched(toy_run):
 @pytest.mark.slow
 def test_joint_steps_train_every_pair(entries, tmp_path):
     config = make_config(entries[:2], steps=1)
-    config["pipeline"]["schedule"] = {"name": "joint"}
+    config["pipeline"]["mixing"] = {"name": "joint"}
     directory = str(tmp_path / "joint")
     training_run.train(config, directory)
     model = mtl_tf.load(directory).model

@@ -128,7 +128,7 @@ def configs() -> dict[str, dict]:
     }
     translation = made["translation"]
     translation["tasks"] = [_pair("rr"), _pair("cc")]
-    translation["pipeline"]["schedule"] = {"name": "blocks", "block": 2}
+    translation["pipeline"]["mixing"] = {"name": "blocks", "block": 2}
     translation["model"]["translation"] = {"embedding_dim": 8, "units": 8}
     translation["evaluation"]["decoding"] = {"beam": 3, "n_best": 2}
     return made

@@ -35,7 +35,7 @@ def config(tasks):
     chosen = base.default_config().to_dict()
     chosen["tasks"] = tasks
     chosen["text"]["tokenizers"] = {"xx": {"name": "reversible"}}
-    chosen["pipeline"]["schedule"] = {"name": "blocks", "block": 4}
+    chosen["pipeline"]["mixing"] = {"name": "blocks", "block": 4}
     chosen["model"]["translation"] = {"embedding_dim": 6, "units": 5}
     chosen["evaluation"]["decoding"] = {"beam": 2}
     return chosen

@@ -87,8 +87,8 @@ def test_the_encoder_of_a_run_is_saved_and_loaded(tmp_path):
     assert found["casing"].to_list() == [[4, 3, 7], [], [7]]
     assert found["characters"].to_tensor().shape == (3, 3, 4)
     assert len(loaded.tables) == 2
-    # Without the fields, as before.
-    plain = TextEncoder.of_run(str(tmp_path), {"max_length": 3})
+    config = {"characters": {"max_word_length": 0}, "casing": False}
+    plain = TextEncoder.of_run(str(tmp_path), {"max_length": 3} | config)
     assert set(plain.of_texts(texts)) == {"tokens"}
 
 

@@ -88,7 +88,7 @@ class TranslationPrediction(PredictionType):
         self, run: Any, task: str, predictions: Sequence, labels: Sequence
     ) -> dict[str, tuple[Sequence, Sequence]]:
         """`paper_texts`, if the run's config asks for `paper_scoring`."""
-        if not run.config["evaluation"].get("paper_scoring", False):
+        if not run.config["evaluation"]["paper_scoring"]:
             return {}
         target = run.encoder.target(task)
         return {RESTRICTED: paper_texts(target, predictions, labels)}

@@ -1,0 +1,111 @@
+"""The page of all config fields, from what `fields` declares.
+
+python -m mtl_tf.configs.fields_page > docs/config_fields.md
+"""
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from mtl_tf.configs import fields
+from mtl_tf.configs.field import Group
+
+_WIDTH = 79
+_ABOUT = (
+    "Every field that a config can have, with its default. A config file "
+    "starts from `mtl_tf.configs.base.default_config()` and changes what it "
+    "needs; the command line changes one field by `--config.FIELD=VALUE`."
+)
+_OPEN = (
+    "The fields of an open group depend on what it names: replace it as a "
+    "whole for another choice, in a file by "
+    '`config.model.scheme = config_dict.ConfigDict({"name": ...})`, on the '
+    "command line by `--config.model.scheme=\"{'name': ...}\"`."
+)
+
+
+def text() -> str:
+    """All fields for a terminal: name, default and sentence, by group."""
+    lines = [*_wrapped(_ABOUT, 0), "", *_wrapped(_OPEN, 0)]
+    for path in _below(""):
+        field = fields.every()[path]
+        if isinstance(field, Group):
+            lines += ["", f"{path}{' (open)' if field.open else ''}:"]
+            lines += _wrapped(_about(path), 2)
+        else:
+            lines.append(f"  {path} = {field.default!r}")
+            lines += _wrapped(_about(path), 6)
+    return "\n".join(lines).replace("`", "")
+
+
+def markdown() -> str:
+    """All fields as the page docs/config_fields.md."""
+    top = [path for path in _below("") if "." not in path]
+    groups = [path for path in top if isinstance(fields.every()[path], Group)]
+    parts = [
+        "# Config fields",
+        "<!-- Made by `python -m mtl_tf.configs.fields_page`: change "
+        "mtl_tf/configs/fields.py. -->",
+        _filled(f"{_ABOUT} The programs print the same by `--help_config`."),
+        _filled(_OPEN),
+        _table(path for path in top if path not in groups),
+    ]
+    for group in groups:
+        parts += [f"## {group}", _about(group), _table(_below(group))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _below(group: str) -> Iterator[str]:
+    """The paths in a group: its fields, then each group with what it has."""
+    here = [path for path in fields.every() if _parent(path) == group]
+    for path in here:
+        if not isinstance(fields.every()[path], Group):
+            yield path
+    for path in here:
+        if isinstance(fields.every()[path], Group):
+            yield path
+            yield from _below(path)
+
+
+def _parent(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _about(path: str) -> str:
+    """The sentence, and which task type has it, if its group does not say."""
+    doc, task_type = fields.every()[path].doc, _task_type(path)
+    if task_type and task_type != _task_type(_parent(path)):
+        return f"{doc} Of {task_type} tasks only."
+    return doc
+
+
+def _task_type(path: str) -> str:
+    parts = fields.by_task_type().items()
+    return next((name for name, part in parts if path in part), "")
+
+
+def _table(paths: Iterable[str]) -> str:
+    head = ["| field | default | must be | what it does |", "|---|---|---|---|"]
+    return "\n".join([*head, *map(_row, paths)])
+
+
+def _row(path: str) -> str:
+    field, about = fields.every()[path], _about(path).replace("|", "\\|")
+    if isinstance(field, Group):
+        kind = "open group" if field.open else "group"
+        return f"| **`{path}`** | | *{kind}* | {about} |"
+    return f"| `{path}` | `{field.default!r}` | {field.rule.words} | {about} |"
+
+
+def _filled(paragraph: str) -> str:
+    return textwrap.fill(paragraph, _WIDTH, break_on_hyphens=False)
+
+
+def _wrapped(paragraph: str, indent: int) -> list[str]:
+    space = " " * indent
+    return textwrap.wrap(
+        paragraph, _WIDTH, initial_indent=space, subsequent_indent=space
+    )
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

@@ -1,0 +1,1 @@
+"""The config fields of one task type each: `TYPE`, fields by dotted path."""

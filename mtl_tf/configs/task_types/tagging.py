@@ -1,0 +1,17 @@
+"""The config fields of tagging tasks."""
+
+from mtl_tf.configs import rules
+from mtl_tf.configs.field import Field, Group
+
+TYPE = {
+    "model.tagging": Group("How the tags of a sentence are decoded."),
+    "model.tagging.decoder": Field(
+        "crf", rules.NAME, "crf, or softmax for every token by itself."
+    ),
+    "model.tagging.constraints": Field(
+        True,
+        rules.BOOLEAN,
+        "Whether a CRF forbids transitions that the span scheme of the labels "
+        "does not have.",
+    ),
+}

@@ -1,0 +1,32 @@
+"""The page of the config fields is what the code declares."""
+
+import pathlib
+
+from mtl_tf.configs import fields, fields_page
+from mtl_tf.configs.field import Field
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "config_fields.md"
+
+
+def test_the_page_is_up_to_date():
+    """`python -m mtl_tf.configs.fields_page > docs/config_fields.md`."""
+    assert PAGE.read_text(encoding="utf-8") == fields_page.markdown()
+
+
+def test_every_field_has_a_row_with_its_default_rule_and_sentence():
+    page = fields_page.markdown()
+    for path, field in fields.every().items():
+        if isinstance(field, Field):
+            start = f"| `{path}` | `{field.default!r}` | {field.rule.words} |"
+            assert page.count(f"{start} {field.doc}") == 1
+
+
+def test_fields_of_one_task_type_say_so_once():
+    page = fields_page.markdown()
+    rows = [line for line in page.splitlines() if "`model.tagging" in line]
+    assert len(rows) == 3
+    assert [row.endswith("Of tagging tasks only. |") for row in rows] == [
+        True,
+        False,
+        False,
+    ]

@@ -1,0 +1,19 @@
+"""What a builder takes for a field that is missing is the config's default."""
+
+from mtl_tf.configs import fields
+from mtl_tf.models import components, multi_target
+
+
+def test_parts_of_a_multi_task_model():
+    assert components.checked_dropout(None) == fields.defaults("model.dropout")
+    assert components.checked_head(None) == fields.defaults("model.head")
+
+
+def test_translation():
+    default = fields.defaults("model.translation")
+    dropout, output = default.pop("dropout"), default.pop("output")
+    assert dropout == multi_target._DROPOUT
+    assert output == multi_target._OUTPUT
+    assert default.items() <= multi_target._DEFAULTS.items()
+    others = {"name": "multi_target", "dropout": {}, "output": {}}
+    assert default | others == multi_target._DEFAULTS

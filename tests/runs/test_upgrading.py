@@ -1,0 +1,132 @@
+"""Files that older code wrote are read as today's."""
+
+import copy
+import json
+import pathlib
+
+import pytest
+
+from mtl_tf.configs import fields, validation
+from mtl_tf.runs.run_directory import flatten
+from mtl_tf.runs.upgrading import upgraded
+
+STORED = pathlib.Path(__file__).parent.parent / "stored_runs"
+DEFAULTS = json.loads(json.dumps(fields.defaults()))
+
+# What the first version wrote, of other values than today's defaults.
+FIRST = {
+    "name": "first",
+    "seed": 3,
+    "tasks": ["fdu_mtl/books"],
+    "train_separately": False,
+    "text": {
+        "tokenizer": {"name": "reversible"},
+        "max_length": 30,
+        "min_count": 2,
+        "max_size": 0,
+        "vectors": "",
+    },
+    "pipeline": {
+        "batch_size": 8,
+        "buckets": 2,
+        "schedule": {"name": "blocks", "block": 2},
+    },
+    "model": {
+        "embedding_dim": 6,
+        "embedding_trainable": True,
+        "dropout": {"embedding": 0.0, "head": 0.0},
+        "init": {},
+        "scheme": {"name": "lstm", "units": 8},
+    },
+    "training": {
+        "epochs": 10,
+        "steps": 0,
+        "optimizer": {"name": "adam", "learning_rate": 0.1, "lazy": True},
+        "fine_tune": {"epochs": 1},
+    },
+    "evaluation": {"splits": ["test"], "batch_size": 64},
+}
+
+
+def test_a_config_of_the_first_version_is_complete():
+    before = copy.deepcopy(FIRST)
+    config = upgraded("config.json", FIRST)
+    assert before == FIRST
+    validation.validate(config)
+    assert config["pipeline"]["mixing"] == {"name": "blocks", "block": 2}
+    assert "schedule" not in config["pipeline"]
+    # What it says stays, and what it leaves out is as it was.
+    for path, value in flatten(FIRST).items():
+        if not path.startswith("pipeline.schedule"):
+            assert flatten(config)[path] == value, path
+    assert config["pipeline"]["bucket_multiple"] == 0
+    assert config["pipeline"]["fractions"] == {}
+    assert config["text"]["characters"]["max_word_length"] == 0
+    assert config["text"]["casing"] is False
+    assert config["training"]["fine_tune"]["scope"] == "private"
+    assert config["training"]["mixed_precision"] == "float32"
+    assert config["evaluation"]["paper_scoring"] is False
+    assert config["cross_validation"] == {"folds": 0, "fold": 0}
+
+
+def test_options_of_a_choice_are_not_completed():
+    config = upgraded("config.json", FIRST)
+    assert config["model"]["scheme"] == {"name": "lstm", "units": 8}
+    assert config["text"]["tokenizer"] == {"name": "reversible"}
+    assert config["model"]["characters"] == {"name": "none"}
+
+
+def test_a_config_of_today_stays():
+    config = {**DEFAULTS, "baseline": {"name": "linear"}}
+    assert upgraded("config.json", config) == config
+
+
+def test_an_empty_config_is_the_default_one():
+    assert upgraded("config.json", {}) == DEFAULTS
+
+
+def test_mixings_within_phases_are_renamed():
+    def phases(name):
+        inner = {"name": "phases", "phases": [{"tasks": [1], "steps": 2}]}
+        return {
+            "name": "phases",
+            "phases": [{"tasks": [0], "steps": 1, name: inner}, {"epochs": 2}],
+            name: {"name": "phases", name: "uniform"},
+        }
+
+    config = upgraded(
+        "config.json", {"pipeline": {"schedule": phases("schedule")}}
+    )
+    assert config["pipeline"]["mixing"] == phases("mixing")
+    # The learning rate's schedule is another one.
+    assert config["training"]["optimizer"]["schedule"] == "constant"
+
+
+def test_files_are_known_by_their_name_in_any_folder():
+    assert upgraded("tasks/books/config.json", {}) == DEFAULTS
+    assert upgraded("transfer.json", {"config": {}}) == {"config": DEFAULTS}
+    assert upgraded("other.json", {"pipeline": {}}) == {"pipeline": {}}
+    assert upgraded("config.json", [1]) == [1]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(STORED.glob("*/config.json")), ids=lambda p: p.parent.name
+)
+def test_defaults_are_those_of_the_stored_runs(path):
+    """Their configs say what every default was; they changed few."""
+    stored = json.loads(path.read_text())
+    config = flatten(upgraded("config.json", stored))
+    different = {
+        name
+        for name, value in flatten(DEFAULTS).items()
+        if config.get(name) != value
+    }
+    changed = (
+        *("name", "tasks", "training.epochs", "model.embedding_dim"),
+        *("pipeline.batch_size", "pipeline.buckets", "model.dropout."),
+        *("training.optimizer.learning_rate", "text.casing"),
+        *("text.characters.max_word_length", "model.casing_dim"),
+        *("model.scheme.", "model.characters.", "pipeline.mixing."),
+        *("model.translation.", "evaluation.decoding."),
+    )
+    assert [n for n in different if not n.startswith(changed)] == []

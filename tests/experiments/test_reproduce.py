@@ -112,7 +112,7 @@ def test_a_killed_table_continues_where_it_was(tmp_path, data_dir):
         for seed in (1, 2)
     ]
     assert meta["ours"]["mean"]["mean"] == pytest.approx(sum(scores) / 2)
-    assert meta["ours"]["mean"]["n"] == 2
+    assert meta["ours"]["mean"]["runs"] == 2
     # 4m(d+h+m+1) + zm + 12hz + 4dz + 2h + 2 with h 4, d 64 and m = z = 16.
     count = 64 * 85 + 256 + 12 * 64 + 4 * 64 * 16 + 10
     assert meta["ours"]["parameters"] == count
@@ -167,7 +167,7 @@ def test_finished_runs_are_not_repeated(tmp_path, fake):
     assert report["rows"][0]["ours"]["mean"] == {
         "mean": 71.5,
         "std": pytest.approx(0.5**0.5),
-        "n": 2,
+        "runs": 2,
     }
 
 
@@ -277,7 +277,7 @@ def test_the_clock_takes_a_rows_own_time(tmp_path, fake):
     clock.add("lstm", 100)
     clock.add("meta", 500)
     # Two of each are left.
-    assert "4 left, about 20:00" in clock.left(plan(tmp_path))
+    assert "4 left, about 20 min 00 s" in clock.left(plan(tmp_path))
     run_all(tmp_path, "data", seeds=1)
     known = reproduce.Clock(plan(tmp_path))
     assert "2 left, about 3:00" in known.left(plan(tmp_path))

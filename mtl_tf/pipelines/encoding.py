@@ -15,9 +15,10 @@ from mtl_tf.core import checks
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.task import text_of
+from mtl_tf.text.base_tokenizer import Tokenizer, valid_utf8
 from mtl_tf.text.characters import CharacterEncoder, count_characters
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer, valid_utf8
+from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 __all__ = ["Column", "EncodedSplit", "build_encoder", "encode"]

@@ -17,9 +17,9 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.task import TAGGING, Task, text_of
 from mtl_tf.text import escaping, treebank
+from mtl_tf.text.base_tokenizer import Tokenizer
 from mtl_tf.text.learning import TokenStore
 from mtl_tf.text.tokenizers import (
-    Tokenizer,
     WhitespaceTokenizer,
     make_tokenizer,
 )

@@ -14,8 +14,8 @@ from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.runs import run_data
 from mtl_tf.runs.translating import Translator
 from mtl_tf.tasks.task import TAGGING, TRANSLATION
+from mtl_tf.text.base_tokenizer import Tokenizer
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import Tokenizer
 from mtl_tf.text.translation import TranslationText
 
 Answers = list[dict[str, Any]]

@@ -15,31 +15,12 @@ from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import Timing, compete, ratio
 from mtl_tf.core import random
 from mtl_tf.core.errors import RunError
-from tests.benchmarks.benchmark_testing import SMALL
+from tests.benchmarks.benchmark_testing import (
+    SMALL,
+    check_form,
+    column,
+)
 from tests.launch.helpers import execute
-
-
-def numbers(result):
-    for row in result["rows"]:
-        for name, value in row.items():
-            if not isinstance(value, (str, list)):
-                yield name, value
-
-
-def check_form(result):
-    assert set(result) == {"rows", "targets", "notes"}
-    assert all(row.keys() == result["rows"][0].keys() for row in result["rows"])
-    for name, value in numbers(result):
-        assert math.isfinite(value), name
-        assert value > 0, name
-    for target in result["targets"]:
-        least = target["rule"] == "at least"
-        difference = target["value"] - target["limit"]
-        assert target["met"] == ((difference if least else -difference) >= 0)
-
-
-def column(result, name):
-    return [row[name] for row in result["rows"]]
 
 
 def test_program_and_cases_have_the_same_names():

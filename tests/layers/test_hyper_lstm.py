@@ -7,15 +7,17 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.hyper_lstm import HyperLSTM
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import (
+from tests.layers.layer_testing import (
+    finite_differences,
+    run_layer_test,
+    weights_of,
+)
+from tests.layers.recurrent_testing import (
     FEATURES,
     LENGTH,
     UNIFORM,
-    finite_differences,
     make_data,
     outputs_and_gradients,
-    weights_of,
 )
 
 H, M, Z = 3, 2, 2

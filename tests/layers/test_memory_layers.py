@@ -10,8 +10,11 @@ from mtl_tf.layers.arc_ii import LocalGlobalLSTM
 from mtl_tf.layers.external_memory import ExternalMemory
 from mtl_tf.layers.me_lstm import MELSTM
 from tests.layers import memory_reference as reference
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import finite_differences
+from tests.layers.layer_testing import (
+    finite_differences,
+    run_layer_test,
+    weights_of,
+)
 
 FEATURES, LENGTH, UNITS, SLOTS, WIDTH = 3, 4, 3, 4, 2
 UNIFORM = {"name": "uniform", "range": 0.7}
@@ -45,10 +48,6 @@ def make_data(groups, batch=4, length=LENGTH, seed=0):
     lengths = draw.integers(0, length + 1, (groups, batch))
     lengths[0, 0], lengths[0, 1] = 0, length
     return x, np.arange(length) < lengths[..., None]
-
-
-def weights_of(layer):
-    return {w.name: np.array(w, np.float64) for w in layer.weights}
 
 
 def outputs_and_gradients(layer, x, mask, task, factors, training=True):

@@ -9,10 +9,18 @@ from mtl_tf.layers import recurrence
 from mtl_tf.layers.lstm import LSTM
 from mtl_tf.layers.meta_lstm import MetaLSTM
 from tests.layers import numpy_reference as reference
-from tests.layers.layer_testing import run_layer_test
-
-FEATURES, LENGTH = 4, 5
-UNIFORM = {"name": "uniform", "range": 0.7}
+from tests.layers.layer_testing import (
+    finite_differences,
+    run_layer_test,
+    weights_of,
+)
+from tests.layers.recurrent_testing import (
+    FEATURES,
+    LENGTH,
+    UNIFORM,
+    make_data,
+    outputs_and_gradients,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -33,54 +41,6 @@ def make_layer(kind, reverse=False, **options):
         )
     layer.build((None, None, None, FEATURES))
     return layer
-
-
-def make_data(groups, batch=4, length=LENGTH, seed=0):
-    draw = np.random.default_rng(seed)
-    x = draw.normal(size=(groups, batch, length, FEATURES)).astype("float32")
-    lengths = draw.integers(0, length + 1, (groups, batch))
-    lengths[0, 0], lengths[0, 1] = 0, length
-    mask = np.arange(length) < lengths[..., None]
-    return x, mask
-
-
-def outputs_and_gradients(layer, x, mask, task, cotangents, training=True):
-    """Summary, sequence, and gradients of their weighted sum."""
-    x = tf.constant(x)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        result = layer(
-            x,
-            tf.constant(mask),
-            tf.constant(task),
-            training=training,
-            sequence=True,
-        )
-        summary = result.state["hidden"]
-        sequence = result.sequences["hidden"]
-        seen = tf.where(mask[..., None], sequence, 0.0)
-        total = tf.reduce_sum(summary * cotangents[0])
-        total += tf.reduce_sum(seen * cotangents[1])
-    gradients = tape.gradient(total, [x, *layer.trainable_variables])
-    return summary, sequence, [tf.convert_to_tensor(g) for g in gradients]
-
-
-def weights_of(layer):
-    return {w.name: np.array(w, np.float64) for w in layer.weights}
-
-
-def finite_differences(function, value, step=1e-5):
-    """Gradient of a float64 function of an array by central differences."""
-    gradient = np.zeros_like(value)
-    for index in np.ndindex(value.shape):
-        old = value[index]
-        value[index] = old + step
-        high = function()
-        value[index] = old - step
-        low = function()
-        value[index] = old
-        gradient[index] = (high - low) / (2 * step)
-    return gradient
 
 
 @pytest.mark.parametrize("reverse", [False, True])

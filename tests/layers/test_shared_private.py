@@ -11,12 +11,11 @@ from mtl_tf.layers.shared_private import (
     SerialSharedPrivate,
 )
 from tests.layers import numpy_reference as reference
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import (
+from tests.layers.layer_testing import finite_differences, run_layer_test
+from tests.layers.recurrent_testing import (
     FEATURES,
     LENGTH,
     UNIFORM,
-    finite_differences,
     make_data,
     outputs_and_gradients,
 )

@@ -6,8 +6,11 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.softmax_output import SoftmaxOutput
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import finite_differences, weights_of
+from tests.layers.layer_testing import (
+    finite_differences,
+    run_layer_test,
+    weights_of,
+)
 
 ROWS, SIZE, WORDS = 5, 3, 7
 TARGET = tf.constant([3, 0, 6, 3, 1])

@@ -17,11 +17,12 @@ def clock(monkeypatch, times):
 def test_the_line_has_rate_time_left_and_scores(monkeypatch):
     clock(monkeypatch, [0.0, 10.0])
     shown = Progress(300, 0, 50, stream=io.StringIO())
-    shown.scores = " | dev 81.0"
+    shown.scores = " | dev 81.00"
     shown.update(100, 0.25)
     line = shown.line(100, 0.25)
     assert line == (
-        "step 100/300 epoch 2.00 loss 0.2500 10.0 steps/s left 20.0 s | dev 81.0"
+        "step 100/300 epoch 2.00 loss 0.2500 10.0 steps/s left 20.0 s"
+        " | dev 81.00"
     )
 
 

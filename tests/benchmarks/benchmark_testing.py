@@ -37,7 +37,6 @@ SMALL = Sizes(
     buckets=2,
     pipeline_steps=3,
     latency_calls=2,
-    optimizer_vocabularies=(20, 30),
     round_seconds=0.0,
 )
 

@@ -72,9 +72,16 @@ def outputs_and_gradients(layer, x, mask, task, factors, training=True):
 ONES = np.float32(1.0), np.float32(0.5)
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("align", ["cosine", "mlp"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "model, align, reverse",
+    [
+        ("me_lstm", "mlp", False),
+        ("private", "cosine", True),
+        ("arc_i", "mlp", True),
+        ("arc_ii", "cosine", False),
+        ("arc_ii", "mlp", True),
+    ],
+)
 def test_outputs_and_gradients_are_the_papers(model, align, reverse):
     layer = make_layer(model, align=align, reverse=reverse)
     # Unlike groups in one direction, a single one in the other.

@@ -19,18 +19,15 @@ from mtl_tf.programs import runner
 
 CASES = {
     "meta_mtl": "a training step beside the same cell in keras.layers.RNN",
-    "me_lstm": "the same of the ME-LSTM",
     "arc_ii": "training steps of the schemes with memories beside an LSTM's",
     "transformer": "a training step beside keras_nlp's TransformerEncoder",
     "pipeline": "the input pipeline alone beside the training that it feeds",
     "epoch": "an epoch of sixteen tasks: time, rates, memory",
     "latency": "the forward pass of one text",
-    "optimizers": "the update of word vectors beside Keras's",
     "crf": "a training step of a BiLSTM with a CRF beside that with a softmax",
     "translation": "a step of a decoder beside the same cell in "
     "keras.layers.RNN",
     "beam_search": "translating sentences with a beam of 10",
-    "start": "the time that programs take to answer --help",
 }
 
 

@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from tests.test_rooms import PROGRAMS, ROOT, imports, python_files
+from tests.source_files import PROGRAMS, ROOT, imports, python_files
 
 BUILD_TOOLS = importlib.util.find_spec("setuptools") is not None
 needs_setuptools = pytest.mark.skipif(

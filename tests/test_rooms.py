@@ -2,64 +2,28 @@
 
 import ast
 import fnmatch
-import pathlib
+import graphlib
+import re
 import subprocess
 import sys
 
 import pytest
 
-ROOT = pathlib.Path(__file__).parent.parent
-ROOMS_FILE = ROOT / "rooms.bzl"
+from tests.source_files import (
+    PROGRAMS,
+    ROOMS,
+    ROOT,
+    TEST_NEEDS,
+    imports,
+    module_of,
+    python_files,
+    read_lists,
+    resolve,
+)
 
 # Imported while flags are read or when nobody trains: no TensorFlow there, nor
 # in the programs' own modules.
 LIGHT_ROOMS = ["core", "configs", "programs"]
-
-
-def read_lists():
-    lists = {}
-    for node in ast.parse(ROOMS_FILE.read_text()).body:
-        if isinstance(node, ast.Assign):
-            lists[node.targets[0].id] = ast.literal_eval(node.value)
-    return lists
-
-
-ROOMS = read_lists()["ROOMS"]
-PROGRAMS = read_lists()["PROGRAMS"]
-TEST_NEEDS = read_lists()["TEST_NEEDS"]
-
-
-def python_files(*folders):
-    files = []
-    for folder in folders:
-        files += sorted((ROOT / folder).rglob("*.py"))
-    return [file for file in files if "__pycache__" not in file.parts]
-
-
-def module_of(file):
-    parts = list(file.relative_to(ROOT).with_suffix("").parts)
-    return parts[:-1] if parts[-1] == "__init__" else parts
-
-
-def resolve(node, file):
-    """The absolute modules that an import statement names."""
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    base = node.module or ""
-    if node.level:
-        package = list(file.relative_to(ROOT).parts[:-1])
-        package = package[: len(package) - node.level + 1]
-        base = ".".join(package + ([node.module] if node.module else []))
-    # `from mtl_tf import text` names a room in its second half.
-    return [f"{base}.{alias.name}" for alias in node.names]
-
-
-def imports(file):
-    """(line, module) of every import, also of those inside functions."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for module in resolve(node, file):
-                yield node.lineno, module
 
 
 def wrong_room(module, allowed):
@@ -169,6 +133,82 @@ def test_the_reader_of_imports_sees_every_form(statement, module):
     assert found == [module]
     assert wrong_room(found[0], {"text", "core"})
     assert not wrong_room(found[0], {"runs"})
+
+
+# Modules
+
+
+def package_module(name, modules):
+    """The module of the package that an import statement reaches, or None."""
+    while name and name not in modules:
+        name = name.rpartition(".")[0]
+    return name or None
+
+
+def test_imports_of_modules_have_no_circle():
+    """Lazy imports included: a circle with a lazy arrow is one, too."""
+    files = {".".join(module_of(f)): f for f in python_files("mtl_tf")}
+    graph = {
+        name: {package_module(module, files) for _, module in imports(file)}
+        - {None, name}
+        for name, file in files.items()
+    }
+    graphlib.TopologicalSorter(graph).prepare()
+
+
+# Test modules
+
+IN_A_STRING = re.compile(
+    r"(?:from|import)\s+tests[\w.]*\.test_\w+|"
+    r"from\s+tests[\w.]*\s+import\s+test_\w+"
+)
+
+
+def imported_test_modules(tree, file):
+    """Test modules that a module imports, or the code in its strings."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for module in resolve(node, file):
+                # The last part may be a test's name.
+                parts = module.split(".")
+                if parts[0] == "tests" and any(
+                    part.startswith("test_") for part in parts
+                ):
+                    yield module
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from IN_A_STRING.findall(node.value)
+
+
+def test_no_module_of_the_tests_imports_a_test_module():
+    """What several of them need stands in a helper module."""
+    found = {
+        str(file.relative_to(ROOT)): names
+        for file in python_files("tests")
+        if (
+            names := list(
+                imported_test_modules(
+                    ast.parse(file.read_text(encoding="utf-8")), file
+                )
+            )
+        )
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import tests.text." + "test_x",
+        "from tests.text." + "test_x import make",
+        "from tests.text import " + "test_x",
+        "from ." + "test_x import make",
+        "code = 'import os; from tests.text import " + "test_x as t'",
+        "code = 'import tests.text." + "test_x'",
+    ],
+)
+def test_an_imported_test_module_is_seen(code):
+    file = ROOT / "tests" / "text" / "example.py"
+    assert list(imported_test_modules(ast.parse(code), file))
 
 
 # Light modules

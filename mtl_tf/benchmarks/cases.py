@@ -4,7 +4,6 @@ import statistics
 import time
 from collections.abc import Callable
 
-import keras
 import numpy as np
 import tensorflow as tf
 from absl import logging
@@ -12,15 +11,13 @@ from absl import logging
 from mtl_tf.benchmarks import contestants as contestants
 from mtl_tf.benchmarks import made_data as data
 from mtl_tf.benchmarks.crf import crf
-from mtl_tf.benchmarks.program_start import start
 from mtl_tf.benchmarks.result_rows import (
     Result,
     check_same,
-    make_row,
     make_target,
 )
 from mtl_tf.benchmarks.sizes import Sizes
-from mtl_tf.benchmarks.steps import arc_ii, me_lstm, meta_mtl
+from mtl_tf.benchmarks.steps import arc_ii, meta_mtl
 from mtl_tf.benchmarks.timing import (
     Run,
     compete,
@@ -30,10 +27,8 @@ from mtl_tf.benchmarks.timing import (
 )
 from mtl_tf.benchmarks.transformer import transformer
 from mtl_tf.benchmarks.translation import beam_search, translation
-from mtl_tf.core import random
 from mtl_tf.layers import recurrence
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
-from mtl_tf.training.optimizers import make_optimizer
 from mtl_tf.training.trainer import Trainer
 
 # Steps that are taken before the clock runs, to empty what was prefetched.
@@ -223,85 +218,14 @@ def _call(
     return run
 
 
-# Optimizers
-
-
-def optimizers(sizes: Sizes, rounds: int) -> Result:
-    """Adagrad's update of word vectors from the gradient of one batch."""
-    rows = []
-    for vocabulary in sizes.optimizer_vocabularies:
-        logging.info("vocabulary %d", vocabulary)
-        timings = compete(
-            _adagrads(sizes, vocabulary), rounds, sizes.round_seconds
-        )
-        ours = timings["mtl_tf"]
-        check_same([ours.first, timings["keras_dense"].first])
-        rows += [
-            make_row(timing, ours, vocabulary=vocabulary, contestant=name)
-            for name, timing in timings.items()
-        ]
-    notes = [
-        "keras: sparse gradients, whose repeated words it does not sum; "
-        "keras_dense: dense gradients, with the result of mtl_tf"
-    ]
-    return {"rows": rows, "targets": [], "notes": notes}
-
-
-def _adagrads(sizes: Sizes, vocabulary: int) -> dict[str, Run]:
-    draw = random.generator(0, "optimizers", vocabulary)
-    count = sizes.batches[0] * sizes.length
-    shape = (vocabulary, sizes.embedding)
-    values = draw.normal(0, 1, (count, sizes.embedding)).astype(np.float32)
-    # Variables, so that nothing of a step is computed ahead of the loop.
-    values = tf.Variable(values, trainable=False)
-    rows = data.draw_words(draw, vocabulary, count)
-    rows = tf.Variable(rows, trainable=False)
-
-    def sparse() -> tf.IndexedSlices:
-        return tf.IndexedSlices(
-            values.value(), rows.value(), tf.constant(shape)
-        )
-
-    def dense() -> tf.Tensor:
-        return tf.math.unsorted_segment_sum(values, rows, vocabulary)
-
-    ours = make_optimizer({"name": "adagrad"}, 0.1)
-    theirs = keras.optimizers.Adagrad
-    return {
-        "mtl_tf": _updates(ours, shape, sparse),
-        "keras": _updates(theirs(0.1), shape, sparse),
-        "keras_dense": _updates(theirs(0.1), shape, dense),
-    }
-
-
-def _updates(
-    optimizer: keras.optimizers.Optimizer,
-    shape: tuple[int, int],
-    gradient: Callable[[], tf.Tensor | tf.IndexedSlices],
-) -> Run:
-    variable = keras.Variable(np.zeros(shape, np.float32))
-    optimizer.build([variable])
-
-    @tf.function
-    def update(steps):
-        for _ in tf.range(steps):
-            optimizer.apply([gradient()], [variable])
-        return tf.reduce_sum(variable.value[:8])
-
-    return lambda steps: float(update(tf.constant(steps)))
-
-
 CASES = {
     "meta_mtl": meta_mtl,
-    "me_lstm": me_lstm,
     "arc_ii": arc_ii,
     "transformer": transformer,
     "pipeline": pipeline,
     "epoch": epoch,
     "latency": latency,
-    "optimizers": optimizers,
     "crf": crf,
     "translation": translation,
     "beam_search": beam_search,
-    "start": start,
 }

@@ -11,7 +11,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from mtl_tf.benchmarks.reference_cells import MELSTMCell, MetaLSTMCell
+from mtl_tf.benchmarks.reference_cells import MetaLSTMCell
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import Run
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
@@ -143,43 +143,14 @@ class KerasModel(keras.Model):
         self.cell.outer.assign(ours.generator)
         self.cell.bias.assign(ours.generator_bias)
 
-    def _choose(self, task: tf.Tensor) -> None:
-        """Selects the cell's parameters, once for all steps."""
-        self.cell.choose(task)
-
     def call(self, batch, training=False):
         """Scores a batch; the task's parameters are gathered once."""
         tokens, task = batch["tokens"][0], batch["task"][0]
-        self._choose(task)
+        self.cell.choose(task)
         mask = tf.not_equal(tokens, 0)
         summary = self.recurrent(self.embedding(tokens), mask=mask)
         kernel, bias = tf.gather(self.kernel, task), tf.gather(self.bias, task)
         return tf.matmul(summary, kernel) + bias
-
-
-class KerasMELSTM(KerasModel):
-    """The ME-LSTM, one for all tasks, as a Keras user would write it first.
-
-    Args:
-        model: our model, whose parameters it copies.
-
-    Input shape: a batch of one group.
-    Output shape: logits `[B, labels]`.
-    """
-
-    def _make_cell(self, ours):
-        return MELSTMCell(ours.units, ours.memory_slots, ours.memory_width)
-
-    def _copy_cell(self, ours):
-        parts = [ours.kernel, ours.recurrent]
-        self.cell.kernel.assign(keras.ops.concatenate(parts, 0))
-        for name in ("bias", "fusion_read", "fusion_memory"):
-            getattr(self.cell, name).assign(getattr(ours, name))
-        for name in ("keys", "keys_bias", "initial"):
-            getattr(self.cell, name).assign(getattr(ours.external, name))
-
-    def _choose(self, task):
-        """All tasks have the same."""
 
 
 def trainer_run(trainer: Trainer, dataset: tf.data.Dataset) -> Run:

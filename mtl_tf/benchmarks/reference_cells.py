@@ -1,7 +1,7 @@
-"""Slow references: Meta-LSTM and ME-LSTM as cells for `keras.layers.RNN`.
+"""A slow reference: the Meta-LSTM as a cell for `keras.layers.RNN`.
 
-They are what a Keras user would write first, and the baselines that the fast
-forms are measured against. Nothing in the library uses them otherwise.
+It is what a Keras user would write first, and the baseline that the fast form
+is measured against. Nothing in the library uses it otherwise.
 """
 
 import keras
@@ -106,99 +106,3 @@ def _update(gates, memory):
     i, f, o, g = gates
     memory = tf.tanh(g) * tf.sigmoid(i) + memory * tf.sigmoid(f)
     return tf.sigmoid(o) * tf.tanh(memory), memory
-
-
-@keras.saving.register_keras_serializable(package="mtl_tf")
-class MELSTMCell(keras.layers.Layer):
-    """One step of the ME-LSTM (Liu et al. 2016, equations 5 to 13).
-
-    Its memory is aligned by cosine.
-
-    Args:
-        units: size H of the hidden state.
-        memory_slots: number of segments K of the memory.
-        memory_width: size M of a segment.
-
-    Input shape: `[batch, features]` and the states: h, c, the memory
-        `[batch, K, M]` and the key.
-    Output shape: `[batch, units]` and the states.
-    Masking: none of its own; `keras.layers.RNN` applies the mask.
-
-    Example:
-        ```python
-        layer = keras.layers.RNN(MELSTMCell(100, 50, 20))
-        summary = layer(embedded, mask=mask)
-        ```
-    """
-
-    def __init__(
-        self, units: int, memory_slots: int, memory_width: int, **kwargs
-    ):
-        super().__init__(**kwargs)
-        self.units = units
-        self.memory_slots = memory_slots
-        self.memory_width = memory_width
-        memory = (memory_slots, memory_width)
-        self.state_size = [units, units, memory, memory_width]
-        self.output_size = units
-
-    def build(self, input_shape):
-        """Makes the weights for inputs `[batch, features]`."""
-        features, h = input_shape[-1], self.units
-        k, m = self.memory_slots, self.memory_width
-        self.kernel = self._weight("kernel", features + h, 4 * h)
-        self.bias = self._weight("bias", 4 * h)
-        self.fusion_read = self._weight("fusion_read", m, 2 * h)
-        self.fusion_memory = self._weight("fusion_memory", h, h)
-        self.keys = self._weight("keys", h, 3 * m)
-        self.keys_bias = self._weight("keys_bias", 3 * m)
-        self.initial = self._weight("initial", k, m)
-        self.built = True
-
-    def _weight(self, name, *shape):
-        return self.add_weight(
-            name=name, shape=shape, initializer="random_uniform"
-        )
-
-    def get_initial_state(self, batch_size):
-        """Zeros, the initial memory and the key that zeros emit."""
-        zeros = tf.zeros([batch_size, self.units])
-        memory = tf.repeat(self.initial.value[None], batch_size, 0)
-        key = tf.tanh(self.keys_bias[: self.memory_width])
-        return [zeros, zeros, memory, tf.repeat(key[None], batch_size, 0)]
-
-    def call(self, x, states, training=None):
-        """One step; see the class."""
-        hidden, inner, memory, key = states
-        alpha = tf.nn.softmax(_cosine(memory, key))
-        read = tf.einsum("bk,bkm->bm", alpha, memory)
-        joint = tf.concat([x, hidden], -1)
-        a = tf.matmul(joint, self.kernel) + self.bias
-        i, f, o, g = tf.split(a, 4, -1)
-        inner = tf.tanh(g) * tf.sigmoid(i) + inner * tf.sigmoid(f)
-        value, gate = tf.split(tf.matmul(read, self.fusion_read), 2, -1)
-        gate = tf.sigmoid(gate + tf.matmul(inner, self.fusion_memory))
-        hidden = tf.sigmoid(o) * tf.tanh(inner + gate * value)
-        a = tf.matmul(hidden, self.keys) + self.keys_bias
-        key, add, erase = tf.split(a, 3, -1)
-        erased = tf.einsum("bk,bm->bkm", alpha, tf.sigmoid(erase))
-        added = tf.einsum("bk,bm->bkm", alpha, tf.tanh(add))
-        memory = memory * (1 - erased) + added
-        return hidden, [hidden, inner, memory, tf.tanh(key)]
-
-    def get_config(self):
-        """The constructor's arguments."""
-        return super().get_config() | {
-            "units": self.units,
-            "memory_slots": self.memory_slots,
-            "memory_width": self.memory_width,
-        }
-
-
-def _cosine(memory, key):
-    """Of `[batch, K, M]` and `[batch, M]`; 0 where the key is zero."""
-    square = tf.reduce_sum(key * key, -1, keepdims=True)
-    # l2_normalize has gradients in the millions where a key is zero.
-    real = square > 1e-12
-    key = tf.where(real, key * tf.math.rsqrt(tf.where(real, square, 1.0)), 0.0)
-    return tf.einsum("bkm,bm->bk", tf.math.l2_normalize(memory, -1), key)

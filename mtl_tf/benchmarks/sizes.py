@@ -39,7 +39,6 @@ class Sizes:
         buckets: padded lengths in training on the corpus.
         pipeline_steps: steps a round in the case `pipeline`.
         latency_calls: calls a round in the case `latency`.
-        optimizer_vocabularies: rows of the table in the case `optimizers`.
         round_seconds: how long a contestant runs in a round, about.
     """
 
@@ -74,7 +73,6 @@ class Sizes:
     buckets: int = 5
     pipeline_steps: int = 150
     latency_calls: int = 30
-    optimizer_vocabularies: tuple[int, ...] = (20_000, 100_000)
     round_seconds: float = 0.6
 
     def of_memories(self) -> "Sizes":

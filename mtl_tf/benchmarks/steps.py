@@ -1,8 +1,5 @@
 """Cases of the benchmark: training steps of recurrent models."""
 
-from collections.abc import Callable
-from typing import Any
-
 from absl import logging
 
 from mtl_tf.benchmarks import contestants as contestants
@@ -22,32 +19,13 @@ _RATIOS = {
 }
 
 
-_ME_LSTM_RATIOS = {16: {"keras_rnn": 4.0}, 64: {"keras_rnn": 2.0}}
-
-
 def meta_mtl(sizes: Sizes, rounds: int) -> Result:
     """A training step beside the same cell in `keras.layers.RNN`."""
-    return _beside_keras(sizes, rounds, _meta_mtl_contestants, _RATIOS)
-
-
-def me_lstm(sizes: Sizes, rounds: int) -> Result:
-    """A training step beside the same cell in `keras.layers.RNN`."""
-    return _beside_keras(
-        sizes.of_memories(), rounds, _me_lstm_contestants, _ME_LSTM_RATIOS
-    )
-
-
-def _beside_keras(
-    sizes: Sizes,
-    rounds: int,
-    contestants_of: Callable[[Sizes, int], dict[str, Run]],
-    ratios: dict[int, dict[str, float]],
-) -> Result:
     result = {"rows": [], "targets": [], "notes": []}
     for batch in sizes.batches:
         logging.info("batch %d", batch)
         timings = compete(
-            contestants_of(sizes, batch), rounds, sizes.round_seconds
+            _contestants(sizes, batch), rounds, sizes.round_seconds
         )
         check_same([timing.first for timing in timings.values()])
         ours = timings["mtl_tf"]
@@ -55,7 +33,7 @@ def _beside_keras(
             row = make_row(timing, ours, batch=batch, contestant=name)
             tokens = batch * sizes.length / timing.median
             result["rows"].append(row | {"tokens_per_s": tokens})
-            if limit := ratios.get(batch, {}).get(name):
+            if limit := _RATIOS.get(batch, {}).get(name):
                 what = f"batch {batch}: time of {name} over mtl_tf's"
                 result["targets"].append(
                     make_target(what, row["times_ours"], "at least", limit)
@@ -71,25 +49,9 @@ def _beside_keras(
     return result
 
 
-def _meta_mtl_contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
-    return _contestants(
-        sizes, batch, contestants.meta_scheme(sizes), contestants.KerasModel
-    )
-
-
-def _me_lstm_contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
-    scheme = contestants.memory_scheme(sizes, "me_lstm", sharing="shared")
-    return _contestants(sizes, batch, scheme, contestants.KerasMELSTM)
-
-
-def _contestants(
-    sizes: Sizes,
-    batch: int,
-    scheme: dict[str, Any],
-    keras_model: type[contestants.KerasModel],
-) -> dict[str, Run]:
+def _contestants(sizes: Sizes, batch: int) -> dict[str, Run]:
     dataset = data.batches(sizes, batch)
-    trainer = contestants.make_trainer(sizes, sizes.vocabulary, scheme)
+    trainer = contestants.make_trainer(sizes, sizes.vocabulary)
     forms = {
         "keras_rnn": "",
         "keras_rnn_jit": "step",
@@ -98,7 +60,7 @@ def _contestants(
     # Copied now: the first steps of ours change what they start from.
     runs = {
         name: contestants.keras_run(
-            keras_model(trainer.model), dataset, compiled
+            contestants.KerasModel(trainer.model), dataset, compiled
         )
         for name, compiled in forms.items()
     }

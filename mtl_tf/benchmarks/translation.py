@@ -18,7 +18,8 @@ from mtl_tf.benchmarks.result_rows import (
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import Run, compete
 from mtl_tf.core import random
-from mtl_tf.layers.attention_decoder import BEGIN, END, AttentionDecoder
+from mtl_tf.core.special_ids import BOS, EOS
+from mtl_tf.layers.attention_decoder import AttentionDecoder
 from mtl_tf.models.multi_target import (
     MultiTargetModel,
     build_translation_model,
@@ -71,7 +72,7 @@ def _encoded(sizes: Sizes) -> tf.data.Dataset:
     draw = random.generator(0, "translation")
     units, length = sizes.translation_units, sizes.translation_length
     shape = (_BATCHES, 1, sizes.translation_batch)
-    words = [END + 1, sizes.translation_vocabulary]
+    words = [EOS + 1, sizes.translation_vocabulary]
     columns = {
         "annotations": draw.normal(0, 0.3, (*shape, length, 2 * units)),
         "first": draw.normal(0, 0.3, (*shape, units)),
@@ -143,7 +144,7 @@ class KerasDecoder(keras.Model):
     def losses(self, batch: dict) -> tf.Tensor:
         """The tokens' losses `[B, U]`; all source tokens are real."""
         annotations, target = batch["annotations"][0], batch["target"][0]
-        begin = tf.fill([target.shape[0], 1], BEGIN)
+        begin = tf.fill([target.shape[0], 1], BOS)
         embedded = self.embedding(tf.concat([begin, target[:, :-1]], 1))
         mask = tf.ones(annotations.shape[:2], tf.bool)
         self.cell.look_at(annotations, mask)
@@ -209,7 +210,7 @@ def _model_without_end(sizes: Sizes) -> MultiTargetModel:
     }
     model = build_translation_model(config, words, {"de": words}, ["en-de"])
     bias = model.decoder(0).output_layer.bias
-    bias.assign(tf.tensor_scatter_nd_update(bias.value, [[END]], [-100.0]))
+    bias.assign(tf.tensor_scatter_nd_update(bias.value, [[EOS]], [-100.0]))
     return model
 
 
@@ -218,7 +219,7 @@ def _sentences(sizes: Sizes) -> list[np.ndarray]:
     draw = random.generator(0, "sentences")
     lengths = draw.normal(_MEAN, _SPREAD, sizes.translation_sentences)
     lengths = np.sort(np.clip(lengths.round(), _SHORTEST, _LONGEST))
-    words = [END + 1, sizes.translation_vocabulary]
+    words = [EOS + 1, sizes.translation_vocabulary]
     return [draw.integers(*words, int(n), np.int32) for n in lengths]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mtl_tf.core.durations import duration
 from mtl_tf.core.task_types import NAMES
 from mtl_tf.evaluation import task_types
 
@@ -196,16 +197,6 @@ def _fact(key: str, value: Any) -> str:
     if isinstance(value, int) and key != "seed":
         return f"{value:,}"
     return str(value)
-
-
-def duration(seconds: float) -> str:
-    """A time such as `1 h 02 min 03 s`, `2 min 03 s` or `3.4 s`."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min {rest:02d} s"
 
 
 def _types(results: dict) -> Iterator[str]:

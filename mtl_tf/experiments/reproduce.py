@@ -13,6 +13,7 @@ import keras
 from absl import logging
 
 from mtl_tf.core import checks, files
+from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import (
     ConfigError,
     Interrupted,
@@ -24,7 +25,6 @@ from mtl_tf.experiments import published, table_page, table_report
 from mtl_tf.experiments.published import PublishedRow, PublishedTable
 from mtl_tf.runs import training_run
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.training.progress import duration
 
 FINISHED, FAILED, BEGUN, OPEN = "finished", "failed", "begun", "to do"
 

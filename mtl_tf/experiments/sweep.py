@@ -10,8 +10,8 @@ import keras
 from absl import logging
 
 from mtl_tf.core import files
+from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import Diverged, Interrupted, MtlError, RunError
-from mtl_tf.evaluation import tables
 from mtl_tf.experiments import sweep_report
 from mtl_tf.experiments.grids import Cell, cells, parse
 from mtl_tf.runs import training_run
@@ -137,7 +137,7 @@ class _Worker:
         left = ""
         if done:
             each = (time.monotonic() - began) / done
-            left = f"; {tables.duration(each * (missing - done))} left"
+            left = f"; {duration(each * (missing - done))} left"
         logging.info(
             "Cell %d of %d (%d of %d to train%s): %s",
             *(number + 1, len(self.cells), done + 1, missing, left),

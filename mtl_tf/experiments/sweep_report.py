@@ -1,10 +1,11 @@
 """A sweep's runs as one table, with the setting that validation chooses."""
 
-import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mtl_tf.core.durations import duration
 from mtl_tf.evaluation import tables
+from mtl_tf.evaluation.spread import spread
 from mtl_tf.experiments.grids import Cell, setting_name
 
 Outcome = Mapping[str, Any] | None
@@ -51,16 +52,6 @@ def report(
     best = whole[0] if whole else None
     selected = best and _selected(best, groups[best["name"]])
     return {"name": name, "settings": settings, "selected": selected}
-
-
-def spread(values: Sequence[float | None]) -> dict[str, Any]:
-    """Mean, sample standard deviation and number of what is not None."""
-    known = [value for value in values if value is not None]
-    return {
-        "mean": statistics.fmean(known) if known else None,
-        "std": statistics.stdev(known) if len(known) > 1 else None,
-        "runs": len(known),
-    }
 
 
 def _setting(key: str, group: Sequence[tuple[Cell, Outcome]]) -> dict:
@@ -155,7 +146,7 @@ def _settings(report: Mapping[str, Any]) -> str:
         row += _numbers(setting["validation"])
         row.append(f"{runs} of {len(setting['cells'])}")
         row.append(str(setting["failed"] or ""))
-        row.append(tables.duration(setting["wall_time"]))
+        row.append(duration(setting["wall_time"]))
         chosen = report["selected"] or {}
         if setting["name"] == chosen.get("name"):
             row = [f"**{cell}**" if cell else "" for cell in row]

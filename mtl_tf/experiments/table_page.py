@@ -4,7 +4,8 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from mtl_tf.evaluation.tables import duration, grid, metric_title
+from mtl_tf.core.durations import duration
+from mtl_tf.evaluation.tables import grid, metric_title
 from mtl_tf.experiments import published
 
 # More tasks than this stand below each other, models side by side.
@@ -54,7 +55,9 @@ def _summary(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
         means = gain["paper"]["mean"], gain["ours"]["mean"]
         cells = [show.number(means[0]), show.spread(means[1])]
         rest = ["-"] * (len(header) - 5)
-        rows.append([gain["title"], "gain", *cells, *rest, str(means[1]["n"])])
+        rows.append(
+            [gain["title"], "gain", *cells, *rest, str(means[1]["runs"])]
+        )
     return header, rows
 
 
@@ -126,7 +129,7 @@ def _others(report: dict[str, Any]) -> Iterator[str]:
         metric: None
         for row in report["rows"]
         for metric, scores in row["ours"].get("others", {}).items()
-        if scores["mean"]["n"]
+        if scores["mean"]["runs"]
     }
     for metric in found:
         # The paper's figures beside a metric that is not its own would be

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation.spread import spread
 from mtl_tf.evaluation.tables import metric_title
 from mtl_tf.experiments.published import (
     PublishedRow,
@@ -251,16 +252,6 @@ def _orientation(table: PublishedTable | None) -> dict[str, Any] | None:
             if row.scores
         ],
         "gain": gain and {"title": gain["title"], **gain["paper"]},
-    }
-
-
-def spread(values) -> dict[str, Any]:
-    """Mean and standard deviation (n - 1) of the values that are known."""
-    known = [float(value) for value in values if value is not None]
-    return {
-        "mean": statistics.fmean(known) if known else None,
-        "std": statistics.stdev(known) if len(known) > 1 else None,
-        "n": len(known),
     }
 
 

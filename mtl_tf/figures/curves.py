@@ -3,11 +3,11 @@
 import collections
 import dataclasses
 import os
-import statistics
 from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.core.errors import RunError
+from mtl_tf.evaluation.spread import spread
 from mtl_tf.runs.run_directory import RunDirectory
 
 
@@ -55,8 +55,8 @@ def read(path: str, label: str) -> Curve:
     return Curve(
         label,
         tuple(epochs),
-        tuple(_mean(_training_losses(complete[e])) for e in epochs),
-        tuple(_mean(_development_losses(complete[e])) for e in epochs),
+        tuple(spread(_training_losses(complete[e]))["mean"] for e in epochs),
+        tuple(spread(_development_losses(complete[e]))["mean"] for e in epochs),
     )
 
 
@@ -91,7 +91,3 @@ def _development_losses(entries: list[Mapping[str, Any]]) -> list[float]:
         for scores in entry["validation"]["tasks"].values()
         if scores.get("loss") is not None
     ]
-
-
-def _mean(losses: list[float]) -> float | None:
-    return statistics.fmean(losses) if losses else None

@@ -1,10 +1,10 @@
 """Accuracy of finished runs against their number of layers."""
 
 import dataclasses
-import statistics
 from collections.abc import Iterable, Mapping
 
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.evaluation.spread import spread
 from mtl_tf.runs.run_directory import RunDirectory
 
 # How figures name the structures of Sun (2019).
@@ -84,12 +84,13 @@ def lines(
         )
     return {
         structure: [
-            (layers, statistics.fmean(scores), _deviation(scores), len(scores))
+            (layers, *_mean_and_deviation(scores), len(scores))
             for layers, scores in sorted(by_layers.items())
         ]
         for structure, by_layers in found.items()
     }
 
 
-def _deviation(scores: list[float]) -> float:
-    return statistics.stdev(scores) if len(scores) > 1 else 0.0
+def _mean_and_deviation(scores: list[float]) -> tuple[float, float]:
+    known = spread(scores)
+    return known["mean"], known["std"] or 0.0

@@ -6,6 +6,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.core.special_ids import BOS
 from mtl_tf.layers.additive_attention import AdditiveAttention, attend
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
@@ -14,8 +15,6 @@ from mtl_tf.layers.gru import gru_inputs, gru_update
 from mtl_tf.layers.recurrence import Recurrence, on_tpu
 from mtl_tf.layers.softmax_output import SoftmaxOutput
 from mtl_tf.layers.steps import Operations, Tensors, product
-
-BEGIN, END = 2, 3
 
 
 def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
@@ -52,8 +51,7 @@ class AttentionDecoder(StackedLayer):
     two for real tokens alone.
 
     Args:
-        vocabulary_size: number of target tokens. Their ids: 0 padding, 1
-            unknown, 2 begin, 3 end.
+        vocabulary_size: number of target tokens, `special_ids` among them.
         embedding_dim: size E of their vectors.
         units: size H of the state.
         attention_units: size A of the alignment's hidden layer.
@@ -291,5 +289,5 @@ class AttentionDecoder(StackedLayer):
 
 def _shifted(target: tf.Tensor) -> tf.Tensor:
     """The tokens before the targets: the begin's id, then all but the last."""
-    begin = tf.fill(tf.shape(target[:, :, :1]), BEGIN)
+    begin = tf.fill(tf.shape(target[:, :, :1]), BOS)
     return tf.concat([begin, target[:, :, :-1]], -1)

@@ -7,11 +7,14 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.special_ids import BOS, EOS, PAD
 
-PAD, BEGIN, END = 0, 2, 3
 _NEVER = float("-inf")
 
 State = dict[str, tf.Tensor]
+Step = Callable[
+    [tf.Tensor, State, tf.Tensor], tuple[State, tf.Tensor, tf.Tensor]
+]
 
 
 class _Beams(NamedTuple):
@@ -53,17 +56,23 @@ class BeamSearch:
     Equation 15 of Dong et al. (2015). A hypothesis that has ended keeps its
     place and competes with the open ones by score. A source is done when its
     `n_best` best ended ones cannot be beaten any more, or at its length limit;
-    what is not finished then comes after what is. Only open hypotheses reach
-    the output layer, and only their best tokens are compared.
+    what is not finished then comes after what is.
 
     The score is the log probability, divided by `((5 + length) / 6) ** penalty`
     (Wu et al. 2016), where length counts the end. Padding and the begin are
     never chosen. Between equals the lower id and the better parent win.
 
     Args:
-        advance: `advance(tokens [B, K], state) -> (state, features
-            [B, K, R], attention [B, K, S])`, one step of the decoder.
-        score: `score(features [N, R]) -> logits [N, V]`.
+        step: `step(tokens, state, places) -> (state, log_probabilities,
+            attention)`, one step of the decoder. It gets the last tokens
+            int32 `[B, K]`, the state `[B, K, ...]` by name and `places` int64
+            `[N, 2]`, the source and the hypothesis of the N open ones: only
+            those need to reach an output layer. It returns the new state,
+            the open hypotheses' log probabilities float32 `[N, V]` of the
+            next token, and the attention `[B, K, S]`. The ids below V may be
+            of each source's own words (as a pointer-generator's are): they
+            come back as they are, in `tokens`. Minus infinity is an id that
+            a source does not have.
         beam: hypotheses a source, K; 1 is greedy search.
         n_best: how many to return.
         length_penalty: at least 0.
@@ -74,20 +83,19 @@ class BeamSearch:
 
     Example:
         ```python
-        found = BeamSearch(advance, score, beam=10)(state, limit)
+        best = BeamSearch(step, beam=10)(state, limit)["tokens"]
         ```
     """
 
     def __init__(
         self,
-        advance: Callable[[tf.Tensor, State], tuple],
-        score: Callable[[tf.Tensor], tf.Tensor],
+        step: Step,
         beam: int = 10,
         n_best: int = 1,
         length_penalty: float = 0.0,
         attention: bool = False,
     ):
-        self._advance, self._score = advance, score
+        self._step = step
         check_options(beam, n_best, length_penalty)
         self.beam, self.n_best = beam, n_best
         self.length_penalty = length_penalty
@@ -118,7 +126,7 @@ class BeamSearch:
         ]
 
         def body(t, beams, arrays):
-            beams, out = self._step(beams, t, limit)
+            beams, out = self._extend(beams, t, limit)
             arrays = [a.write(t, x) for a, x in zip(arrays, out)]
             return t + 1, beams, arrays
 
@@ -140,7 +148,7 @@ class BeamSearch:
             return tf.repeat(x[:, None], self.beam, axis=1)
 
         return _Beams(
-            tokens=tf.fill(shape, BEGIN),
+            tokens=tf.fill(shape, BOS),
             log_probability=tf.where(other, _NEVER, 0.0),
             length=tf.zeros(shape, tf.int32),
             ended=tf.zeros(shape, tf.bool),
@@ -158,16 +166,21 @@ class BeamSearch:
             [tf.TensorShape(None) for _ in arrays],
         )
 
-    def _step(self, beams: _Beams, t, limit):
+    def _extend(self, beams: _Beams, t, limit):
         """One more token; also what is written down of the step."""
-        state, features, attention = self._advance(beams.tokens, beams.state)
-        gained, ids = self._continuations(features, beams.closed)
-        kinds = ids.shape[-1]
+        places = tf.where(~beams.closed)
+        state, log_probabilities, attention = self._step(
+            beams.tokens, beams.state, places
+        )
+        gained, ids = self._best_tokens(
+            log_probabilities, places, tf.shape(beams.closed)
+        )
+        choices = tf.shape(ids)[-1]
         log_probability = beams.log_probability[..., None] + gained
         length = beams.length + tf.cast(~beams.closed, tf.int32)
         score = log_probability / self._divisor(length)[..., None]
         _, chosen = tf.math.top_k(_flat(score), self.beam)
-        parent = chosen // kinds
+        parent = chosen // choices
 
         def of_parent(x):
             return tf.gather(x, parent, axis=1, batch_dims=1)
@@ -176,7 +189,7 @@ class BeamSearch:
             return tf.gather(_flat(x), chosen, axis=1, batch_dims=1)
 
         tokens, total = of_chosen(ids), of_chosen(log_probability)
-        ends = tf.equal(tokens, END)
+        ends = tf.equal(tokens, EOS)
         found = _Beams(
             tokens=tokens,
             log_probability=total,
@@ -191,29 +204,23 @@ class BeamSearch:
         out = [tokens, parent, aligned]
         return found, out + ([attention] if self.attention else [])
 
-    def _continuations(self, features, closed):
+    def _best_tokens(self, log_probabilities, places, shape):
         """The best tokens of every hypothesis and their log probabilities.
 
         Returns:
             Both `[B, K, k]`; a closed hypothesis only continues as itself.
         """
-        shape = tf.shape(closed)
-        places = tf.where(tf.reshape(~closed, [-1]))
-        features = tf.reshape(features, [-1, features.shape[-1]])
-        logits = self._score(tf.gather(features, places[:, 0]))
         # Two of the best may be tokens that are never chosen.
-        kinds = min(self.beam + 2, logits.shape[-1])
-        best, ids = tf.math.top_k(logits, kinds)
-        best -= tf.reduce_logsumexp(logits, -1, keepdims=True)
-        best = tf.where((ids == PAD) | (ids == BEGIN), _NEVER, best)
-        itself = tf.where(tf.range(kinds) > 0, _NEVER, 0.0)
-        rows = tf.stack([tf.size(closed), kinds])
+        choices = tf.minimum(self.beam + 2, tf.shape(log_probabilities)[-1])
+        best, ids = tf.math.top_k(log_probabilities, choices)
+        best = tf.where((ids == PAD) | (ids == BOS), _NEVER, best)
+        itself = tf.where(tf.range(choices) > 0, _NEVER, 0.0)
+        shape = tf.concat([shape, [choices]], 0)
 
         def spread(values, otherwise):
-            whole = tf.broadcast_to(otherwise, rows)
+            whole = tf.broadcast_to(otherwise, shape)
             whole = tf.tensor_scatter_nd_update(whole, places, values)
-            whole = tf.reshape(whole, tf.concat([shape, [kinds]], 0))
-            return tf.ensure_shape(whole, [None, self.beam, kinds])
+            return tf.ensure_shape(whole, [None, self.beam, None])
 
         return spread(best, itself), spread(ids, PAD)
 
@@ -279,4 +286,4 @@ class BeamSearch:
 
 def _flat(x: tf.Tensor) -> tf.Tensor:
     """`[B, K, k]` to `[B, K * k]`."""
-    return tf.reshape(x, [-1, x.shape[1] * x.shape[2]])
+    return tf.reshape(x, [-1, x.shape[1] * tf.shape(x)[2]])

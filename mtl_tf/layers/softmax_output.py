@@ -135,6 +135,10 @@ class SoftmaxOutput(StackedLayer):
         logits = tf.matmul(self.cast(x), kernel, transpose_b=True)
         return tf.nn.bias_add(tf.cast(logits, tf.float32), bias)
 
+    def log_probabilities(self, x):
+        """`log softmax(W x + b)`, float32 `[N, V]`."""
+        return tf.nn.log_softmax(self.logits(x))
+
     def _weights(self):
         kernel = self.cast(self.kernel.value)
         if not self.use_bias:

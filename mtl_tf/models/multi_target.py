@@ -224,13 +224,17 @@ class MultiTargetModel(TaskModel):
         some = words > 0
         most = tf.cast(limit[0] * words + limit[1], tf.int32)
 
-        def advance(last, state):
-            hidden, *read = decoder.advance(last, state["hidden"], memory)
-            return {"hidden": hidden}, *read
+        def step(last, state, places):
+            hidden, read, weights = decoder.advance(
+                last, state["hidden"], memory
+            )
+            # The output layer is most of the work: only for open hypotheses.
+            read = tf.gather_nd(read, places)
+            log_probabilities = decoder.output_layer.log_probabilities(read)
+            return {"hidden": hidden}, log_probabilities, weights
 
         search = BeamSearch(
-            advance,
-            decoder.output_layer.logits,
+            step,
             beam=beam,
             n_best=n_best,
             length_penalty=length_penalty,

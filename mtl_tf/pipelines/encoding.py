@@ -16,9 +16,10 @@ from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.pipelines.text_examples import time_axes
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.features import TEXT, WORDS, Feature, inputs
+from mtl_tf.text.base_tokenizer import Tokenizer, valid_utf8
 from mtl_tf.text.characters import CharacterEncoder, count_characters
 from mtl_tf.text.encoder import SEPARATOR, TextEncoder
-from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer, valid_utf8
+from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 __all__ = ["Column", "EncodedSplit", "build_encoder", "encode"]

@@ -18,8 +18,9 @@ from mtl_tf.core.names import look_up
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.encoding import learnt_tokenizer
 from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.text.base_tokenizer import Tokenizer
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer
+from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.translation import (
     SOURCE,
     TARGET,

@@ -18,9 +18,9 @@ from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.features import WORDS, inputs
 from mtl_tf.tasks.task import Task
 from mtl_tf.text import escaping, treebank
+from mtl_tf.text.base_tokenizer import Tokenizer
 from mtl_tf.text.learning import TokenStore
 from mtl_tf.text.tokenizers import (
-    Tokenizer,
     WhitespaceTokenizer,
     make_tokenizer,
 )

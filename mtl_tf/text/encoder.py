@@ -8,9 +8,10 @@ import tensorflow as tf
 
 from mtl_tf.core import checks, files
 from mtl_tf.core.errors import RunError
+from mtl_tf.text.base_tokenizer import Tokenizer, valid_utf8
 from mtl_tf.text.characters import CharacterEncoder
 from mtl_tf.text.characters import casing as casing_of
-from mtl_tf.text.tokenizers import Tokenizer, make_tokenizer, valid_utf8
+from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 TOKENIZER_FILE = "tokenizer.json"

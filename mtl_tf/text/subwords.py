@@ -21,8 +21,8 @@ import tensorflow as tf
 from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.text import escaping
+from mtl_tf.text.base_tokenizer import Tokenizer
 from mtl_tf.text.escaping import CARRIED_SPACE
-from mtl_tf.text.tokenizers import Tokenizer
 
 MODELS = ("bpe", "unigram")
 MODEL_FILE = "sentencepiece.model"

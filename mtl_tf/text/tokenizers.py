@@ -1,10 +1,4 @@
-"""Tokenizers made of TensorFlow ops: they run inside a served graph.
-
-Every tokenizer first makes its texts valid UTF-8: each undecodable byte
-becomes U+FFFD, so no text can stop a graph. (With `lowercase`, a NUL
-character becomes U+FFFD, too.) Tokens are *written* tokens; see
-`mtl_tf.text.escaping`.
-"""
+"""Tokenizers made of TensorFlow ops: they run inside a served graph."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,167 +8,17 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.text import escaping
+from mtl_tf.text.base_tokenizer import (
+    BOUNDED,
+    Tokenizer,
+    marked,
+    split_marked,
+)
 from mtl_tf.text.escaping import BOUNDARY, CARRIED_SPACE
+from mtl_tf.text.subwords import SentencePieceTokenizer
 
 _LETTERS = r"\pL\pM\pN"
 _SPACES = r"\t\n\v\f\r \x{85}\pZ"
-
-
-class Tokenizer:
-    """Splits texts into tokens, and joins tokens to texts.
-
-    Args:
-        lowercase: lower-case the texts first, by the rules of Unicode.
-
-    Example:
-
-    >>> tokenizer = make_tokenizer({"name": "whitespace", "lowercase": True})
-    >>> tokenizer(tf.constant(["A good  Book .", ""])).to_list()
-    [[b'a', b'good', b'book', b'.'], []]
-    """
-
-    name = ""
-    #: RE2 expression of a word; "" where tokens are not words.
-    pattern = ""
-
-    def __init__(self, lowercase: bool = False):
-        if not isinstance(lowercase, bool):
-            raise ConfigError(
-                f"tokenizer.lowercase must be True or False, got {lowercase!r}"
-            )
-        self.lowercase = lowercase
-
-    def __call__(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the written tokens of each text.
-
-        Args:
-            texts: string [n].
-
-        Returns:
-            string [n, None]; an empty text has no tokens.
-        """
-        return self._split(self.normalize(texts))
-
-    def normalize(self, texts: tf.Tensor) -> tf.Tensor:
-        """The texts that are split: valid UTF-8, lower-cased if wanted."""
-        texts = tf.convert_to_tensor(texts, tf.string)
-        return _lower(texts) if self.lowercase else valid_utf8(texts)
-
-    @property
-    def needs_training(self) -> bool:
-        """Whether it has to learn from texts before it is called."""
-        return False
-
-    @property
-    def pieces(self) -> list[str]:
-        """All written tokens that it makes, if it has learnt them; else []."""
-        return []
-
-    @property
-    def trackables(self) -> list[Any]:
-        """What an export has to track."""
-        return []
-
-    def save(self, directory: str) -> None:
-        """Writes files that `get_config` does not stand for; mostly none."""
-
-    def loaded(self, directory: str) -> "Tokenizer":
-        """The tokenizer with the files that `save` wrote.
-
-        Raises:
-            DataError: a file is missing or damaged.
-        """
-        del directory
-        return self
-
-    def words(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Splits texts into words as they stand there, in their own case.
-
-        `write(words(texts))` are the tokens of `texts`, unless the tokenizer
-        is one of a pattern that tells upper from lower case.
-
-        Args:
-            texts: string [n].
-
-        Returns:
-            string [n, None], valid UTF-8, not written.
-
-        Raises:
-            ConfigError: the tokens of this tokenizer are not words.
-        """
-        return self.locate(texts)[0]
-
-    def locate(
-        self, texts: tf.Tensor
-    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        """Splits texts into words, and says where each of them stands.
-
-        Args:
-            texts: string [n].
-
-        Returns:
-            The words, string [n, None], as `words` has them; where each
-            begins, and where it has ended, int32 [n, None], in characters (of
-            Unicode) from the start of its text.
-
-        Raises:
-            ConfigError: the tokens of this tokenizer are not words.
-        """
-        self.check_words()
-        texts = valid_utf8(tf.convert_to_tensor(texts, tf.string))
-        pieces = _pieces(_marked(texts, self.pattern))
-        sizes = tf.strings.length(pieces.flat_values, unit="UTF8_CHAR")
-        ends = tf.cumsum(sizes)
-        before = tf.gather(tf.pad(ends, [[1, 0]]), pieces.row_splits[:-1])
-        ends -= tf.repeat(before, pieces.row_lengths())
-        starts, ends = map(pieces.with_flat_values, (ends - sizes, ends))
-        return pieces[:, 1::2], starts[:, 1::2], ends[:, 1::2]
-
-    def write(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
-        """The written tokens of words that are given; none of them is split.
-
-        Args:
-            words: string [n, None].
-
-        Returns:
-            string [n, None], of the same lengths. A word without characters
-            becomes U+FFFD, since no token is empty.
-
-        Raises:
-            ConfigError: the tokens of this tokenizer are not words.
-        """
-        self.check_words()
-        flat = words.flat_values
-        flat = _lower(flat) if self.lowercase else valid_utf8(flat)
-        flat = tf.where(tf.equal(flat, ""), "\ufffd", flat)
-        return words.with_flat_values(escaping.write_all_in_graph(flat))
-
-    def check_words(self) -> None:
-        """Raises `ConfigError` if the tokens of this tokenizer are not words.
-
-        Words are what tagging tasks have, and what has characters and casing.
-        """
-        return  # AutoGraph cannot convert a body without a statement.
-
-    def alone(self, words: tf.Tensor) -> tf.Tensor:
-        """The written tokens of words that stand between spaces.
-
-        Args:
-            words: string, of any shape.
-        """
-        return escaping.write_all_in_graph(words)
-
-    def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
-        """Joins the written tokens [n, None] of each text: string [n]."""
-        joined = tf.strings.reduce_join(tokens, axis=-1, separator=" ")
-        return escaping.read_in_graph(joined)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns what `make_tokenizer` needs to make an equal tokenizer."""
-        return {"name": self.name, "lowercase": self.lowercase}
-
-    def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        raise NotImplementedError
 
 
 class WhitespaceTokenizer(Tokenizer):
@@ -231,9 +75,9 @@ class RegexTokenizer(Tokenizer):
         return {**super().get_config(), "pattern": self.pattern}
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        marked = _marked(texts, self.pattern)
-        written = escaping.write_in_graph(marked, f"\\{CARRIED_SPACE}\n\r ")
-        return _pieces(written)[:, 1::2]
+        texts = marked(texts, self.pattern)
+        written = escaping.write_in_graph(texts, f"\\{CARRIED_SPACE}\n\r ")
+        return split_marked(written)[:, 1::2]
 
 
 class ReversibleTokenizer(Tokenizer):
@@ -263,9 +107,9 @@ class ReversibleTokenizer(Tokenizer):
         texts = replace(texts, f"[^{_SPACES}]+", rf"{space}\0{space}")
         meeting = space.encode() + BOUNDARY + space.encode()
         texts = replace(texts, f"{space} {space}", meeting)
-        texts = replace(texts, f"[{_SPACES}]+", _BOUNDED)
+        texts = replace(texts, f"[{_SPACES}]+", BOUNDED)
         symbol = rf"\\[\\_]|[^{_LETTERS}{_SPACES}{space}]"
-        texts = replace(texts, f"{space}?(?:{symbol}){space}?", _BOUNDED)
+        texts = replace(texts, f"{space}?(?:{symbol}){space}?", BOUNDED)
         return _parts(escaping.write_in_graph(texts, "\n\r "))
 
     def check_words(self) -> None:
@@ -291,10 +135,14 @@ class ReversibleTokenizer(Tokenizer):
         return escaping.read_in_graph(joined)
 
 
-_BOUNDED = BOUNDARY + rb"\0" + BOUNDARY
 TOKENIZERS = {
     kind.name: kind
-    for kind in (WhitespaceTokenizer, RegexTokenizer, ReversibleTokenizer)
+    for kind in (
+        WhitespaceTokenizer,
+        RegexTokenizer,
+        ReversibleTokenizer,
+        SentencePieceTokenizer,
+    )
 }
 
 
@@ -315,13 +163,9 @@ def make_tokenizer(config: Mapping[str, Any], directory: str = "") -> Tokenizer:
         ConfigError: an unknown name or option, or a wrong value.
         DataError: a saved file is missing or damaged.
     """
-    # That module builds on this one.
-    from mtl_tf.text.subwords import SentencePieceTokenizer
-
     options = dict(config)
     name = options.pop("name", None)
-    kinds = {**TOKENIZERS, SentencePieceTokenizer.name: SentencePieceTokenizer}
-    kind = look_up(name, kinds, "tokenizer")
+    kind = look_up(name, TOKENIZERS, "tokenizer")
     known = ["lowercase", *_OPTIONS.get(name, ())]
     for option in options:
         if option not in known:
@@ -331,29 +175,6 @@ def make_tokenizer(config: Mapping[str, Any], directory: str = "") -> Tokenizer:
             )
     tokenizer = kind(**options)
     return tokenizer.loaded(directory) if directory else tokenizer
-
-
-def _marked(texts: tf.Tensor, pattern: str) -> tf.Tensor:
-    """The texts with a boundary on each side of each match."""
-    return tf.strings.regex_replace(texts, pattern, _BOUNDED)
-
-
-def _pieces(marked: tf.Tensor) -> tf.RaggedTensor:
-    """Gap, match, gap, ..., match, gap of each text; gaps may be empty."""
-    return tf.strings.split(marked, sep=BOUNDARY)
-
-
-def _lower(texts: tf.Tensor) -> tf.Tensor:
-    # TensorFlow's `lower` cuts a text at its first NUL character.
-    texts = tf.strings.regex_replace(texts, r"\x00", "\ufffd")
-    return tf.strings.lower(texts, encoding="utf-8")
-
-
-def valid_utf8(texts: tf.Tensor) -> tf.Tensor:
-    """The texts with U+FFFD in place of each undecodable byte."""
-    return tf.strings.unicode_transcode(
-        texts, "UTF-8", "UTF-8", errors="replace"
-    )
 
 
 def _parts(texts: tf.Tensor) -> tf.RaggedTensor:

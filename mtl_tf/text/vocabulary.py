@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core import checks, files
+from mtl_tf.core import checks, files, special_ids
 from mtl_tf.core.errors import DataError
 
 # No tokenizer writes these: a backslash of a text is written as two.
 PAD_TOKEN = "\\pad"
 OOV_TOKEN = "\\oov"
-#: Names of what begins and ends a text that is written: ids 2 and 3.
+#: Names of what begins and ends a text that is written: ids BOS and EOS.
 BOUNDS = ("<s>", "</s>")
 
 
@@ -39,11 +39,11 @@ class Vocabulary:
         DataError: the list breaks one of these rules.
     """
 
-    PAD = 0
-    OOV = 1
+    PAD = special_ids.PAD
+    OOV = special_ids.OOV
     # With the specials BOUNDS.
-    BOS = 2
-    EOS = 3
+    BOS = special_ids.BOS
+    EOS = special_ids.EOS
 
     def __init__(self, tokens: Sequence[str]):
         self.tokens = list(tokens)

@@ -6,14 +6,7 @@ from typing import TextIO
 
 from absl import logging
 
-
-def duration(seconds: float) -> str:
-    """A duration as `1:02:03` or `2:03`."""
-    minutes, seconds = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}:{minutes:02d}:{seconds:02d}"
-    return f"{minutes}:{seconds:02d}"
+from mtl_tf.core.durations import duration
 
 
 class Progress:

@@ -1,5 +1,8 @@
 """Sizes with which every case of the benchmark runs in seconds."""
 
+import math
+
+from mtl_tf.benchmarks import contestants as contestants
 from mtl_tf.benchmarks.sizes import Sizes
 
 SMALL = Sizes(
@@ -34,6 +37,28 @@ SMALL = Sizes(
     buckets=2,
     pipeline_steps=3,
     latency_calls=2,
-    optimizer_vocabularies=(20, 30),
     round_seconds=0.0,
 )
+
+
+def numbers(result):
+    for row in result["rows"]:
+        for name, value in row.items():
+            if not isinstance(value, (str, list)):
+                yield name, value
+
+
+def check_form(result):
+    assert set(result) == {"rows", "targets", "notes"}
+    assert all(row.keys() == result["rows"][0].keys() for row in result["rows"])
+    for name, value in numbers(result):
+        assert math.isfinite(value), name
+        assert value > 0, name
+    for target in result["targets"]:
+        least = target["rule"] == "at least"
+        difference = target["value"] - target["limit"]
+        assert target["met"] == ((difference if least else -difference) >= 0)
+
+
+def column(result, name):
+    return [row[name] for row in result["rows"]]

@@ -8,38 +8,19 @@ import pytest
 import tensorflow as tf
 
 from launch import benchmark
-from mtl_tf.benchmarks import cases, program_start, result_rows, steps, timing
+from mtl_tf.benchmarks import cases, result_rows, steps, timing
 from mtl_tf.benchmarks import contestants as contestants
 from mtl_tf.benchmarks import made_data as data
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import Timing, compete, ratio
 from mtl_tf.core import random
 from mtl_tf.core.errors import RunError
-from tests.benchmarks.benchmark_testing import SMALL
+from tests.benchmarks.benchmark_testing import (
+    SMALL,
+    check_form,
+    column,
+)
 from tests.launch.helpers import execute
-
-
-def numbers(result):
-    for row in result["rows"]:
-        for name, value in row.items():
-            if not isinstance(value, (str, list)):
-                yield name, value
-
-
-def check_form(result):
-    assert set(result) == {"rows", "targets", "notes"}
-    assert all(row.keys() == result["rows"][0].keys() for row in result["rows"])
-    for name, value in numbers(result):
-        assert math.isfinite(value), name
-        assert value > 0, name
-    for target in result["targets"]:
-        least = target["rule"] == "at least"
-        difference = target["value"] - target["limit"]
-        assert target["met"] == ((difference if least else -difference) >= 0)
-
-
-def column(result, name):
-    return [row[name] for row in result["rows"]]
 
 
 def test_program_and_cases_have_the_same_names():
@@ -67,18 +48,6 @@ def test_meta_mtl_compares_four_forms_with_the_stated_targets():
 
 
 @pytest.mark.slow
-def test_me_lstm_compares_the_same_computation():
-    """Losses of all forms agree, or the case would fail."""
-    result = cases.me_lstm(SMALL, 1)
-    check_form(result)
-    names = ["mtl_tf", "keras_rnn", "keras_rnn_jit", "keras_rnn_jit_part"]
-    assert column(result, "contestant") == names
-    [target] = result["targets"]
-    assert target["limit"] == 4.0
-    assert target["value"] == result["rows"][1]["times_ours"]
-
-
-@pytest.mark.slow
 def test_arc_ii_compares_the_schemes_with_an_lstm():
     result = cases.arc_ii(SMALL, 2)
     check_form(result)
@@ -90,24 +59,7 @@ def test_arc_ii_compares_the_schemes_with_an_lstm():
     assert target["value"] == result["rows"][3]["times_lstm"]
 
 
-def test_start_asks_programs_for_their_help():
-    result = cases.start(SMALL, 2)
-    check_form(result)
-    assert column(result, "program")[0] == "train"
-    assert [len(samples) for samples in column(result, "samples_s")] == [2] * 4
-    [target] = result["targets"]
-    assert (target["rule"], target["limit"]) == ("at most", 1.5)
-    assert target["value"] == result["rows"][0]["help_s"]
-
-
-def test_start_says_which_program_fails(monkeypatch):
-    monkeypatch.setattr(program_start, "PROGRAMS", ("no_such_program",))
-    with pytest.raises(RunError, match="launch.no_such_program --help failed"):
-        cases.start(SMALL, 1)
-
-
 def test_targets_of_the_large_batch():
-    assert steps._ME_LSTM_RATIOS[64]["keras_rnn"] == 2.0
     assert steps._RATIOS[64]["keras_rnn"] == 2.0
     assert steps._RATIOS[64]["keras_rnn_jit"] == 1.25
     assert Sizes().batches == tuple(steps._RATIOS)
@@ -119,13 +71,13 @@ def test_meta_mtl_refuses_contestants_that_compute_something_else(monkeypatch):
     )
     # Steps large enough that another cell shows in the loss.
     monkeypatch.setattr(contestants, "_LEARNING_RATE", 2.0)
-    every = steps._meta_mtl_contestants
+    every = steps._contestants
 
     def two(sizes, batch):
         runs = every(sizes, batch)
         return {name: runs[name] for name in ("mtl_tf", "keras_rnn")}
 
-    monkeypatch.setattr(steps, "_meta_mtl_contestants", two)
+    monkeypatch.setattr(steps, "_contestants", two)
     with pytest.raises(RunError, match="did not do the same work"):
         cases.meta_mtl(SMALL, 1)
 
@@ -207,24 +159,6 @@ def test_latency_compiles_our_recurrence_only_where_it_says_so():
     for inner in (True, False):
         cases._call(forward, batch, inner=inner)
     assert compiled == [True, False]
-
-
-def test_optimizers_of_every_vocabulary():
-    result = cases.optimizers(SMALL, 1)
-    check_form(result)
-    assert (
-        column(result, "contestant") == ["mtl_tf", "keras", "keras_dense"] * 2
-    )
-    assert column(result, "vocabulary") == [20] * 3 + [30] * 3
-
-
-def test_optimizers_take_the_step_they_are_timed_for():
-    runs = cases._adagrads(SMALL, 20)
-    moved = {name: run(1) for name, run in runs.items()}
-    assert moved["mtl_tf"] != 0.0
-    assert moved["mtl_tf"] == pytest.approx(moved["keras_dense"], rel=1e-3)
-    # Keras does not sum the slices of a repeated word.
-    assert moved["keras"] != pytest.approx(moved["mtl_tf"], rel=1e-3)
 
 
 def test_outcomes_that_differ_are_refused():

@@ -9,8 +9,7 @@ from mtl_tf.benchmarks import made_data as data
 from mtl_tf.benchmarks import transformer
 from mtl_tf.benchmarks.transformer import KerasTransformer
 from mtl_tf.core.errors import RunError
-from tests.benchmarks.benchmark_testing import SMALL
-from tests.benchmarks.test_cases import check_form, column
+from tests.benchmarks.benchmark_testing import SMALL, check_form, column
 
 SIZES = SMALL.of_transformers()
 

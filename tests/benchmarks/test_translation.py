@@ -1,8 +1,7 @@
 """The benchmark's cases about translation, with small sizes."""
 
 from mtl_tf.benchmarks import translation
-from tests.benchmarks.benchmark_testing import SMALL
-from tests.benchmarks.test_cases import check_form, column
+from tests.benchmarks.benchmark_testing import SMALL, check_form, column
 
 
 def test_a_step_is_timed_beside_the_cell_that_computes_the_same():

@@ -1,4 +1,3 @@
-import gzip
 import os
 import shutil
 import tempfile
@@ -11,35 +10,10 @@ from mtl_tf.datasets import building
 from mtl_tf.datasets.europarl import europarl_dataset_builder
 from mtl_tf.datasets.multi30k import multi30k_dataset_builder
 from mtl_tf.datasets.statistics import statistics
+from tests.datasets.parallel_corpora import europarl, multi30k, write
 
 # Read before a fixture hides the environment.
 REAL = os.environ.get("MTL_TF_MANUAL_DIR", "")
-PARTS = {"train": 5, "val": 2, "test_2016_flickr": 3}
-
-
-def multi30k(directory, packed=False, languages=("en", "de"), **contents):
-    """Writes files; `contents` are given by part and language: `train_en`."""
-    os.makedirs(directory, exist_ok=True)
-    for part, size in PARTS.items():
-        for language in languages:
-            text = "".join(f"{part} {language} {i}\n" for i in range(size))
-            text = contents.get(f"{part}_{language}", text)
-            write(directory, f"{part}.lc.norm.tok.{language}", text, packed)
-    return os.fspath(directory)
-
-
-def europarl(directory, english, others, language="fr"):
-    os.makedirs(directory, exist_ok=True)
-    name = f"europarl-v7.{language}-en"
-    write(directory, f"{name}.en", "".join(english))
-    write(directory, f"{name}.{language}", "".join(others), packed=True)
-    return os.fspath(directory)
-
-
-def write(directory, name, text, packed=False):
-    content = text if isinstance(text, bytes) else text.encode()
-    with open(os.path.join(directory, name + ".gz" * packed), "wb") as file:
-        file.write(gzip.compress(content) if packed else content)
 
 
 def pairs(builder, split):

@@ -1,7 +1,5 @@
 """Tables: aligned, complete, and without gaps where something is unknown."""
 
-import pytest
-
 from mtl_tf.evaluation import environment, tables
 from mtl_tf.evaluation.evaluator import TaskPredictions, evaluate
 
@@ -123,20 +121,6 @@ def test_markdown_is_complete_and_aligned():
 def test_markdown_escapes_bars():
     page = tables.markdown(results(class_names=("a|b", "c")))
     assert "a\\|b" in page
-
-
-@pytest.mark.parametrize(
-    ("seconds", "expected"),
-    [
-        (0.04, "0.0 s"),
-        (59.9, "59.9 s"),
-        (60, "1 min 00 s"),
-        (3599.6, "1 h 00 min 00 s"),
-        (3723, "1 h 02 min 03 s"),
-    ],
-)
-def test_durations(seconds, expected):
-    assert tables.duration(seconds) == expected
 
 
 def test_facts():

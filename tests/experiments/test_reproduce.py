@@ -11,57 +11,17 @@ import time
 
 import pytest
 
-from mtl_tf.configs import quickstart
 from mtl_tf.core.errors import ConfigError, Interrupted, RunError
 from mtl_tf.experiments import published, reproduce
 from mtl_tf.experiments.published import (
     PublishedRow,
     PublishedTable,
-    PublishedTask,
 )
 from mtl_tf.runs import training_run
+from tests.experiments import small_table
+from tests.experiments.small_table import TABLE, config, plan, run_all
 
 ROOT = pathlib.Path(__file__).parents[2]
-TABLE = PublishedTable(
-    name="tiny/1",
-    config="quickstart",
-    paper="nobody 2000, table 1",
-    vectors="good vectors",
-    tasks=(PublishedTask("books", "Books", 100),),
-    rows=(
-        PublishedRow("lstm", "LSTM", published.SINGLE, (50.0,), 100_000),
-        PublishedRow("meta", "Meta", published.MULTI, (60.0,), 200_000),
-        PublishedRow("old", "Old", published.QUOTED, (40.0,), source="A 1999"),
-    ),
-    notes=("It is tiny.",),
-)
-
-
-def config(row):
-    """A config that trains in seconds."""
-    config = quickstart.get_config()
-    config.name = row.name
-    config.tasks = ("sample_reviews/books",)
-    config.training.steps = 6
-    config.training.steps_per_call = 1
-    config.training.evaluate_every = 3
-    config.training.jit = False
-    config.train_separately = row.name == "lstm"
-    if row.name == "lstm":
-        config.model.scheme = {"name": "lstm", "units": 4}
-    else:
-        config.model.scheme.units = 4
-    return config.to_dict()
-
-
-def plan(folder, seeds=2, **options):
-    return reproduce.plan(TABLE, config, str(folder), seeds, **options)
-
-
-def run_all(folder, data_dir, seeds=2, **options):
-    settings = reproduce.Settings(data_dir=str(data_dir), command="x")
-    planned = plan(folder, seeds, **options)
-    return reproduce.reproduce(TABLE, planned, str(folder), settings)
 
 
 def read(folder, name):
@@ -85,8 +45,9 @@ def wait_for(path, process):
 def test_a_killed_table_continues_where_it_was(tmp_path, data_dir):
     code = (
         "import pathlib\n"
-        "from tests.training import test_reproduce as t\n"
-        f"t.run_all(pathlib.Path({str(tmp_path)!r}), {str(data_dir)!r})"
+        "from tests.experiments import small_table\n"
+        f"folder = pathlib.Path({str(tmp_path)!r})\n"
+        f"small_table.run_all(folder, {str(data_dir)!r})"
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
     try:
@@ -112,7 +73,7 @@ def test_a_killed_table_continues_where_it_was(tmp_path, data_dir):
         for seed in (1, 2)
     ]
     assert meta["ours"]["mean"]["mean"] == pytest.approx(sum(scores) / 2)
-    assert meta["ours"]["mean"]["n"] == 2
+    assert meta["ours"]["mean"]["runs"] == 2
     # 4m(d+h+m+1) + zm + 12hz + 4dz + 2h + 2 with h 4, d 64 and m = z = 16.
     count = 64 * 85 + 256 + 12 * 64 + 4 * 64 * 16 + 10
     assert meta["ours"]["parameters"] == count
@@ -167,7 +128,7 @@ def test_finished_runs_are_not_repeated(tmp_path, fake):
     assert report["rows"][0]["ours"]["mean"] == {
         "mean": 71.5,
         "std": pytest.approx(0.5**0.5),
-        "n": 2,
+        "runs": 2,
     }
 
 
@@ -238,7 +199,7 @@ def test_another_config_in_the_same_folder_is_refused(
     run_all(tmp_path, "data", seeds=1)
     changed = config(TABLE.row("lstm"))
     changed["text"]["min_count"] = 7
-    monkeypatch.setitem(globals(), "config", lambda row: changed)
+    monkeypatch.setattr(small_table, "config", lambda row: changed)
     with pytest.raises(RunError, match="the config of the row lstm changed"):
         run_all(tmp_path, "data", seeds=1)
 
@@ -277,7 +238,7 @@ def test_the_clock_takes_a_rows_own_time(tmp_path, fake):
     clock.add("lstm", 100)
     clock.add("meta", 500)
     # Two of each are left.
-    assert "4 left, about 20:00" in clock.left(plan(tmp_path))
+    assert "4 left, about 20 min 00 s" in clock.left(plan(tmp_path))
     run_all(tmp_path, "data", seeds=1)
     known = reproduce.Clock(plan(tmp_path))
-    assert "2 left, about 3:00" in known.left(plan(tmp_path))
+    assert "2 left, about 3 min 00 s" in known.left(plan(tmp_path))

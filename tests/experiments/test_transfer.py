@@ -12,7 +12,7 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.experiments import transfer
 from mtl_tf.runs import run_data, training_run
 from mtl_tf.runs.run_directory import RunDirectory
-from tests.runs.test_training_run import assert_same_weights, weights
+from tests.runs.helpers import assert_same_weights, weights
 from tests.system import corpus
 
 SHARED = ("meta_kernel", "meta_recurrent", "meta_bias", "vector_kernel")

@@ -11,9 +11,8 @@ import mtl_tf
 from export import check, saved_model, warmup
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.runs import training_run
+from tests.export.export_testing import TEXTS, assert_scores
 from tests.system import corpus
-
-TEXTS = ["the yes tree no stone", "", "no a yes of", "unseen words yes no", "x"]
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +27,6 @@ def version(tmp_path_factory, run):
     moved = tmp_path_factory.mktemp("moved") / "1"
     shutil.move(made, moved)
     return str(moved)
-
-
-def assert_scores(answers, expected, tolerance=1e-5):
-    assert [a["label"] for a in answers] == [e["label"] for e in expected]
-    for answer, wanted in zip(answers, expected):
-        assert set(answer["scores"]) == set(wanted["scores"])
-        for label, score in wanted["scores"].items():
-            assert abs(answer["scores"][label] - score) <= tolerance
 
 
 @pytest.mark.parametrize("task", ["plain", "mirror"])

@@ -5,7 +5,7 @@ import pytest
 
 import mtl_tf
 from export import check, saved_model
-from tests.export.test_export import TEXTS
+from tests.export.export_testing import TEXTS
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 import mtl_tf
 from export import check, saved_model
 from mtl_tf.models import registry
-from tests.export.test_export import TEXTS, assert_scores
+from tests.export.export_testing import TEXTS, assert_scores
 from tests.system import corpus, random_runs
 
 SIZES = {"train": 40, "validation": 10, "test": 10}

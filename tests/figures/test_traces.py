@@ -7,6 +7,7 @@ import tensorflow as tf
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures import traces
+from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model
 
 TEXT = "the yes tree of zzz no stone this river"
@@ -15,6 +16,13 @@ TASKS = [
     for name, count in (("a", 2), ("b", 3))
 ]
 TAGS = {"name": "c", "type": "tagging", "labels": ["O", "X"]}
+
+
+@pytest.fixture(autouse=True)
+def without_jit():
+    """Compiling takes seconds, for each length of a text anew."""
+    with recurrence.options(jit=False, shards=1):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +51,9 @@ def test_a_trace_says_what_it_is_of(run):
     assert trace.inspect["forward/meta_vector"].shape == (9, 8)
 
 
-def test_what_the_run_cuts_off_is_not_shown(run):
-    limit = run.encoder.max_length
+def test_what_the_run_cuts_off_is_not_shown(run, monkeypatch):
+    limit = 12
+    monkeypatch.setattr(run.encoder, "max_length", limit)
     trace = traces.trace(run, "plain", "yes " * (limit + 5))
     assert len(trace.tokens) == len(trace.scores) == limit
 

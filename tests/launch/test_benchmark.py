@@ -147,33 +147,31 @@ def test_help_names_the_cases_and_does_not_load_tensorflow():
 def test_a_case_runs_in_a_process_with_the_threads_asked_for(capfd, tmp_path):
     output = tmp_path / "b.json"
     measured = benchmark.benchmark(
-        ["optimizers"], 2, threads=1, output=str(output), sizes=SMALL
+        ["beam_search"], 2, threads=1, output=str(output), sizes=SMALL
     )
     assert json.loads(output.read_text()) == json.loads(json.dumps(measured))
-    result = measured["cases"]["optimizers"]
+    result = measured["cases"]["beam_search"]
     assert result["threads"]["intra_op"] == "1"
     assert result["threads"]["inter_op"] == "1"
     assert result["threads"]["cores"] >= 1
     assert result["peak_memory_mb"] > 100
     assert result["seconds"] > 0
     out, err = capfd.readouterr()
-    assert report.case_text("optimizers", result) in out
+    assert report.case_text("beam_search", result) in out
     assert "Traceback" not in err
 
 
 def test_a_case_that_fails_does_not_cost_the_others(capfd, tmp_path):
     output = tmp_path / "b.json"
-    wrong = dataclasses.replace(
-        SMALL, meta_units=0, optimizer_vocabularies=(20,)
-    )
+    wrong = dataclasses.replace(SMALL, meta_units=0)
     with pytest.raises(RunError, match="not measured: latency"):
         benchmark.benchmark(
-            ["latency", "optimizers"], 1, output=str(output), sizes=wrong
+            ["latency", "beam_search"], 1, output=str(output), sizes=wrong
         )
     out, err = capfd.readouterr()
     cases = json.loads(output.read_text())["cases"]
     assert "status 1" in cases["latency"]["error"]
-    assert len(cases["optimizers"]["rows"]) == 3
+    assert len(cases["beam_search"]["rows"]) == 1
     assert "latency: the process ended with status 1" in out
     assert "meta_units must be a positive integer, got 0" in err
 

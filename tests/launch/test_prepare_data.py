@@ -7,7 +7,7 @@ import pytest
 from launch import prepare_data
 from mtl_tf.programs import runner
 from tests.datasets.corpora import line, make_fdu_mtl
-from tests.datasets.test_parallel import multi30k
+from tests.datasets.parallel_corpora import multi30k
 
 
 @pytest.fixture(autouse=True)

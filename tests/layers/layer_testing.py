@@ -99,3 +99,21 @@ def _round_trip(layer, arguments, call):
     got = tf.nest.flatten(again(*arguments, **call))
     for a, b in zip(got, expected):
         np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+def weights_of(layer):
+    return {w.name: np.array(w, np.float64) for w in layer.weights}
+
+
+def finite_differences(function, value, step=1e-5):
+    """Gradient of a float64 function of an array by central differences."""
+    gradient = np.zeros_like(value)
+    for index in np.ndindex(value.shape):
+        old = value[index]
+        value[index] = old + step
+        high = function()
+        value[index] = old - step
+        low = function()
+        value[index] = old
+        gradient[index] = (high - low) / (2 * step)
+    return gradient

@@ -9,8 +9,7 @@ from mtl_tf.layers.gradient_reversal import reverse_gradient
 from mtl_tf.layers.orthogonality import orthogonality_penalty
 from mtl_tf.layers.ramp import check_ramp, ramp
 from mtl_tf.layers.task_discriminator import TaskDiscriminator
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import finite_differences
+from tests.layers.layer_testing import finite_differences, run_layer_test
 
 DRAW = np.random.default_rng(0)
 SHARED = DRAW.normal(size=(2, 5, 3))

@@ -8,8 +8,7 @@ from mtl_tf.layers import recurrence
 from mtl_tf.layers.attention_decoder import AttentionDecoder
 from mtl_tf.layers.gru_encoder import GRUEncoder
 from tests.layers import translation_reference as reference
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import finite_differences
+from tests.layers.layer_testing import finite_differences, run_layer_test
 
 WORDS, EMBEDDING, UNITS, ALIGNMENT, READOUT, DEPTH = 7, 3, 4, 5, 2, 6
 UNIFORM = {"name": "uniform", "range": 0.7}

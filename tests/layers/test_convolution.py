@@ -8,7 +8,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import pooling
 from mtl_tf.layers.convolution import ConvolutionBank
 from tests.layers import convolution_reference as reference
-from tests.layers.layer_testing import run_layer_test
+from tests.layers.layer_testing import finite_differences, run_layer_test
 
 FEATURES, LENGTH, FILTERS = 3, 5, 2
 WIDTHS = [1, 2, 3, 7]  # even ones, and one wider than any text
@@ -37,19 +37,6 @@ def sequence_and_summary(bank, x, mask, task):
     before = bank(x, mask, tf.convert_to_tensor(task))
     sequence = tf.where(mask[..., None], tf.tanh(before), 0)
     return sequence, tf.tanh(pooling.max_over_time(before, mask))
-
-
-def finite_differences(function, value, step=1e-5):
-    gradient = np.zeros_like(value)
-    for index in np.ndindex(value.shape):
-        old = value[index]
-        value[index] = old + step
-        high = function()
-        value[index] = old - step
-        low = function()
-        value[index] = old
-        gradient[index] = (high - low) / (2 * step)
-    return gradient
 
 
 @pytest.mark.parametrize("task", TASKS)

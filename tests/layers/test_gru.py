@@ -9,14 +9,12 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.gru import GRU
 from tests.layers import translation_reference as reference
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import (
-    FEATURES,
-    UNIFORM,
+from tests.layers.layer_testing import (
     finite_differences,
-    make_data,
+    run_layer_test,
     weights_of,
 )
+from tests.layers.recurrent_testing import FEATURES, UNIFORM, make_data
 
 UNITS = 3
 

@@ -10,8 +10,11 @@ from mtl_tf.layers.arc_ii import LocalGlobalLSTM
 from mtl_tf.layers.external_memory import ExternalMemory
 from mtl_tf.layers.me_lstm import MELSTM
 from tests.layers import memory_reference as reference
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import finite_differences
+from tests.layers.layer_testing import (
+    finite_differences,
+    run_layer_test,
+    weights_of,
+)
 
 FEATURES, LENGTH, UNITS, SLOTS, WIDTH = 3, 4, 3, 4, 2
 UNIFORM = {"name": "uniform", "range": 0.7}
@@ -47,10 +50,6 @@ def make_data(groups, batch=4, length=LENGTH, seed=0):
     return x, np.arange(length) < lengths[..., None]
 
 
-def weights_of(layer):
-    return {w.name: np.array(w, np.float64) for w in layer.weights}
-
-
 def outputs_and_gradients(layer, x, mask, task, factors, training=True):
     """A result, and the gradients of a weighted sum of its hidden states."""
     x = tf.constant(x)
@@ -73,9 +72,16 @@ def outputs_and_gradients(layer, x, mask, task, factors, training=True):
 ONES = np.float32(1.0), np.float32(0.5)
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("align", ["cosine", "mlp"])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "model, align, reverse",
+    [
+        ("me_lstm", "mlp", False),
+        ("private", "cosine", True),
+        ("arc_i", "mlp", True),
+        ("arc_ii", "cosine", False),
+        ("arc_ii", "mlp", True),
+    ],
+)
 def test_outputs_and_gradients_are_the_papers(model, align, reverse):
     layer = make_layer(model, align=align, reverse=reverse)
     # Unlike groups in one direction, a single one in the other.

@@ -11,12 +11,11 @@ from mtl_tf.layers.shared_private import (
     SerialSharedPrivate,
 )
 from tests.layers import numpy_reference as reference
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import (
+from tests.layers.layer_testing import finite_differences, run_layer_test
+from tests.layers.recurrent_testing import (
     FEATURES,
     LENGTH,
     UNIFORM,
-    finite_differences,
     make_data,
     outputs_and_gradients,
 )
@@ -62,9 +61,14 @@ def forward(kind, values, x, mask, task, reverse):
     return reference.run("lstm", values["private"], read, *options)
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("task", [[1], [2, 0]])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind, task, reverse",
+    [
+        ("parallel", [2, 0], True),
+        ("shared", [1], False),
+        ("both", [2, 0], True),
+    ],
+)
 def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
     layer = make_layer(kind, reverse)
     x, mask = make_data(len(task), 2)
@@ -98,7 +102,7 @@ def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
         np.testing.assert_allclose(gradient, wanted, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["parallel", "both"])
 def test_jit_and_shards_change_nothing(kind):
     layer = make_layer(kind)
     x, mask = make_data(2)
@@ -114,8 +118,7 @@ def test_jit_and_shards_change_nothing(kind):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind, reverse", [("parallel", False), ("both", True)])
 def test_padding_changes_nothing(kind, reverse):
     layer = make_layer(kind, reverse)
     x, mask = make_data(1)
@@ -129,8 +132,9 @@ def test_padding_changes_nothing(kind, reverse):
     assert not np.any(np.array(long[2][0])[:, :, LENGTH:])
 
 
-@pytest.mark.parametrize("length", [0, LENGTH])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind, length", [("parallel", 0), ("shared", LENGTH), ("both", 0)]
+)
 def test_rows_and_batches_without_tokens(kind, length):
     layer = make_layer(kind)
     x, mask = make_data(1, length=length)

@@ -6,8 +6,11 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.softmax_output import SoftmaxOutput
-from tests.layers.layer_testing import run_layer_test
-from tests.layers.test_recurrent_layers import finite_differences, weights_of
+from tests.layers.layer_testing import (
+    finite_differences,
+    run_layer_test,
+    weights_of,
+)
 
 ROWS, SIZE, WORDS = 5, 3, 7
 TARGET = tf.constant([3, 0, 6, 3, 1])
@@ -129,3 +132,11 @@ def test_the_layer_round_trips_and_checks_its_options():
     )
     with pytest.raises(ConfigError, match="label_smoothing must be 0 with a"):
         SoftmaxOutput(WORDS, label_smoothing=0.1, samples=3)
+
+
+def test_log_probabilities_are_the_negative_losses():
+    layer = SoftmaxOutput(5)
+    x = tf.constant(np.random.default_rng(0).normal(size=[5, 3]), tf.float32)
+    losses = layer(x, tf.range(5))
+    got = tf.linalg.diag_part(layer.log_probabilities(x))
+    np.testing.assert_allclose(got, -losses, rtol=1e-5)

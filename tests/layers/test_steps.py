@@ -179,8 +179,8 @@ def unrolled(step, x, mask, weights, state, constants, reverse):
 def test_any_cell_has_the_gradients_of_its_unrolled_form(
     cell, training, jit, shards, reverse
 ):
-    if jit and (reverse or not training):
-        pytest.skip("compiling takes seconds")
+    if reverse and not training or jit and (reverse or not training):
+        pytest.skip("each of the others has what is special in it")
     step, weights, state, constants = CELLS[cell]
     x = normal(G, B, T, D)
     mask = tf.sequence_mask(draw.integers(0, T + 1, (G, B)), T)

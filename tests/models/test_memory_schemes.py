@@ -9,7 +9,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model, count_parameters
 from mtl_tf.models.registry import make_scheme
-from tests.models.test_multi_task import make_batch, make_tasks
+from tests.models.model_testing import make_batch, make_tasks
 
 SMALL = {"units": 6, "memory_slots": 5, "memory_width": 4}
 

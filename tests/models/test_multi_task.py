@@ -8,6 +8,14 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model, count_parameters
 from mtl_tf.models.registry import make_scheme
+from tests.models.model_testing import (
+    check_checkpoint,
+    check_padding,
+    make_batch,
+    make_tasks,
+    small,
+    two_task_problem,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -15,39 +23,6 @@ def without_jit():
     """Compiling takes seconds: only tests that are about it do it."""
     with recurrence.options(jit=False, shards=1):
         yield
-
-
-def make_tasks(*label_counts):
-    return [
-        {
-            "name": f"task{n}",
-            "type": "classification",
-            "labels": [str(label) for label in range(count)],
-        }
-        for n, count in enumerate(label_counts)
-    ]
-
-
-def small(name="meta_lstm", **changes):
-    scheme = {"name": name, "units": 6}
-    if name == "meta_lstm":
-        scheme |= {"meta_units": 4, "meta_vector": 3}
-    scheme |= changes.pop("scheme", {})
-    return {"embedding_dim": 5, "scheme": scheme} | changes
-
-
-def make_batch(groups=2, batch=3, length=7, seed=0):
-    draw = np.random.default_rng(seed)
-    lengths = draw.integers(0, length + 1, (groups, batch, 1))
-    tokens = draw.integers(1, 20, (groups, batch, length))
-    return {
-        "task": tf.range(groups, dtype=tf.int32),
-        "tokens": tf.constant(
-            np.where(np.arange(length) < lengths, tokens, 0), tf.int32
-        ),
-        "label": tf.constant(draw.integers(0, 2, (groups, batch)), tf.int32),
-        "weight": tf.ones([groups, batch]),
-    }
 
 
 @pytest.mark.parametrize(
@@ -125,14 +100,12 @@ def test_summary_joins_last_forward_and_first_backward_state(config):
 
 @pytest.mark.parametrize("config", SCHEMES)
 def test_padding_changes_no_score(config):
-    model = build_model(config, 20, make_tasks(2, 2))
-    batch = make_batch()
-    longer = batch | {
-        "tokens": tf.pad(batch["tokens"], [[0, 0], [0, 0], [0, 9]])
-    }
-    np.testing.assert_allclose(
-        model(longer)["scores"], model(batch)["scores"], atol=1e-6
-    )
+    check_padding(config)
+
+
+@pytest.mark.parametrize("config", SCHEMES)
+def test_checkpoint_restores_a_fresh_model(config, tmp_path):
+    check_checkpoint(config, tmp_path)
 
 
 @pytest.mark.parametrize("jit", [False, True])
@@ -225,24 +198,6 @@ def test_vectors_are_used():
     np.testing.assert_array_equal(model.embedding.vectors, vectors)
 
 
-@pytest.mark.parametrize("config", SCHEMES)
-def test_checkpoint_restores_a_fresh_model(config, tmp_path):
-    tasks, batch = make_tasks(2, 3), make_batch()
-    model = build_model(config, 20, tasks, seed=1)
-    path = tf.train.Checkpoint(model=model).save(str(tmp_path / "saved"))
-    fresh = build_model(config, 20, tasks, seed=2)
-    expected = model(batch)["scores"]
-    assert np.any(fresh(batch)["scores"] != expected)
-    status = tf.train.Checkpoint(model=fresh).restore(path)
-    status.assert_existing_objects_matched().assert_consumed()
-    np.testing.assert_array_equal(fresh(batch)["scores"], expected)
-    # The scores and the scheme's name alone would not show a lost weight.
-    saved = dict(tf.train.list_variables(path))
-    assert sum("VARIABLE_VALUE" in name for name in saved) == 1 + len(
-        model.weights
-    )
-
-
 @pytest.mark.parametrize(
     "config, message",
     [
@@ -275,24 +230,6 @@ def test_wrong_tasks():
     tagging = make_tasks(2)[0] | {"type": "taging"}
     with pytest.raises(ConfigError, match="unknown kind of task 'taging'"):
         build_model(small(), 20, [tagging])
-
-
-def two_task_problem(draw, batch):
-    """Is 5 or 6 the first of them? Task 1 has the labels the other way."""
-    task = int(draw.integers(2))
-    tokens = draw.integers(7, 20, (1, batch, 8))
-    label = draw.integers(0, 2, (1, batch))
-    first = draw.integers(0, 4, (1, batch))
-    second = draw.integers(4, 8, (1, batch))
-    rows = np.arange(batch)
-    tokens[0, rows, first[0]] = 5 + label[0]
-    tokens[0, rows, second[0]] = 6 - label[0]
-    label = 1 - label if task else label
-    return {
-        "task": tf.constant([task]),
-        "tokens": tf.constant(tokens, tf.int32),
-        "label": tf.constant(label, tf.int32),
-    }
 
 
 def test_meta_lstm_learns_what_depends_on_order_and_task():

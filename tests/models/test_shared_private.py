@@ -8,12 +8,12 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model, count_parameters
-from tests.models.test_multi_task import make_batch, make_tasks, small
-from tests.models.test_multi_task import (
-    test_checkpoint_restores_a_fresh_model as check_checkpoint,
-)
-from tests.models.test_multi_task import (
-    test_padding_changes_no_score as check_padding,
+from tests.models.model_testing import (
+    check_checkpoint,
+    check_padding,
+    make_batch,
+    make_tasks,
+    small,
 )
 
 HYPER = {"hyper_units": 4, "hyper_vector": 3}

@@ -15,11 +15,7 @@ from mtl_tf.models.multi_task import build_model, count_parameters
 from mtl_tf.models.registry import SCHEMES, make_scheme
 from mtl_tf.models.transformer import TransformerScheme
 from tests.layers import transformer_reference as reference
-from tests.models.test_multi_task import (
-    make_batch,
-    make_tasks,
-    two_task_problem,
-)
+from tests.models.model_testing import make_batch, make_tasks, two_task_problem
 
 NAMES = base.TRANSFORMERS
 SIZES = {"layers": 2, "units": 12, "heads": 3, "feed_forward": 10}

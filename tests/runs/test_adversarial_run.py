@@ -12,7 +12,7 @@ import pytest
 
 from mtl_tf.runs import training_run
 from tests.runs.charts import scalars
-from tests.runs.test_training_run import assert_same_weights, metrics
+from tests.runs.helpers import assert_same_weights, metrics
 from tests.system import corpus
 
 TASKS = ("books", "films", "music", "toys")

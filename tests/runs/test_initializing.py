@@ -16,7 +16,7 @@ from mtl_tf.text.tokenizers import WhitespaceTokenizer
 from mtl_tf.text.translation import TranslationText
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
 from mtl_tf.training import freezing
-from tests.runs.test_training_run import weights
+from tests.runs.helpers import weights
 from tests.system import corpus
 
 

@@ -9,7 +9,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
-from tests.runs.test_training_run import assert_same_weights
+from tests.runs.helpers import assert_same_weights
 from tests.system import corpus
 
 SIZES = {"train": 300, "validation": 60, "test": 60}

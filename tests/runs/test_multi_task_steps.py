@@ -10,7 +10,7 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
-from tests.runs.test_training_run import CHILD, assert_same_weights, metrics
+from tests.runs.helpers import CHILD, assert_same_weights, metrics
 from tests.system import corpus
 
 

@@ -7,41 +7,18 @@ import sys
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.runs import training_run
 from tests.runs.charts import scalars
+from tests.runs.helpers import CHILD, assert_same_weights, metrics, weights
 from tests.system import corpus
 
 
 def train(config, directory, **options):
     return training_run.train(config, str(directory), **options)
-
-
-def weights(directory):
-    with open(os.path.join(directory, "best", "best.json")) as file:
-        name = json.load(file)["weights"]
-    reader = tf.train.load_checkpoint(os.path.join(directory, "best", name))
-    return {
-        key: reader.get_tensor(key)
-        for key in reader.get_variable_to_shape_map()
-        if "VARIABLE_VALUE" in key
-    }
-
-
-def metrics(directory):
-    with open(os.path.join(directory, "metrics.jsonl")) as file:
-        return [json.loads(line) for line in file]
-
-
-def assert_same_weights(one, two):
-    one, two = weights(one), weights(two)
-    assert set(one) == set(two) and len(one) > 5
-    for key, value in one.items():
-        np.testing.assert_array_equal(value, two[key], err_msg=key)
 
 
 def test_a_run_leaves_what_the_architecture_promises(toy_run):
@@ -101,21 +78,6 @@ def test_a_longer_training_equals_one_that_was_long_at_once(
     whole = train(longer, tmp_path / "b")
     assert_same_weights(tmp_path / "a", tmp_path / "b")
     assert continued["tasks"] == whole["tasks"]
-
-
-CHILD = """
-import json, os, sys
-from mtl_tf.runs import training_run
-from mtl_tf.training import checkpoints
-save, count = checkpoints.Checkpoints.save, [0]
-def counted(self):
-    save(self)
-    count[0] += 1
-    if count[0] == int(sys.argv[3]):
-        os.kill(os.getpid(), 9)
-checkpoints.Checkpoints.save = counted
-training_run.train(json.loads(sys.argv[1]), sys.argv[2])
-"""
 
 
 def test_kill_9_mid_epoch_ends_with_the_same_weights(

@@ -12,7 +12,7 @@ from mtl_tf.runs import run_data
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.text.decoding import TextDecoder
 from mtl_tf.text.translation import TranslationText
-from tests.datasets.test_parallel import europarl
+from tests.datasets.parallel_corpora import europarl
 
 NOUNS = ("house", "tree", "dog", "cat", "car", "hat", "sea", "sun")
 

@@ -16,7 +16,7 @@ from mtl_tf.runs.loaded_run import paper_texts
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
-from tests.runs.test_training_run import assert_same_weights
+from tests.runs.helpers import assert_same_weights
 from tests.system.toy_languages import LETTERS, TARGETS, make_config, write
 
 

@@ -10,7 +10,7 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.checking import check_task
 from mtl_tf.tasks.registry import group_of, present, resolve
 from mtl_tf.tasks.task import Task, text_of
-from tests.datasets.test_tagged import CONLL2000, IOB1, UD, word, write
+from tests.datasets.tagged_corpora import CONLL2000, IOB1, UD, word, write
 
 TRAIN = "-DOCSTART- O\n\nI PRP O\nsaw VBD O\nNew NNP B-LOC\nYork NNP I-LOC\n\n"
 TEST = "\n\nBonn NNP B-LOC\nParis NNP B-LOC\n \t\nAnn NNP B-PER"

@@ -4,7 +4,7 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.tasks.task import Task, TaskGroup
-from tests.tasks.test_hold_out import Numbers
+from tests.tasks.fakes import Numbers
 
 
 class Named(Numbers):

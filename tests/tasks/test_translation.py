@@ -8,7 +8,7 @@ from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.registry import group_of, present, resolve
 from mtl_tf.tasks.task import Task, text_of
 from tests.datasets import catalogue  # noqa: F401  (registers datasets)
-from tests.datasets.test_parallel import europarl, multi30k
+from tests.datasets.parallel_corpora import europarl, multi30k
 
 ENGLISH = "".join(f"sentence {i}\n" for i in range(40))
 GERMAN = "".join(f"Satz {i}\n" for i in range(40))

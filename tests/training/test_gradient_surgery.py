@@ -9,7 +9,7 @@ from mtl_tf.training.gradient_surgery import pcgrad_weights, projection_order
 from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.loss_weighting import make_loss_weighting
 from tests.training import toy
-from tests.training.test_trainer import assert_same, trained
+from tests.training.toy import assert_same, trained
 
 GROUPS, WORDS, WIDTH = 4, 9, 3
 

@@ -9,7 +9,7 @@ import pytest
 
 from mtl_tf.core.errors import Interrupted, RunError
 from tests.training import toy
-from tests.training.test_trainer import assert_same
+from tests.training.toy import assert_same
 
 
 def test_evaluates_on_time_and_at_the_end(tmp_path):

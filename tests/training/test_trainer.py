@@ -4,27 +4,7 @@ import tensorflow as tf
 
 from mtl_tf.training.trainer import auxiliary_loss, split_rows
 from tests.training import toy
-
-
-def run(stage, iterator, steps):
-    nothing = tf.zeros([toy.TASKS])
-    return stage.trainer.run(iterator, tf.constant(steps), nothing, nothing)
-
-
-def trained(tmp_path, steps=6, **options):
-    stage = toy.Stage(tmp_path, **options)
-    iterator = stage.trainer.iterate(
-        lambda replicas: toy.dataset(
-            0, replicas, groups=options.get("groups", 1)
-        )
-    )
-    report = run(stage, iterator, steps)
-    return stage, report
-
-
-def assert_same(one, two, tolerance=0.0):
-    for a, b in zip(one.values(), two.values()):
-        np.testing.assert_allclose(a, b, atol=tolerance, rtol=0)
+from tests.training.toy import assert_same, run, trained
 
 
 def test_loss_and_update_follow_the_definition_for_one_step(tmp_path):

@@ -164,3 +164,22 @@ class Stage:
             *self.weights.variables,
         )
         return [np.asarray(v.numpy()) for v in variables]
+
+
+def run(stage, iterator, steps):
+    nothing = tf.zeros([TASKS])
+    return stage.trainer.run(iterator, tf.constant(steps), nothing, nothing)
+
+
+def trained(tmp_path, steps=6, **options):
+    stage = Stage(tmp_path, **options)
+    iterator = stage.trainer.iterate(
+        lambda replicas: dataset(0, replicas, groups=options.get("groups", 1))
+    )
+    report = run(stage, iterator, steps)
+    return stage, report
+
+
+def assert_same(one, two, tolerance=0.0):
+    for a, b in zip(one.values(), two.values()):
+        np.testing.assert_allclose(a, b, atol=tolerance, rtol=0)

@@ -21,8 +21,8 @@ from mtl_tf.runs.prediction_type import (
 )
 from mtl_tf.tasks.tagged_readers import FORMATS
 from mtl_tf.tasks.task import Task
+from mtl_tf.text.base_tokenizer import Tokenizer
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.tokenizers import Tokenizer
 
 
 class Sentence(NamedTuple):

@@ -1,0 +1,45 @@
+"""What a run has left in its directory, and a run that is killed."""
+
+import json
+import os
+
+import numpy as np
+import tensorflow as tf
+
+
+def weights(directory):
+    with open(os.path.join(directory, "best", "best.json")) as file:
+        name = json.load(file)["weights"]
+    reader = tf.train.load_checkpoint(os.path.join(directory, "best", name))
+    return {
+        key: reader.get_tensor(key)
+        for key in reader.get_variable_to_shape_map()
+        if "VARIABLE_VALUE" in key
+    }
+
+
+def metrics(directory):
+    with open(os.path.join(directory, "metrics.jsonl")) as file:
+        return [json.loads(line) for line in file]
+
+
+def assert_same_weights(one, two):
+    one, two = weights(one), weights(two)
+    assert set(one) == set(two) and len(one) > 5
+    for key, value in one.items():
+        np.testing.assert_array_equal(value, two[key], err_msg=key)
+
+
+CHILD = """
+import json, os, sys
+from mtl_tf.runs import training_run
+from mtl_tf.training import checkpoints
+save, count = checkpoints.Checkpoints.save, [0]
+def counted(self):
+    save(self)
+    count[0] += 1
+    if count[0] == int(sys.argv[3]):
+        os.kill(os.getpid(), 9)
+checkpoints.Checkpoints.save = counted
+training_run.train(json.loads(sys.argv[1]), sys.argv[2])
+"""

@@ -5,7 +5,7 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.checking import check_scored, check_task
 from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.task import Task
-from tests.tasks.test_hold_out import Numbers
+from tests.tasks.fakes import Numbers
 
 
 def mails(tmp_path, **contents):

@@ -1,31 +1,9 @@
-import numpy as np
 import pytest
-import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
-from mtl_tf.tasks.task import Source
-
-
-class Numbers(Source):
-    def __init__(self, size):
-        super().__init__()
-        self._size = size
-
-    @property
-    def split_names(self):
-        return ("all",)
-
-    def size(self, split):
-        return self._size
-
-    def dataset(self, split):
-        texts = [str(i) for i in range(self._size)]
-        labels = np.arange(self._size)
-        return tf.data.Dataset.from_tensor_slices(
-            {"text": texts, "label": labels}
-        )
+from tests.tasks.fakes import Numbers
 
 
 def parts(size, task="mails"):

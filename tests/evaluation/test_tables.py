@@ -3,7 +3,8 @@
 import pytest
 
 from mtl_tf.evaluation import environment, tables
-from mtl_tf.evaluation.evaluator import TaskPredictions, evaluate
+from mtl_tf.evaluation.evaluator import evaluate
+from mtl_tf.evaluation.scoring import TaskPredictions
 
 NAMES = ("negative", "positive")
 

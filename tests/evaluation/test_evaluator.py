@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.evaluation.evaluator import TaskPredictions, evaluate
+from mtl_tf.evaluation.evaluator import evaluate
+from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.tasks.task_type import Metric
+from mtl_tf.tasks.task_types import classification
 
 NAMES = ("negative", "positive")
 
@@ -49,6 +52,27 @@ def test_structure():
             "clean": {"overall": 50.0, "classification": 50.0},
         },
     }
+
+
+def test_lower_may_be_better(monkeypatch):
+    worse = {"macro_f1": Metric(), "accuracy": Metric(higher_is_better=False)}
+    monkeypatch.setattr(classification.TYPE, "metrics", worse)
+    results = evaluate([books(metrics=("accuracy", "macro_f1"))], "test")
+    task, mean = results["tasks"]["books"], results["mean"]
+    # The score is as it is; a higher mean is better.
+    assert task["lower_is_better"] is True
+    assert (task["accuracy"], task["clean"]["accuracy"]) == (75.0, 50.0)
+    assert mean["overall"] == mean["classification"] == -75.0
+    assert mean["clean"] == {"overall": -50.0, "classification": -50.0}
+    empty = books(labels=[], predictions=[], losses=[], clean=[])
+    assert evaluate([empty], "test")["mean"]["overall"] is None
+    other = evaluate([books(metrics=("macro_f1",))], "test")
+    assert "lower_is_better" not in other["tasks"]["books"]
+
+
+def test_unknown_types_offer_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'classification'"):
+        evaluate([books(type="clasification")], "test")
 
 
 def test_results_of_arrays_are_json():

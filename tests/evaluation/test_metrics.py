@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.task_types import NAMES
 from mtl_tf.evaluation import metrics, tagging_metrics, translation_metrics
-from mtl_tf.tasks.task import KNOWN_METRICS, TAGGING, TRANSLATION
+from mtl_tf.evaluation import task_types as scorings
+from mtl_tf.tasks import task_types
 
 
 def test_accuracy_by_hand():
@@ -99,9 +101,12 @@ def test_unknown_metric_offers_the_nearest():
 def test_an_entry_may_name_what_is_computed():
     computed = {
         "classification": metrics.METRICS,
-        TAGGING: tagging_metrics.METRICS,
-        TRANSLATION: translation_metrics.METRICS,
+        "tagging": tagging_metrics.METRICS,
+        "translation": translation_metrics.METRICS,
     }
-    assert {k: set(v) for k, v in computed.items()} == {
-        k: set(v) for k, v in KNOWN_METRICS.items()
-    }
+    assert set(computed) == set(NAMES)
+    for name, functions in computed.items():
+        assert set(functions) == set(task_types.of(name).metrics), name
+        # Tables call each of them by a title, and perhaps more.
+        titles = scorings.of(name).titles
+        assert set(functions) <= set(titles), name

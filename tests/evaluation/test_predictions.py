@@ -2,13 +2,14 @@ import json
 
 import pytest
 
-from mtl_tf.evaluation import predictions
-from mtl_tf.evaluation.evaluator import TaskPredictions
+from mtl_tf.evaluation import task_types
+from mtl_tf.evaluation.scoring import TaskPredictions
 
 
 def written(tmp_path, inputs, **said):
     task = TaskPredictions(name="t", **said)
-    path = predictions.write(str(tmp_path / "new"), inputs, task)
+    scoring = task_types.of(task.type)
+    path = scoring.write(str(tmp_path / "new"), inputs, task)
     with open(path, encoding="utf-8") as file:
         return path, file.read()
 
@@ -21,7 +22,7 @@ def test_tags_are_columns(tmp_path):
         labels=[[2, 0], [1]],
         predictions=[[2], [0]],
         class_names=["O", "S-X", "B-X"],
-        scheme="iobes",
+        settings={"scheme": "iobes"},
     )
     assert path.endswith("new/t.conll")
     assert text == "New_York B-X B-X\nis O O\n\nBonn B-X O\n\n"

@@ -1,7 +1,8 @@
 """Tables: aligned, complete, and without gaps where something is unknown."""
 
 from mtl_tf.evaluation import environment, tables
-from mtl_tf.evaluation.evaluator import TaskPredictions, evaluate
+from mtl_tf.evaluation.evaluator import evaluate
+from mtl_tf.evaluation.scoring import TaskPredictions
 
 NAMES = ("negative", "positive")
 

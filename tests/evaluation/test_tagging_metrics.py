@@ -2,7 +2,8 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import tables, tagging_metrics
-from mtl_tf.evaluation.evaluator import TaskPredictions, evaluate
+from mtl_tf.evaluation.evaluator import evaluate
+from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.text.span_schemes import convert
 
 GOLD = [
@@ -94,24 +95,27 @@ def test_wrong_metrics():
         tagging_metrics.span_f1([["NN"]], [["NN"]], "")
 
 
-def test_conll_columns(tmp_path):
-    path = tmp_path / "out.conll"
+def test_conll_columns():
+    def written(*columns):
+        return "".join(tagging_metrics.conll_lines(*columns))
+
     tokens = [["New York", "is"], ["\u00a0", "x"]]
     gold = [["S-LOC", "O"], ["B-X", "E-X"]]
     said = [["S-LOC", "I-X"], ["O"]]
-    tagging_metrics.write_conll(str(path), tokens, gold, said, "iobes")
-    assert path.read_text("utf-8") == (
+    assert written(tokens, gold, said, "iobes") == (
         "New_York B-LOC B-LOC\nis O B-X\n\n_ B-X O\nx I-X O\n\n"
     )
     # IOB2 stays as it was said, so that other scorers count it as we do.
-    tagging_metrics.write_conll(
-        str(path), [["a"]], [["B-X"]], [["I-X"]], "iob2"
-    )
-    assert path.read_text("utf-8") == "a B-X I-X\n\n"
-    tagging_metrics.write_conll(str(path), [["a"]], [["NN"]], [["VB"]])
-    assert path.read_text("utf-8") == "a NN VB\n\n"
-    with pytest.raises(ValueError):
-        tagging_metrics.write_conll(str(path), [["a", "b"]], [["O"]], [["O"]])
+    iob2 = written([["a"]], [["B-X"]], [["I-X"]], "iob2")
+    assert iob2 == "a B-X I-X\n\n"
+    assert written([["a"]], [["NN"]], [["VB"]]) == "a NN VB\n\n"
+    for wrong in (
+        ([["a", "b"]], [["O"]], [["O"]]),
+        ([["a"]], [["O"], ["O"]], [["O"], ["O"]]),
+        ([["a"]], [["O"]], [["O", "O"]]),
+    ):
+        with pytest.raises(ValueError):
+            written(*wrong)
 
 
 LABELS = ("O", "B-X", "I-X")
@@ -127,7 +131,7 @@ def predictions(**changed):
         "predictions": [[1, 2, 0], [0, 0], []],
         "losses": [0.5, 1.0, 0.0],
         "clean": [True, False, True],
-        "scheme": "iob2",
+        "settings": {"scheme": "iob2"},
     }
     return TaskPredictions(**(fields | changed))
 

@@ -5,7 +5,12 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.evaluation import evaluator, tables, translation_metrics
+from mtl_tf.evaluation import (
+    evaluator,
+    scoring,
+    tables,
+    translation_metrics,
+)
 from mtl_tf.text.decoding import restricted
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
@@ -68,7 +73,7 @@ def test_the_tokenizer_is_the_language_s_or_a_given_one():
 
 
 def predictions(name, hypotheses=HYPOTHESES, references=REFERENCES, **fields):
-    return evaluator.TaskPredictions(
+    return scoring.TaskPredictions(
         name=name,
         type="translation",
         class_names=(),
@@ -83,7 +88,7 @@ def test_results_of_translation_tasks():
         [
             predictions(
                 "en-de",
-                bleu_tokenizer="none",
+                settings={"bleu_tokenizer": "none"},
                 clean=[True, False, False],
                 losses=[1.0, 2.0, 3.0],
             ),
@@ -115,7 +120,7 @@ def test_unequal_numbers_and_unknown_metrics():
     with pytest.raises(ValueError, match="one value for each of the 3"):
         evaluator.evaluate([predictions("en-de", ["a"])], "test")
     with pytest.raises(ValueError, match="restricted must have one value"):
-        one = predictions("en-de", restricted=(HYPOTHESES, ["a"]))
+        one = predictions("en-de", variants={"restricted": (HYPOTHESES, ["a"])})
         evaluator.evaluate([one], "test")
     with pytest.raises(ConfigError, match="did you mean 'bleu'"):
         one = predictions("en-de", metrics=("bleux",))
@@ -138,7 +143,10 @@ def test_scoring_of_the_paper():
     written = ["<unk> " * 5 + "Hund <unk> <unk> <unk> .", *REFERENCES[1:]]
     hypotheses = restricted(encoder, written, unknown)
     one = predictions(
-        "en-de", written, restricted=(hypotheses, references), metrics=("bleu",)
+        "en-de",
+        written,
+        variants={"restricted": (hypotheses, references)},
+        metrics=("bleu",),
     )
     scores = evaluator.evaluate([one], "test")["tasks"]["en-de"]
     assert scores["paper_bleu"] == pytest.approx(100.0)

@@ -6,17 +6,28 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines import encoding
+from mtl_tf.pipelines.text_examples import TextExamples
+from mtl_tf.tasks import task_types
 
 TEXTS = ["good film", "", "bad", "a good good film"]
 LABELS = [1, 0, 0, 1]
 
 
-def letters_of_words(texts: tf.Tensor) -> tf.RaggedTensor:
-    """An encoder: the length of each word."""
-    lengths = tf.ragged.map_flat_values(
-        tf.strings.length, tf.strings.split(texts)
-    )
-    return tf.cast(lengths, tf.int32)
+class LettersOfWords:
+    """An encoder: the length of each word, and features as they are."""
+
+    def __init__(self, **axes):
+        self.axes = {"tokens": "text", **(axes or {"label": ""})}
+
+    def __call__(self, batch):
+        lengths = tf.ragged.map_flat_values(
+            tf.strings.length, tf.strings.split(batch["text"])
+        )
+        others = {key: batch[key] for key in self.axes if key in batch}
+        return {"tokens": tf.cast(lengths, tf.int32), **others}
+
+
+letters_of_words = LettersOfWords()
 
 
 def make_dataset(texts=TEXTS, labels=LABELS):
@@ -45,15 +56,17 @@ def test_encode_keeps_rows_in_order():
 def test_encode_goes_in_large_batches():
     sizes = []
 
-    def encoder(texts):
-        tf.py_function(lambda n: sizes.append(int(n)), [tf.size(texts)], [])
-        return letters_of_words(texts)
+    class Counting(LettersOfWords):
+        def __call__(self, batch):
+            size = tf.size(batch["text"])
+            tf.py_function(lambda n: sizes.append(int(n)), [size], [])
+            return super().__call__(batch)
 
     number = 2500
     dataset = make_dataset(
         ["ab " * (i % 7) for i in range(number)], [0] * number
     )
-    split = encoding.encode(dataset, encoder)
+    split = encoding.encode(dataset, Counting())
     assert sorted(sizes) == [number - 2048, 1024, 1024]
     np.testing.assert_array_equal(split.lengths, np.arange(number) % 7)
 
@@ -86,7 +99,11 @@ def test_other_features_become_columns():
             "score": tf.TensorSpec([2], tf.float32),
         },
     )
-    columns = encoding.encode(dataset, letters_of_words).columns
+    encoder = LettersOfWords(tags="text", score="")
+    columns = encoding.encode(dataset, encoder).columns
+    assert [columns[key].axis for key in ("tokens", "tags", "score")] == [
+        *("text", "text", "")
+    ]
     assert [list(columns["tags"][i]) for i in range(2)] == [[5, 6], [7]]
     assert columns["tags"].values.dtype == np.int32
     np.testing.assert_array_equal(columns["score"].values, [[0.5, 1], [2, 3]])
@@ -98,6 +115,10 @@ class FakeTask:
 
     texts: dict[str, list[str]]
     read: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def features(self):
+        return task_types.of("classification").features(("a", "b"), {})
 
     def dataset(self, split):
         self.read.append(split)
@@ -125,8 +146,10 @@ def test_build_encoder_counts_training_texts_of_all_tasks():
     assert set(encoder.vocabulary.tokens[2:]) == {"the", "plot", "twist"}
     assert [task.read for task in tasks] == [["train"], ["train"]]
     split = encoding.encode(
-        make_dataset(["plot leak a b", ""], [0, 1]), encoder
+        make_dataset(["plot leak a b", ""], [0, 1]),
+        TextExamples(encoder, tasks[0].features),
     )
+    np.testing.assert_array_equal(split.columns["label"].values, [0, 1])
     plot = encoder.vocabulary.tokens.index("plot")
     np.testing.assert_array_equal(split.columns["tokens"][0], [plot, 1, 1])
     np.testing.assert_array_equal(split.lengths, [3, 0])

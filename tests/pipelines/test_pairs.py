@@ -28,15 +28,18 @@ TEXT = {
 }
 
 
-def ragged(lengths, draw):
+def ragged(lengths, draw, axis):
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     values = draw.integers(4, 50, offsets[-1]).astype(np.int32)
-    return Column(values, offsets)
+    return Column(values, offsets, axis)
 
 
 def split_of(name, sources, targets):
     draw = generator(0, name)
-    columns = {"tokens": ragged(sources, draw), "target": ragged(targets, draw)}
+    columns = {
+        "tokens": ragged(sources, draw, "source"),
+        "target": ragged(targets, draw, "target"),
+    }
     return EncodedSplit(name, columns)
 
 
@@ -47,6 +50,7 @@ def drawn_split(name, size, growth=1.2):
     return split_of(name, sources, targets)
 
 
+AXES = ("source", "target")
 SPLITS = [drawn_split("en-de", 103), drawn_split("en-fr", 61, 1.4)]
 LENGTHS = np.concatenate([split.lengths for split in SPLITS])
 BOUNDARIES = buckets.make_boundaries(4, LENGTHS)
@@ -95,9 +99,15 @@ def test_pair_boundaries_by_hand():
     given = buckets.make_boundaries([[20, 20], [30, 50]], LENGTHS)
     assert given == [[20, 20], [30, 50]]
     assert buckets.extend_boundaries(given, [31, 9]) == [*given, [60, 100]]
-    assert buckets.of_sources([[8, 8], [8, 12], [16, 24]]) == [8, 16]
-    with pytest.raises(ConfigError, match="longest source has 29 tokens"):
-        buckets.make_boundaries([20], LENGTHS)
+    boxes = [[8, 8], [8, 12], [16, 24]]
+    assert buckets.of_axes(boxes, [0]) == [8, 16]
+    assert buckets.of_axes(boxes, [1]) == [8, 12, 24]
+    with pytest.raises(
+        ConfigError,
+        match="ends at .20, 20., but the longest source has 29 tokens and the "
+        "longest target has 43 tokens",
+    ):
+        buckets.make_boundaries([20], LENGTHS, axes=AXES)
     for wrong in (
         [[8, 9], [7, 10]],
         [[8, 9], [8, 9]],
@@ -219,7 +229,7 @@ def test_evaluation_of_pairs_and_of_sources_alone():
                 found[row] = np.sum(target > 0)
     assert found.tolist() == [4, 9, 100, 12]
     alone = EncodedSplit("", {"tokens": longer.columns["tokens"]})
-    batches = as_numpy(evaluation_dataset(alone, 0, 3, BOUNDARIES))
+    batches = as_numpy(evaluation_dataset(alone, 0, 3, BOUNDARIES, AXES))
     assert sum(int(b["weight"].sum()) for b in batches) == 4
     assert "target" not in batches[0]
 
@@ -284,8 +294,11 @@ def test_tokenizers_by_language(tmp_path):
     assert text.targets["de"].tokenizer.name == "sentencepiece"
     assert len(text.targets["de"].vocabulary) <= 34
     assert text.targets["de"].vocabulary.specials == ("<s>", "</s>")
-    found = text.pair("en-de").of_pairs(
-        tf.constant(["the house"]), tf.constant(["das Haus"])
+    found = text.pair("en-de")(
+        {
+            "source": tf.constant(["the house"]),
+            "target": tf.constant(["das Haus"]),
+        }
     )
     assert found["target"].to_list()[0][-1] == 3
     both = build_text(tasks, TEXT | {"tokenizer": subwords, "max_size": 40})

@@ -12,6 +12,8 @@ from mtl_tf.pipelines.batches import (
     training_dataset,
 )
 from mtl_tf.pipelines.encoded_split import alike
+from mtl_tf.pipelines.text_examples import TextExamples
+from mtl_tf.tasks import task_types
 
 SENTENCES = [["The", "Cat", "saw", "New York"], [], ["SAW", "it"]]
 TAGS = [[1, 2, 3, 4], [], [5, 6]]
@@ -37,11 +39,21 @@ def text_dataset():
     )
 
 
-def task_of(dataset):
-    return types.SimpleNamespace(dataset=lambda split: dataset)
+def task_of(dataset, task_type):
+    features = task_types.of(task_type).features((), {})
+    return types.SimpleNamespace(
+        dataset=lambda split: dataset, features=features
+    )
 
 
-TASKS = [task_of(tagging_dataset()), task_of(text_dataset())]
+TASKS = [
+    task_of(tagging_dataset(), "tagging"),
+    task_of(text_dataset(), "classification"),
+]
+
+
+def encoded(dataset, encoder, task, name=""):
+    return encoding.encode(dataset, TextExamples(encoder, task.features), name)
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +64,8 @@ def encoder():
 @pytest.fixture(scope="module")
 def splits(encoder):
     return [
-        encoding.encode(tagging_dataset(), encoder, "tags"),
-        encoding.encode(text_dataset(), encoder, "books"),
+        encoded(tagging_dataset(), encoder, TASKS[0], "tags"),
+        encoded(text_dataset(), encoder, TASKS[1], "books"),
     ]
 
 
@@ -86,7 +98,7 @@ def test_given_tokens_are_encoded_as_they_are(encoder, splits):
 
 
 def test_an_empty_split_has_all_columns(encoder):
-    split = encoding.encode(tagging_dataset().take(0), encoder)
+    split = encoded(tagging_dataset().take(0), encoder, TASKS[0])
     assert len(split) == 0
     assert split.columns["characters"].values.shape == (0, 5)
     assert split.columns["tags"].values.dtype == np.int32

@@ -1,4 +1,4 @@
-"""A TFDS builder made here, and a stand-in for the room that prepares them."""
+"""Sources and a TFDS builder made here, and a stand-in for their room."""
 
 import sys
 import types
@@ -7,12 +7,34 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
-from mtl_tf.tasks.task import Source
+from mtl_tf.tasks.source import Source
 
 ROWS = {
     "train": [(f"train text {i}", i % 3 == 0) for i in range(40)],
     "test": [("a", 0), ("", 1), ("c", 1), ("d", 0)],
 }
+
+
+class Numbers(Source):
+    """As many texts as asked for, each with its number as its label."""
+
+    def __init__(self, size):
+        super().__init__()
+        self._size = size
+
+    @property
+    def split_names(self):
+        return ("all",)
+
+    def size(self, split):
+        return self._size
+
+    def dataset(self, split):
+        texts = [str(i) for i in range(self._size)]
+        labels = np.arange(self._size)
+        return tf.data.Dataset.from_tensor_slices(
+            {"text": texts, "label": labels}
+        )
 
 
 class FakeReviews(tfds.core.GeneratorBasedBuilder):

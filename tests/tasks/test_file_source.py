@@ -2,10 +2,11 @@ import pytest
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.tasks.file_source import FileSource
+from mtl_tf.tasks.file_source import TextFileSource
 from mtl_tf.tasks.row_files import Layout
+from mtl_tf.tasks.task_types.classification import ClassTarget
 
-LAYOUT = Layout("tsv", text=1, label=0, header=False)
+LAYOUT = Layout("tsv", {"text": 1, "label": 0}, header=False)
 
 
 @pytest.fixture
@@ -18,7 +19,8 @@ def source_of(tmp_path):
             path = tmp_path / f"{split}.tsv"
             path.write_bytes(content)
             files[split] = str(path)
-        return FileSource(files, dict.fromkeys(files, LAYOUT), labels)
+        layouts = dict.fromkeys(files, LAYOUT)
+        return TextFileSource(files, layouts, ClassTarget(labels))
 
     return _source_of
 
@@ -103,8 +105,10 @@ def test_half_a_surrogate_pair_does_not_stop_us(tmp_path):
         b'{"text": "a \\ud83d b", "label": 0}\n{"text": "\\ud83d\\ude00", '
         b'"label": 1}'
     )
-    layout = Layout("jsonl", "text", "label", header=False)
-    source = FileSource({"train": str(path)}, {"train": layout})
+    layout = Layout("jsonl", {"text": "text", "label": "label"}, header=False)
+    source = TextFileSource(
+        {"train": str(path)}, {"train": layout}, ClassTarget()
+    )
     assert examples(source, "train") == [("a ? b", 0), ("😀", 1)]
     (warning,) = source.warnings
     assert "1 row with half a surrogate pair" in warning
@@ -120,7 +124,8 @@ def test_a_file_is_read_when_its_split_is_asked_for(source_of, tmp_path):
 def test_as_many_labels_as_texts_are_told(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("".join(f"text {n}\t{n % 2}\n" for n in range(40)))
-    layout = Layout("tsv", text=1, label=0, header=False)
-    source = FileSource({"train": str(path)}, {"train": layout})
+    source = TextFileSource(
+        {"train": str(path)}, {"train": LAYOUT}, ClassTarget()
+    )
     assert len(source.labels) == 40
     assert "40 labels in 40 rows: are columns.text" in source.warnings[-1]

@@ -238,7 +238,7 @@ def test_formats_by_ending_and_by_field(tmp_path):
         ({"name": ""}, "a task's name must start with a letter"),
         ({"name": "a/b"}, "got 'a/b'"),
         ({"name": None}, "got None"),
-        ({"type": "parsing"}, "mails: unknown kind 'parsing'"),
+        ({"type": "parsing"}, "mails: unknown task type 'parsing'"),
         ({"lables": ["a"]}, "mails: unknown field 'lables'; did you mean 'lab"),
         ({"splits": {}}, "mails: unknown field 'splits'"),
         ({"dataset": "x"}, "mails: an entry needs either files or dataset"),

@@ -4,11 +4,15 @@ import os
 import pytest
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.tasks.row_files import Layout, read_table
+from mtl_tf.tasks import row_files
+from mtl_tf.tasks.row_files import Layout
+from mtl_tf.tasks.task_types.classification import ClassTarget
 
-TSV = Layout("tsv", text=1, label=0, header=False)
-CSV = Layout("csv", text="text", label="label", header=True)
-JSONL = Layout("jsonl", text="text", label="label", header=False)
+BY_NUMBER = {"text": 1, "label": 0}
+BY_NAME = {"text": "text", "label": "label"}
+TSV = Layout("tsv", BY_NUMBER, header=False)
+CSV = Layout("csv", BY_NAME, header=True)
+JSONL = Layout("jsonl", BY_NAME, header=False)
 
 
 @pytest.fixture
@@ -21,8 +25,15 @@ def write(tmp_path):
     return _write
 
 
+def read_table(path, layout):
+    return row_files.read_table(path, layout, ClassTarget().parse)
+
+
 def rows_of(path, layout):
-    return [tuple(row) for row in read_table(path, layout).rows]
+    return [
+        (*row.texts, row.target, row.line)
+        for row in read_table(path, layout).rows
+    ]
 
 
 def test_tsv_splits_at_line_feeds_and_tabs_only(write):
@@ -41,7 +52,9 @@ def test_tsv_keeps_quotes(write):
 def test_undecodable_lines_are_latin_1_alone(write):
     path = write("1\té\n".encode() + b"0\tcaf\xe9\n1\t\x93x\x94\n")
     table = read_table(path, TSV)
-    assert [row.text for row in table.rows] == ["é", "café", "\x93x\x94"]
+    assert [row.texts for row in table.rows] == [
+        *(("é",), ("café",), ("\x93x\x94",))
+    ]
     assert table.undecodable == [2, 3]
 
 
@@ -52,8 +65,8 @@ def test_byte_order_mark_and_blank_end_are_dropped(write):
 
 def test_header_by_name_and_by_number(write):
     path = write(b"id\ttext \tlabel\n7\ta b\tpos\n")
-    by_name = Layout("tsv", "text", "label", header=True)
-    by_number = Layout("tsv", 1, 2, header=True)
+    by_name = Layout("tsv", BY_NAME, header=True)
+    by_number = Layout("tsv", {"text": 1, "label": 2}, header=True)
     assert rows_of(path, by_name) == [("a b", "pos", 2)]
     assert rows_of(path, by_number) == [("a b", "pos", 2)]
 
@@ -97,7 +110,13 @@ def test_jsonl(write):
     [
         (TSV, b"1\ta\n0 b\n", 2, "no tab in the line"),
         (TSV, b"1\ta\n\n0\tb\n", 2, "no tab in the line"),
-        (TSV._replace(label=2), b"1\ta\n", 1, "2 columns, but the text is"),
+        (
+            TSV._replace(columns={"text": 1, "label": 2}),
+            b"1\ta\n",
+            1,
+            "2 columns, but the text is wanted in column 1 and the label is "
+            "wanted in column 2 ",
+        ),
         (CSV, b"text,label\na,1\nb\n", 3, "no comma in the line"),
         (CSV, b"txt,label\na,1\n", 1, "no column 'text' in the header"),
         (CSV, b"txt,label\na,1\n", 1, "did you mean 'txt'"),
@@ -186,7 +205,7 @@ def test_official_fdu_mtl_file():
     table = read_table(corpus("fdu_mtl", "dvd.task.train"), TSV)
     assert len(table.rows) == 1600
     assert table.undecodable == [905]
-    assert {row.label for row in table.rows} == {"0", "1"}
+    assert {row.target for row in table.rows} == {"0", "1"}
 
 
 def test_official_sst_file_agrees_with_the_csv_module():
@@ -195,6 +214,6 @@ def test_official_sst_file_agrees_with_the_csv_module():
     path = corpus("sst", "train_fine_sent.csv")
     with open(path, encoding="utf-8", newline="") as file:
         header, *expected = csv.reader(file)
-    rows = read_table(path, Layout("csv", 1, 0, header=True)).rows
-    assert [[row.label, row.text] for row in rows] == expected
+    rows = read_table(path, Layout("csv", BY_NUMBER, header=True)).rows
+    assert [[row.target, *row.texts] for row in rows] == expected
     assert len(rows) == 8544

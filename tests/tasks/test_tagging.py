@@ -2,14 +2,13 @@ import gzip
 import json
 import os
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.checking import check_task
 from mtl_tf.tasks.registry import group_of, present, resolve
-from mtl_tf.tasks.task import Task, text_of
+from mtl_tf.tasks.task import Task
 from tests.datasets.tagged_corpora import CONLL2000, IOB1, UD, word, write
 
 TRAIN = "-DOCSTART- O\n\nI PRP O\nsaw VBD O\nNew NNP B-LOC\nYork NNP I-LOC\n\n"
@@ -41,7 +40,7 @@ def rows(task, split):
 def test_columns(tmp_path):
     chunks = task(tmp_path, train=2 * TRAIN)
     assert chunks.labels == ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
-    assert (chunks.scheme, chunks.kind) == ("iob2", "tagging")
+    assert (chunks.settings["scheme"], chunks.type) == ("iob2", "tagging")
     assert chunks.metrics == ("span_f1", "token_accuracy")
     assert rows(chunks, "test") == [("Bonn Paris", "B-LOC B-LOC")] + [
         ("Ann", "B-PER")
@@ -52,14 +51,17 @@ def test_columns(tmp_path):
     spec = chunks.dataset("test").element_spec
     assert spec["tags"].dtype == tf.int64 and spec["tokens"].shape == [None]
     described = json.loads(json.dumps(chunks.to_json()))
-    assert Task.from_json(described).scheme == "iob2"
+    assert Task.from_json(described).settings["scheme"] == "iob2"
 
 
 def test_tags_of_words(tmp_path):
     columns = {"tags": 1}
     words = task(tmp_path, columns=columns, train=2 * TRAIN)
     assert words.labels == ("NNP", "PRP", "VBD")
-    assert (words.scheme, words.metrics) == ("", ("token_accuracy",))
+    assert (words.settings["scheme"], words.metrics) == (
+        "",
+        ("token_accuracy",),
+    )
     assert rows(words, "test")[1] == ("Ann", "NNP")
     # The tags of spans, taken for tags of words.
     words = task(tmp_path, scheme="none", train=2 * TRAIN)
@@ -72,12 +74,12 @@ def test_training_in_another_scheme(tmp_path, scheme):
     fields = {"train": iob1, "test": iob1, "scheme": scheme}
     whole = [("I New York Bonn", "O B-LOC E-LOC S-LOC")]
     iobes = task(tmp_path, **fields, train_scheme="iobes")
-    assert rows(iobes, "test") == whole and iobes.scheme == "iobes"
+    assert rows(iobes, "test") == whole and iobes.settings["scheme"] == "iobes"
     assert iobes.labels == ("O", "B-LOC", "I-LOC", "E-LOC", "S-LOC")
     # Without a wish IOB1 becomes IOB2, and nothing is wrong with it.
     iob2 = task(tmp_path, **fields)
     assert rows(iob2, "test") == [("I New York Bonn", "O B-LOC I-LOC B-LOC")]
-    assert iob2.scheme == "iob2" and iob2.source.warnings == []
+    assert iob2.settings["scheme"] == "iob2" and iob2.source.warnings == []
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_a_slip_does_not_make_words_of_spans(tmp_path, train, line, tag):
     with pytest.raises(ConfigError, match=rf"train.conll:{line}: .*'{tag}'"):
         task(tmp_path, train=train, test=train, scheme="iob2")
     words = task(tmp_path, train=f"{train}\n{train}", scheme="none")
-    assert tag in words.labels and not words.scheme
+    assert tag in words.labels and not words.settings["scheme"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_a_slip_does_not_make_words_of_spans(tmp_path, train, line, tag):
 def test_what_are_tags_of_words(tmp_path, tags):
     content = "".join(f"a {tag}\n" for tag in tags.split())
     words = task(tmp_path, train=f"{content}\n{content}", test=content)
-    assert words.scheme == ("iobes" if tags == "B I E" else "")
+    assert words.settings["scheme"] == ("iobes" if tags == "B I E" else "")
     assert [tags for _, tags in rows(words, "test")] == [tags]
 
 
@@ -125,7 +127,7 @@ def test_bilou_is_read_as_iobes(tmp_path, scheme):
     train = "I O\nNew B-LOC\nYork L-LOC\nBonn U-LOC\n\nNo O\n"
     own = task(tmp_path, train=train, test=train, scheme=scheme)
     assert own.labels == ("O", "B-LOC", "I-LOC", "E-LOC", "S-LOC")
-    assert own.scheme == "iobes" and own.source.warnings == []
+    assert own.settings["scheme"] == "iobes" and own.source.warnings == []
     assert rows(own, "test")[0][1] == "O B-LOC E-LOC S-LOC"
     iob2 = task(tmp_path, train=train, scheme=scheme, train_scheme="iob2")
     assert iob2.labels == ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
@@ -288,7 +290,12 @@ def test_our_corpora_are_tasks(corpora):
     names = ["conll2000", "conll2003", "ud_pos", "ud_pos/xpos"]
     tasks = resolve(names, *corpora)
     assert [task.name for task in tasks] == ["chunk", "ner", "upos", "xpos"]
-    assert [task.scheme for task in tasks] == ["iob2", "iob2", "", ""]
+    assert [task.settings["scheme"] for task in tasks] == [
+        "iob2",
+        "iob2",
+        "",
+        "",
+    ]
     assert rows(tasks[1], "train")[1] == ("Bonn Paris", "B-LOC B-LOC")
     assert "B-PER" not in tasks[1].labels
     group = group_of("conll2003/chunk", *corpora)
@@ -357,8 +364,8 @@ def test_check_task(tmp_path):
     assert report.splits["test"].rows == 2
 
 
-def test_text_of():
+def test_the_text_of_a_sentence():
+    words = Task("t", "tagging", None, ("A", "B"), settings={"scheme": ""})
     tokens = tf.ragged.constant([["a", "b"], []])
-    assert text_of({"tokens": tokens}).numpy().tolist() == [b"a b", b""]
-    assert text_of({"tokens": tokens[0]}).numpy() == b"a b"
-    assert text_of({"text": np.array("x")}) == "x"
+    assert words.text_of({"tokens": tokens}).numpy().tolist() == [b"a b", b""]
+    assert words.text_of({"tokens": tokens[0]}).numpy() == b"a b"

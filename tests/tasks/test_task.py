@@ -56,7 +56,7 @@ def test_json_round_trip_without_data():
 
 
 def test_json_with_missing_fields():
-    with pytest.raises(RunError, match="'kind'"):
+    with pytest.raises(RunError, match="'type'"):
         Task.from_json({"name": "mails"})
 
 
@@ -68,9 +68,9 @@ def test_wrong_loss_weights(weight):
         task_of(loss_weight=weight)
 
 
-def test_unknown_kind():
+def test_unknown_type():
     with pytest.raises(ConfigError, match="did you mean 'classification'"):
-        task_of(kind="clasification")
+        task_of(type="clasification")
 
 
 def test_tasks_and_groups_can_be_keys():

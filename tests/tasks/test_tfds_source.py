@@ -1,8 +1,15 @@
 import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.tasks.tfds_source import TfdsSource
+from mtl_tf.tasks.task_types.classification import ClassTarget
+from mtl_tf.tasks.tfds_source import TextDatasetSource
 from tests.tasks.fakes import ROWS
+
+
+def source_of(directories=("", ""), labels=None, name="reviews", **columns):
+    columns = {"text": "text", "label": "label", **columns}
+    target = ClassTarget(labels)
+    return TextDatasetSource(name, *directories, columns, target)
 
 
 def examples(source, split):
@@ -13,7 +20,7 @@ def examples(source, split):
 
 
 def test_class_labels(prepared):
-    source = TfdsSource("reviews/x", "data", "manual")
+    source = source_of(("data", "manual"), name="reviews/x")
     assert source.labels == ("good", "bad")
     assert examples(source, "test") == [("a", 0), ("", 1), ("c", 1), ("d", 0)]
     assert [text for text, _ in examples(source, "train")] == [
@@ -25,25 +32,25 @@ def test_class_labels(prepared):
 
 
 def test_nothing_is_prepared_before_it_is_needed(prepared):
-    source = TfdsSource("reviews", labels=["good", "bad"])
+    source = source_of(labels=["good", "bad"])
     assert source.labels == ("good", "bad")
     assert prepared == []
 
 
 def test_slices(prepared):
-    source = TfdsSource("reviews")
+    source = source_of()
     assert source.size("train[:25%]") == 10
     assert examples(source, "test[1:3]") == [("", 1), ("c", 1)]
     assert source.size("train+test") == 44
 
 
 def test_given_labels_order_the_class_labels(prepared):
-    source = TfdsSource("reviews", labels=["bad", "good"])
+    source = source_of(labels=["bad", "good"])
     assert examples(source, "test") == [("a", 1), ("", 0), ("c", 0), ("d", 1)]
 
 
 def test_other_labels_than_the_class_labels(prepared):
-    source = TfdsSource("reviews", labels=["bad", "fine"])
+    source = source_of(labels=["bad", "fine"])
     with pytest.raises(ConfigError, match=r"'fine'\] are not those of"):
         source.dataset("test")
 
@@ -52,7 +59,7 @@ def test_other_labels_than_the_class_labels(prepared):
     ("column", "labels"), [("stars", ("9", "10")), ("word", ("no", "yes"))]
 )
 def test_integers_and_strings_as_labels(prepared, column, labels):
-    source = TfdsSource("reviews", label=column)
+    source = source_of(label=column)
     assert source.labels == labels
     assert examples(source, "test") == [("a", 0), ("", 1), ("c", 1), ("d", 0)]
     spec = source.dataset("test").element_spec
@@ -60,7 +67,7 @@ def test_integers_and_strings_as_labels(prepared, column, labels):
 
 
 def test_unknown_labels(prepared):
-    source = TfdsSource("reviews", label="word", labels=["yes", "nope"])
+    source = source_of(label="word", labels=["yes", "nope"])
     with pytest.raises(DataError, match="split test, example 0: unknown") as e:
         source.dataset("test")
     assert "did you mean 'nope'" in str(e.value)
@@ -77,7 +84,7 @@ def test_unknown_labels(prepared):
 )
 def test_wrong_features(prepared, columns, message):
     with pytest.raises(ConfigError, match=message):
-        TfdsSource("reviews", **columns).size("train")
+        source_of(**columns).size("train")
 
 
 @pytest.mark.parametrize(
@@ -91,4 +98,4 @@ def test_wrong_features(prepared, columns, message):
 )
 def test_wrong_splits(prepared, split, message):
     with pytest.raises(ConfigError, match=message):
-        TfdsSource("reviews").dataset(split)
+        source_of().dataset(split)

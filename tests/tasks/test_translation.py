@@ -6,7 +6,8 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.checking import check_task
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.registry import group_of, present, resolve
-from mtl_tf.tasks.task import Task, text_of
+from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task_types import translation
 from tests.datasets import catalogue  # noqa: F401  (registers datasets)
 from tests.datasets.parallel_corpora import europarl, multi30k
 
@@ -35,7 +36,7 @@ def rows(task, split):
 
 def test_line_aligned_files(tmp_path):
     (task,) = resolve([entry(tmp_path, bleu_tokenizer="none")])
-    assert (task.kind, task.labels) == ("translation", ())
+    assert (task.type, task.labels) == ("translation", ())
     assert task.metrics == ("bleu", "bleu_lc", "chrf")
     assert rows(task, "test") == [("a", "b")]
     train, held_out = rows(task, "train"), rows(task, "validation")
@@ -43,12 +44,12 @@ def test_line_aligned_files(tmp_path):
     both = sorted(train + held_out)
     assert both == sorted(zip(ENGLISH.splitlines(), GERMAN.splitlines()))
     example = next(iter(task.dataset("test")))
-    assert text_of(example).numpy() == b"a"
-    assert Task.from_json(task.to_json()).bleu_tokenizer == "none"
+    assert task.text_of(example).numpy() == b"a"
+    assert Task.from_json(task.to_json()).settings == {"bleu_tokenizer": "none"}
 
 
 def test_of_many_pairs_a_few_are_held_out(tmp_path, monkeypatch):
-    monkeypatch.setattr("mtl_tf.tasks.entries._MOST_PAIRS", 2)
+    monkeypatch.setattr(translation.TYPE, "most_held_out", 2)
     (task,) = resolve([entry(tmp_path)])
     assert task.size("validation") == 2
 
@@ -143,7 +144,7 @@ def test_our_corpora_are_tasks(tmp_path):
     where = (str(tmp_path / "build"), str(tmp_path))
     tasks = resolve(["multi30k"], *where)
     assert [task.name for task in tasks] == ["en-de", "en-fr", "en-cs"]
-    assert {task.bleu_tokenizer for task in tasks} == {"none"}
+    assert {task.settings["bleu_tokenizer"] for task in tasks} == {"none"}
     assert rows(tasks[2], "test")[0] == (
         "test_2016_flickr en 0",
         "test_2016_flickr cs 0",

@@ -110,13 +110,17 @@ def test_pairs_end_with_an_end_and_are_read_again(tmp_path):
     )
     pair = text.pair("en-de")
     assert isinstance(pair, PairEncoder)
-    found = pair.of_pairs(
-        tf.constant(["a hat", "cat"]), tf.constant(["Hut", ""])
-    )
+    sources, targets = tf.constant(["a hat", "cat"]), tf.constant(["Hut", ""])
+    found = pair({"source": sources, "target": targets})
     hut = text.targets["de"].vocabulary.tokens.index("Hut")
     assert found["tokens"].to_list() == [[2, 3], [1]]
     assert found["target"].to_list() == [[hut, 3], [3]]
     assert found["target"].dtype == tf.int32
+    # Each side is as long as it is; a source may come alone.
+    assert pair.axes == {"tokens": "source", "target": "target"}
+    alone = pair({"source": sources})
+    assert list(alone) == ["tokens"]
+    assert alone["tokens"].to_list() == found["tokens"].to_list()
     text.save(str(tmp_path))
     loaded = TranslationText.load(str(tmp_path), ["en-de"])
     assert loaded.target_sizes == text.target_sizes

@@ -33,6 +33,7 @@ PAGES = [
     "translate",
 ]
 SLOW_PAGES = {
+    "add_a_task",
     "add_an_experiment",
     "compare_models",
     "tag_tokens",

@@ -38,6 +38,7 @@ PAGES = [
     "translate",
 ]
 SLOW_PAGES = {
+    "add_a_task",
     "add_an_experiment",
     "compare_models",
     "configs",

@@ -1,5 +1,7 @@
 """What exports are asked, and how their answers are compared."""
 
+from export import check
+
 TEXTS = ["the yes tree no stone", "", "no a yes of", "unseen words yes no", "x"]
 
 
@@ -9,3 +11,18 @@ def assert_scores(answers, expected, tolerance=1e-5):
         assert set(answer["scores"]) == set(wanted["scores"])
         for label, score in wanted["scores"].items():
             assert abs(answer["scores"][label] - score) <= tolerance
+
+
+def ask_each(version, calls):
+    """What `check.ask` answers to calls (task, texts), from one process."""
+    requests = [
+        {"signature": task, "inputs": {"text": texts}} for task, texts in calls
+    ]
+    found = check.run_in_c_loader(version, requests)["answers"]
+    return [
+        [
+            check.of_row({name: v[row] for name, v in one["outputs"].items()})
+            for row in range(len(texts))
+        ]
+        for one, (_, texts) in zip(found, calls)
+    ]

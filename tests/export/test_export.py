@@ -11,7 +11,7 @@ import mtl_tf
 from export import check, saved_model, warmup
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.runs import training_run
-from tests.export.export_testing import TEXTS, assert_scores
+from tests.export.export_testing import TEXTS, ask_each, assert_scores
 from tests.system import corpus
 
 
@@ -23,22 +23,28 @@ def run(toy_run):
 @pytest.fixture(scope="module")
 def version(tmp_path_factory, run):
     made = saved_model.export(run, str(tmp_path_factory.mktemp("e") / "toy"))
+    assert os.path.basename(made) == "1"
     # What is served lies elsewhere than where it was made.
     moved = tmp_path_factory.mktemp("moved") / "1"
     shutil.move(made, moved)
     return str(moved)
 
 
-@pytest.mark.parametrize("task", ["plain", "mirror"])
-def test_the_c_loader_answers_as_predict_does(run, version, task):
-    assert_scores(check.ask(version, task, TEXTS), run.predict(task, TEXTS))
+def test_the_c_loader_answers_as_predict_does(run, version):
+    calls = [("plain", TEXTS), ("mirror", TEXTS)]
+    # Empty and enormous ones.
+    for texts in ([""], ["", ""], [], ["yes " * 100_000]):
+        calls.append(("plain", texts))
+    for call, answers in zip(calls, ask_each(version, calls)):
+        assert_scores(answers, run.predict(*call))
 
 
-@pytest.mark.parametrize("texts", [[""], ["", ""], [], ["yes " * 100_000]])
-def test_empty_and_enormous_texts(run, version, texts):
-    assert_scores(
-        check.ask(version, "plain", texts), run.predict("plain", texts)
-    )
+def test_one_task_is_asked(run, version):
+    answers = check.ask(version, "mirror", TEXTS)
+    assert [(a["text"], a["task"]) for a in answers] == [
+        (text, "mirror") for text in TEXTS
+    ]
+    assert_scores(answers, run.predict("mirror", TEXTS))
 
 
 def test_mixed_tasks_in_one_call_and_unknown_ones(run, version):
@@ -66,8 +72,9 @@ def test_mixed_tasks_in_one_call_and_unknown_ones(run, version):
 
 
 def test_no_company_changes_a_score(version):
-    alone = [check.ask(version, "plain", [t])[0] for t in TEXTS]
-    assert_scores(check.ask(version, "plain", TEXTS), alone, 1e-6)
+    calls = [("plain", TEXTS), *(("plain", [text]) for text in TEXTS)]
+    together, *alone = ask_each(version, calls)
+    assert_scores(together, [answers[0] for answers in alone], 1e-6)
 
 
 def test_check_passes_and_notices_a_wrong_answer(version, tmp_path):
@@ -134,13 +141,12 @@ def test_warm_up_message_field_numbers():
     assert b"\x0a\x04text\x12" in record
 
 
-def test_versions_count_up_and_are_never_overwritten(run, tmp_path):
-    first = saved_model.export(run, str(tmp_path))
-    assert os.path.basename(first) == "1"
+def test_versions_count_up_and_are_never_overwritten(run, version):
+    folder = os.path.dirname(version)
     with pytest.raises(RunError, match="exists already"):
-        saved_model.export(run, str(tmp_path), version=1)
-    assert saved_model.next_version(str(tmp_path)) == 2
-    assert os.listdir(tmp_path) == ["1"]
+        saved_model.export(run, folder, version=1)
+    assert saved_model.next_version(folder) == 2
+    assert os.listdir(folder) == ["1"]
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 import mtl_tf
 from export import check, saved_model
 from mtl_tf.models import registry
-from tests.export.export_testing import TEXTS, assert_scores
+from tests.export.export_testing import TEXTS, ask_each, assert_scores
 from tests.system import corpus, random_runs
 
 SIZES = {"train": 40, "validation": 10, "test": 10}
@@ -59,8 +59,9 @@ def test_a_served_model_answers_as_predict_does(name, tmp_path):
     directory, _ = random_runs.write_weights(tmp_path / "run", config)
     run = mtl_tf.load(directory.path)
     version = saved_model.export(run, str(tmp_path / "export"))
-    for task in ("plain", "mirror"):
-        assert_scores(check.ask(version, task, TEXTS), run.predict(task, TEXTS))
+    calls = [("plain", TEXTS), ("mirror", TEXTS)]
+    for call, answers in zip(calls, ask_each(version, calls)):
+        assert_scores(answers, run.predict(*call))
     rows = check.check(version)
     assert len(rows) == 3 and all(row["ok"] for row in rows)
 

@@ -50,7 +50,7 @@ def entries(tmp_path_factory):
 
 
 def make_config(entries, epochs, **scheme):
-    config = corpus.config(entries, epochs=epochs)
+    config = corpus.config(entries, epochs=epochs, jit=True)
     config["pipeline"] |= {"batch_size": 8, "mixing": {"name": "joint"}}
     config["model"] |= {
         "init": {"name": "uniform", "range": 0.5},

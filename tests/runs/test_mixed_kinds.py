@@ -48,7 +48,7 @@ def entries(tmp_path_factory):
 
 
 def config(entries, **training):
-    made = corpus.config(entries, epochs=6, jit=False, **training)
+    made = corpus.config(entries, epochs=6, **training)
     made["model"]["scheme"] = {"name": "lstm", "units": 24}
     return made
 

@@ -48,7 +48,10 @@ def write(folder, seed, sizes=None):
 
 
 def config(entries, **training):
-    """A small Meta-MTL that learns them in seconds."""
+    """A small Meta-MTL that learns them in seconds.
+
+    Nothing is compiled by XLA, which takes longer than so few steps.
+    """
     from mtl_tf.configs import base
 
     chosen = base.default_config()
@@ -64,6 +67,7 @@ def config(entries, **training):
     chosen.training.optimizer.name = "adam"
     chosen.training.optimizer.learning_rate = 0.02
     chosen.training.epochs = 2
+    chosen.training.jit = False
     for name, value in training.items():
         chosen.training[name] = value
     return chosen.to_dict()

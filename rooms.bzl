@@ -15,7 +15,7 @@ ROOMS = {
     # Layers and models know tensors, not corpora.
     "layers": ["core"],
     "models": ["core", "layers"],
-    "evaluation": ["core", "text"],
+    "evaluation": ["core", "text", "tasks"],
     # What trains tensors, and knows neither tasks nor models.
     "training": ["core"],
     # Configs are pure data.
@@ -51,7 +51,6 @@ ROOMS = {
     "figures": [
         "core",
         "text",
-        "tasks",
         "pipelines",
         "layers",
         "models",

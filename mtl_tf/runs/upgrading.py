@@ -53,7 +53,7 @@ def _labels(labels: Mapping[str, Any]) -> dict[str, Any]:
 
 def _data(data: Mapping[str, Any]) -> dict[str, Any]:
     """The axes had no names: one was of texts, two of pairs of languages."""
-    if "axes" in data:
+    if "axes" in data or "boundaries" not in data:
         return dict(data)
     pairs = isinstance(data["boundaries"][0], list)
     return {**data, "axes": ["source", "target"] if pairs else ["text"]}

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from mtl_tf.tasks import registry
-from tests.test_rooms import ROOMS, ROOT
+from tests.source_files import ROOMS, ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 HOW_TO_AND_REFERENCE = sorted((ROOT / "docs").glob("*.md"))

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.models import registry
+from mtl_tf.layers.classification_head import ClassificationHead
 from mtl_tf.models.multi_task import build_model, count_parameters
 from mtl_tf.models.registry import make_scheme
 from tests.layers import convolution_reference
@@ -274,9 +274,7 @@ def test_wrong_private_dimensions():
 
 
 def test_a_head_that_reads_a_sequence_needs_one(monkeypatch):
-    head = type("Tagging", (registry.HEADS["classification"],), {})
-    head.reads = "sequence"
-    monkeypatch.setitem(registry.HEADS, "classification", head)
+    monkeypatch.setattr(ClassificationHead, "reads", "sequence")
     with pytest.raises(ConfigError, match="'mt_dnn' has no sequence, which"):
         make_model({"name": "mt_dnn"})
 

@@ -228,7 +228,7 @@ def test_wrong_tasks():
     with pytest.raises(ConfigError, match="at least one task"):
         build_model(small(), 20, [])
     tagging = make_tasks(2)[0] | {"type": "taging"}
-    with pytest.raises(ConfigError, match="unknown kind of task 'taging'"):
+    with pytest.raises(ConfigError, match="unknown task type 'taging'"):
         build_model(small(), 20, [tagging])
 
 

@@ -10,6 +10,7 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.runs import initializing, training_run
+from mtl_tf.runs.systems import multi_target, sharing
 from mtl_tf.text.characters import CharacterEncoder
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import WhitespaceTokenizer
@@ -103,10 +104,13 @@ def test_translation_takes_encoder_and_decoders_by_word():
     ]
     known, drawn = map(values, models)
     source = initializing.Source(
-        "x", known, ["en-de", "en-fr"], initializing.words_of(there), 3
+        "x", known, ["en-de", "en-fr"], multi_target.SYSTEM.words_of(there), 3
     )
     report = initializing.initialize(
-        models[1], source, ["en-cs", "en-de"], initializing.words_of(here)
+        models[1],
+        source,
+        ["en-cs", "en-de"],
+        multi_target.SYSTEM.words_of(here),
     )
     got = values(models[1])
     # Special tokens first, then the words.
@@ -232,12 +236,12 @@ def test_characters_are_matched_by_name():
         build_model(options, 3, tasks, seed=seed) for seed in range(2)
     )
     there = initializing.Source(
-        "x", values(source), ["t"], initializing.words_of(text("abx")), 9
+        "x", values(source), ["t"], sharing.SYSTEM.words_of(text("abx")), 9
     )
     drawn = values(target)["characters/vectors"]
     # The last two are beyond the rows.
     report = initializing.initialize(
-        target, there, ["t"], initializing.words_of(text("bzyx"))
+        target, there, ["t"], sharing.SYSTEM.words_of(text("bzyx"))
     )
     got, known = values(target), there.weights
     vectors = "characters/vectors"

@@ -55,7 +55,7 @@ def test_odd_texts_get_answers(run):
 def test_an_unknown_task_offers_the_nearest(run):
     with pytest.raises(ConfigError, match="did you mean 'mirror'"):
         run.predict("miror", ["a"])
-    with pytest.raises(TypeError, match="list of strings"):
+    with pytest.raises(TypeError, match="must be a list, got a string"):
         run.predict("plain", "a text")
 
 

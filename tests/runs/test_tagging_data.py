@@ -4,9 +4,14 @@ import pytest
 import mtl_tf
 from mtl_tf.configs import base
 from mtl_tf.core.errors import DataError, RunError
+from mtl_tf.pipelines import encoding
+from mtl_tf.pipelines.text_examples import TextExamples
 from mtl_tf.runs import run_data
+from mtl_tf.runs import task_types as prediction_types
+from mtl_tf.runs.prediction_type import as_dataset
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import registry
+from mtl_tf.tasks.features import inputs
 from tests.system import tagging
 from tests.system.random_runs import write_weights
 
@@ -36,7 +41,7 @@ def loaded(tmp_path, builds, max_length=400):
 def test_data_of_both_kinds(tmp_path, builds):
     first, _ = loaded(tmp_path, builds)
     again, config = loaded(tmp_path, builds)
-    assert [task.kind for task in first.tasks] == ["classification", "tagging"]
+    assert [task.type for task in first.tasks] == ["classification", "tagging"]
     books, tags = first.train
     assert set(books.columns) == set(tags.columns)
     assert {"characters", "label", "tags"} <= set(tags.columns)
@@ -59,15 +64,18 @@ def test_the_clean_part_compares_joined_tokens(tmp_path, builds):
 
 def test_sentences_are_whole_and_given_tokens_are_encoded(tmp_path, builds):
     run, _ = loaded(tmp_path, builds, max_length=1)
-    tokens, tags = run_data.sentences(run.tasks[1], "test")
+    predictions = prediction_types.of("tagging")
+    tokens = predictions.inputs(run.tasks[1], "test")
+    tags = predictions.targets(run.tasks[1], "test")
     assert tokens == [["A", "dog"], ["a"]]
     labels = run.tasks[1].labels
     assert [[labels[i] for i in row] for row in tags] == [["DT", "NN"], ["b"]]
-    split = run_data.encode_tokens(run.encoder, [["A", "dog"], [], ["x y"]])
+    given = [{"tokens": words} for words in (["A", "dog"], [], ["x y"])]
+    read = TextExamples(run.encoder, inputs(run.tasks[1].features))
+    split = encoding.encode(as_dataset(given), read)
     assert split.lengths.tolist() == [1, 0, 1]
     assert set(split.columns) == {"tokens", "characters"}
     assert run.train[1].lengths.max() == 1
-    assert len(run_data.encode_tokens(run.encoder, [])) == 0
 
 
 def test_a_run_numbers_labels_as_it_was_trained(tmp_path):

@@ -7,8 +7,9 @@ import tensorflow as tf
 from mtl_tf.configs import base
 from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError, MissingData
+from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
-from mtl_tf.runs import run_data
+from mtl_tf.runs import run_data, task_types
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.text.decoding import TextDecoder
 from mtl_tf.text.translation import TranslationText
@@ -89,15 +90,16 @@ def test_the_texts_that_are_scored(tmp_path):
     config["pipeline"]["fractions"] = {}
     run = RunDirectory(str(tmp_path / "run"))
     loaded = run_data.load(config, run, None, None)
-    sources, references = run_data.translations(loaded.tasks[0], "train")
+    task = loaded.tasks[0]
+    references = task_types.of(task.type).targets(task, "train")
+    sources = [text.decode() for text in run_data.texts(task, "train")]
     assert len(sources) == len(references) == 66  # nothing is left out
     assert references[-1] == "one two three four five six seven"
     split = run_data.encode_split(loaded.tasks[0], "train", loaded.encoder)
     assert len(split) == 66
-    assert (
-        run_data.texts(loaded.tasks[0], "validation")[0] == sources[0].encode()
-    )
-    alone = run_data.encode_texts(loaded.encoder.source, ["the dog", ""])
+    assert run_data.texts(task, "validation")[0] == sources[0].encode()
+    source = tf.data.Dataset.from_tensor_slices({"source": ["the dog", ""]})
+    alone = encoding.encode(source, loaded.encoder.pair("en-de"))
     assert alone.lengths.tolist() == [2, 0]
     decoder = TextDecoder(loaded.encoder.target("en-de"))
     ids = split.columns["target"][0]
@@ -108,7 +110,7 @@ def test_the_texts_that_are_scored(tmp_path):
     "others, message",
     [
         (("fr-de",), "one source language, got en-de and fr-de"),
-        (("sample_reviews/books",), "together with classification"),
+        (("sample_reviews/books",), "classification and translation"),
     ],
 )
 def test_tasks_that_do_not_go_together(tmp_path, others, message):

@@ -12,7 +12,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.models import multi_target
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.runs import run_data, training_run, translating
-from mtl_tf.runs.loaded_run import paper_texts
+from mtl_tf.runs.task_types.translation import paper_texts
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary

@@ -90,23 +90,3 @@ def install(monkeypatch, directory):
     module.warnings_of = lambda _: ["one odd thing"]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     return calls
-
-
-class Numbers(Source):
-    def __init__(self, size):
-        super().__init__()
-        self._size = size
-
-    @property
-    def split_names(self):
-        return ("all",)
-
-    def size(self, split):
-        return self._size
-
-    def dataset(self, split):
-        texts = [str(i) for i in range(self._size)]
-        labels = np.arange(self._size)
-        return tf.data.Dataset.from_tensor_slices(
-            {"text": texts, "label": labels}
-        )

@@ -108,10 +108,12 @@ def build_encoder(
         tasks, text_config.get("characters") or {}, tokenizer
     )
 
+    specials = _specials(tasks)
     tokenizer = learnt_tokenizer(
         tokenizer,
         _training(tasks, tokenizer, _as_texts),
         text_config["max_size"],
+        len(first_tokens(specials)),
     )
     read_words = casing or characters
 
@@ -122,7 +124,6 @@ def build_encoder(
             found = tokenizer(texts)
         return found[:, :max_length] if max_length else found
 
-    specials = _specials(tasks)
     if tokenizer.pieces:
         words = [*first_tokens(specials), *tokenizer.pieces]
         vocabulary = Vocabulary(words)

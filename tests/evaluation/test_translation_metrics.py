@@ -120,9 +120,7 @@ def test_unequal_numbers_and_unknown_metrics():
     with pytest.raises(ValueError, match="one value for each of the 3"):
         evaluator.evaluate([predictions("en-de", ["a"])], "test")
     with pytest.raises(ValueError, match="restricted must have one value"):
-        one = predictions(
-            "en-de", variants={"restricted": (HYPOTHESES, ["a"])}
-        )
+        one = predictions("en-de", variants={"restricted": (HYPOTHESES, ["a"])})
         evaluator.evaluate([one], "test")
     with pytest.raises(ConfigError, match="did you mean 'bleu'"):
         one = predictions("en-de", metrics=("bleux",))

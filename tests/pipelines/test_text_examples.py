@@ -112,9 +112,9 @@ def test_characters_and_casing_of_two_texts(features):
     assert list(split.columns) == list(examples.axes)
     assert {k: c.axis for k, c in split.columns.items()} == examples.axes
     texts = tf.constant(FIRST), tf.constant(SECOND)
-    first, second = ({k: v[:4] for k, v in x.items()} for x in map(
-        encoder.of_texts, texts
-    ))
+    first, second = (
+        {k: v[:4] for k, v in x.items()} for x in map(encoder.of_texts, texts)
+    )
     if features is TWO_AXES:
         second = encoder.of_texts(texts[1])
         for part in parts:

@@ -105,9 +105,7 @@ def test_half_a_surrogate_pair_does_not_stop_us(tmp_path):
         b'{"text": "a \\ud83d b", "label": 0}\n{"text": "\\ud83d\\ude00", '
         b'"label": 1}'
     )
-    layout = Layout(
-        "jsonl", {"text": "text", "label": "label"}, header=False
-    )
+    layout = Layout("jsonl", {"text": "text", "label": "label"}, header=False)
     source = TextFileSource(
         {"train": str(path)}, {"train": layout}, ClassTarget()
     )

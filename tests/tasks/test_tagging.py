@@ -59,7 +59,10 @@ def test_tags_of_words(tmp_path):
     columns = {"tags": 1}
     words = task(tmp_path, columns=columns, train=2 * TRAIN)
     assert words.labels == ("NNP", "PRP", "VBD")
-    assert (words.settings["scheme"], words.metrics) == ("", ("token_accuracy",))
+    assert (words.settings["scheme"], words.metrics) == (
+        "",
+        ("token_accuracy",),
+    )
     assert rows(words, "test")[1] == ("Ann", "NNP")
     # The tags of spans, taken for tags of words.
     words = task(tmp_path, scheme="none", train=2 * TRAIN)
@@ -288,7 +291,12 @@ def test_our_corpora_are_tasks(corpora):
     names = ["conll2000", "conll2003", "ud_pos", "ud_pos/xpos"]
     tasks = resolve(names, *corpora)
     assert [task.name for task in tasks] == ["chunk", "ner", "upos", "xpos"]
-    assert [task.settings["scheme"] for task in tasks] == ["iob2", "iob2", "", ""]
+    assert [task.settings["scheme"] for task in tasks] == [
+        "iob2",
+        "iob2",
+        "",
+        "",
+    ]
     assert rows(tasks[1], "train")[1] == ("Bonn Paris", "B-LOC B-LOC")
     assert "B-PER" not in tasks[1].labels
     group = group_of("conll2003/chunk", *corpora)

@@ -63,7 +63,10 @@ def check(texts, max_length, join=joined):
         expected = reference(list(together), max_length, SEPARATOR)
         assert found["tokens"][row].numpy().tolist() == expected
         characters = reference(
-            [[[t + n for n in range(WIDTH)] for t in text] for text in together],
+            [
+                [[t + n for n in range(WIDTH)] for t in text]
+                for text in together
+            ],
             max_length,
             [0] * WIDTH,
         )

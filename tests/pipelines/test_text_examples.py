@@ -1,5 +1,6 @@
 """What sharing schemes read of declared features: texts on their axes."""
 
+import itertools
 import types
 
 import numpy as np
@@ -111,32 +112,24 @@ def test_characters_and_casing_of_two_texts(features):
     examples = TextExamples(encoder, features)
     assert list(split.columns) == list(examples.axes)
     assert {k: c.axis for k, c in split.columns.items()} == examples.axes
-    texts = tf.constant(FIRST), tf.constant(SECOND)
-    first, second = (
-        {k: v[:4] for k, v in x.items()} for x in map(encoder.of_texts, texts)
-    )
-    if features is TWO_AXES:
-        second = encoder.of_texts(texts[1])
-        for part in parts:
-            mine = split.columns[part]
-            other = split.columns[f"text_pair_{part}"]
-            for row in range(3):
-                assert mine[row].tolist() == first[part][row].numpy().tolist()
-                assert other[row].tolist() == second[part][row].numpy().tolist()
-    else:
-        assert list(split.columns) == [*parts, "label"]
-        places = [3, 0, 2]  # of the separators
-        for row, place in enumerate(places):
-            for part in parts:
-                column = split.columns[part][row].tolist()
-                whole = [first[part][row].numpy().tolist()]
-                whole += [second[part][row].numpy().tolist()]
-                assert column[:place] == whole[0][:place]
-                behind = column[place + 1 :]
-                assert behind == whole[1][: len(behind)]
-            assert split.columns["tokens"][row][place] == encoder.separator
-            assert split.columns["characters"][row][place].tolist() == [0] * 4
-            assert split.columns["casing"][row][place] == 0
+    first = encoder.of_texts(tf.constant(FIRST))
+    second = encoder.of_texts(tf.constant(SECOND))
+    # Where the second text begins, behind its separator.
+    places = [3, 0, 2]
+    for row, part in itertools.product(range(3), parts):
+        column = split.columns[part][row].tolist()
+        texts = [one[part][row].numpy().tolist() for one in (first, second)]
+        if features is TWO_AXES:
+            other = split.columns[f"text_pair_{part}"][row].tolist()
+            assert [column, other] == texts
+            continue
+        place = places[row]
+        between = {"tokens": encoder.separator, "characters": [0] * 4}
+        behind = column[place + 1 :]
+        assert column[:place] == texts[0][:place]
+        assert column[place] == between.get(part, 0)
+        assert behind == texts[1][: len(behind)]
+        assert len(column) == [6, 2, 3][row]
     for part in parts[1:]:
         assert split.columns[part].values.dtype == np.uint8
     assert split.columns["characters"].values.shape[1:] == (4,)

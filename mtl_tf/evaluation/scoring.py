@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core import files
+from mtl_tf.core.task_types import DEFAULT
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +44,7 @@ class TaskPredictions:
     labels: Sequence[Any] | np.ndarray
     predictions: Sequence[Any] | np.ndarray
     class_names: Sequence[str]
-    type: str = "classification"
+    type: str = DEFAULT
     metrics: Sequence[str] = ("accuracy", "macro_f1")
     losses: Sequence[float] | np.ndarray | None = None
     clean: Sequence[bool] | np.ndarray | None = None

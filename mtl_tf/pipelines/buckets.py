@@ -113,7 +113,8 @@ def make_boundaries(
         Increasing boundaries.
 
     Raises:
-        ConfigError: the boundaries do not increase, or a text is longer.
+        ConfigError: the boundaries do not increase or are of another number
+            of axes, or a text is longer.
     """
     several = np.ndim(lengths) == 2
     if isinstance(buckets, (int, float)):
@@ -121,6 +122,12 @@ def make_boundaries(
             return choose_boxes(lengths, buckets, multiple or 4)
         return choose_boundaries(lengths, buckets, max_length, multiple or 8)
     boundaries = check_boundaries(buckets)
+    width = np.shape(boundaries)[1:]
+    if width and width != np.shape(lengths)[1:]:
+        raise ConfigError(
+            f"pipeline.buckets has {width[0]} lengths in each bucket, but the "
+            f"examples have {np.size(lengths[0])}: {', '.join(axes)}"
+        )
     if several:
         return _check_boxes(boundaries, lengths, axes)
     longest = int(_cut(lengths, max_length).max())
@@ -160,7 +167,8 @@ def check_boundaries(boundaries: Boundaries) -> list:
         values = np.array(list(boundaries), np.float64)
     except (TypeError, ValueError):
         values = np.zeros([0])
-    right = values.size and values.ndim <= 2
+    # A list of one length each is neither of the two.
+    right = values.size and values.ndim <= 2 and values.shape[1:] != (1,)
     if right:
         sides = values.reshape(len(values), -1)
         steps = np.diff(sides, axis=0, prepend=0)

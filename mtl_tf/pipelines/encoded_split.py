@@ -119,13 +119,20 @@ def alike(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
 
     Args:
         splits: one a task.
+
+    Raises:
+        ValueError: a column is on different time axes.
     """
     models: dict[str, Column] = {}
     for split in splits:
         for name, column in split.columns.items():
             known = models.setdefault(name, column)
-            if column.values.shape[1:] > known.values.shape[1:]:
-                models[name] = column
+            if column.axis != known.axis:
+                raise ValueError(
+                    f"{name} is on the time axis {column.axis!r} in task "
+                    f"{split.name}, but on {known.axis!r} in another"
+                )
+            models[name] = _wider(known, column)
     order = _axes_first(models)
     return [
         EncodedSplit(
@@ -134,6 +141,14 @@ def alike(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
         )
         for split in splits
     ]
+
+
+def _wider(first: Column, second: Column) -> Column:
+    """The shape of both, of no rows: the larger size of each fixed axis."""
+    inner = np.maximum(first.values.shape[1:], second.values.shape[1:])
+    offsets = None if first.offsets is None else np.zeros([1], np.int64)
+    dtype = np.result_type(first.values, second.values)
+    return Column(np.zeros([0, *inner], dtype), offsets, first.axis)
 
 
 def _axes_first(columns: Mapping[str, Column]) -> list[str]:

@@ -107,10 +107,12 @@ def build_encoder(
     casing = text_config["casing"]
     characters = _character_encoder(tasks, text_config["characters"], tokenizer)
 
+    specials = _specials(tasks)
     tokenizer = learnt_tokenizer(
         tokenizer,
         _training(tasks, tokenizer, _as_texts),
         text_config["max_size"],
+        len(first_tokens(specials)),
     )
     read_words = casing or characters
 
@@ -121,7 +123,6 @@ def build_encoder(
             found = tokenizer(texts)
         return found[:, :max_length] if max_length else found
 
-    specials = _specials(tasks)
     if tokenizer.pieces:
         words = [*first_tokens(specials), *tokenizer.pieces]
         vocabulary = Vocabulary(words)

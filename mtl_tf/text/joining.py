@@ -43,7 +43,10 @@ def joined(
 def _cut_longest_first(
     lengths: Sequence[tf.Tensor], room: int
 ) -> list[tf.Tensor]:
-    """How many tokens of each text stay: all at most as many, if one is cut.
+    """How many tokens of each text stay.
+
+    Texts that are cut keep equally many tokens, earlier ones maybe one more,
+    and all others have at most as many.
 
     Args:
         lengths: int64 [n] of each text.
@@ -60,7 +63,8 @@ def _cut_longest_first(
     kept = [tf.minimum(length, limit) for length in lengths]
     spare = room - tf.add_n(kept)
     for place, length in enumerate(lengths):
-        more = tf.minimum(spare, length - kept[place])
+        # There is less to spare than texts that are cut: a token each.
+        more = tf.minimum(tf.minimum(spare, length - kept[place]), 1)
         kept[place] += more
         spare -= more
     return kept
@@ -70,7 +74,7 @@ def _concatenated(
     parts: Sequence[tf.RaggedTensor], kept: Sequence[tf.Tensor], between: int
 ) -> tf.RaggedTensor:
     rows = parts[0].nrows()
-    inner = parts[0].flat_values.shape[1:]
+    inner = parts[0].flat_values.shape[1:].as_list()
     shape = tf.concat([[rows], tf.constant(inner, rows.dtype)], 0)
     filled = tf.cast(tf.fill(shape, between), parts[0].dtype)
     separator = tf.RaggedTensor.from_row_lengths(

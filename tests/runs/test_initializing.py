@@ -10,7 +10,8 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.runs import initializing, training_run
-from mtl_tf.runs.systems import multi_target, sharing
+from mtl_tf.runs.systems import sharing
+from mtl_tf.runs.systems.multi_target import SYSTEM as TRANSLATION
 from mtl_tf.text.characters import CharacterEncoder
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import WhitespaceTokenizer
@@ -104,13 +105,13 @@ def test_translation_takes_encoder_and_decoders_by_word():
     ]
     known, drawn = map(values, models)
     source = initializing.Source(
-        "x", known, ["en-de", "en-fr"], multi_target.SYSTEM.words_of(there), 3
+        "x", known, ["en-de", "en-fr"], TRANSLATION.words_of(there), 3
     )
     report = initializing.initialize(
         models[1],
         source,
         ["en-cs", "en-de"],
-        multi_target.SYSTEM.words_of(here),
+        TRANSLATION.words_of(here),
     )
     got = values(models[1])
     # Special tokens first, then the words.

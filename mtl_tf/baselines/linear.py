@@ -228,8 +228,10 @@ def _predict(model: Any, rows: Any) -> np.ndarray:
     return model.predict(rows)
 
 
-def _labels(task: Task, split: EncodedSplit) -> np.ndarray:
-    return split.columns[task.features[-1].name].values
+def _labels(split: EncodedSplit) -> np.ndarray:
+    """The only column without a time axis."""
+    dense = [c for c in split.columns.values() if c.offsets is None]
+    return dense[0].values
 
 
 def _predictions(
@@ -240,7 +242,7 @@ def _predictions(
         type=task.type,
         class_names=task.labels,
         metrics=task.metrics,
-        labels=_labels(task, split),
+        labels=_labels(split),
         predictions=predicted,
         **extra,
     )

@@ -175,25 +175,45 @@ class TextReader:
 def _fields(
     value: Any, line: str, where: str
 ) -> tuple[dict[str, str | list[str]], str]:
-    """The fields of a JSON object beside its task, and that, or ""."""
-    fields = dict(value) if isinstance(value, dict) else {}
-    task = fields.pop("task", "") or ""
-    if not fields:
+    """The fields of a JSON object beside its task, and that, or "".
+
+    Fields that are neither strings nor lists of strings are left out.
+    """
+    known = value if isinstance(value, dict) else {}
+    task = known.get("task") or ""
+    if not isinstance(task, str):
+        raise DataError(f"{where}: task must be a string, got {task!r}")
+    for name, is_right, rule in _RULES:
+        if name in known and not is_right(known[name]):
+            raise DataError(
+                f"{where}: {name} must be {rule}, got {known[name]!r:.80}"
+            )
+    fields = {
+        name: content
+        for name, content in known.items()
+        if name != "task" and (_is_string(content) or _are_strings(content))
+    }
+    if not fields or {"text", "tokens"} <= set(fields):
         raise DataError(
             f'{where}: must be an object such as {{"text": "...", "task": '
             f'"..."}} or {{"tokens": ["...", ...], "task": "..."}}, got '
             f"{line[:80]}"
         )
-    if not isinstance(task, str):
-        raise DataError(f"{where}: task must be a string, got {task!r}")
-    for name, content in fields.items():
-        items = content if isinstance(content, list) else [content]
-        if not all(isinstance(item, str) for item in items):
-            raise DataError(
-                f"{where}: {name} must be a string or a list of strings, got "
-                f"{content!r:.80}"
-            )
     return fields, task
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_string, value))
+
+
+_RULES = (
+    ("text", _is_string, "a string"),
+    ("tokens", _are_strings, "a list of strings"),
+)
 
 
 def _is_file(stream: BinaryIO) -> bool:

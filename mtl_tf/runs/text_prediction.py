@@ -24,8 +24,9 @@ def features_of(task: TaskDict) -> tuple[Feature, ...]:
 class TextPrediction(PredictionType):
     """Predictions of examples that are texts, with a target each.
 
-    A mapping of the text features is an example; so is a string where there
-    is one text, and a list of strings where there are several.
+    A mapping with the text features is an example, whatever else it has; so
+    is a string where there is one text, and a list of strings where there are
+    several.
     """
 
     outputs = {"prediction": False, "scores": False, "loss": False}
@@ -34,17 +35,15 @@ class TextPrediction(PredictionType):
         """See `PredictionType.fields_of`."""
         names = [feature.name for feature in inputs(features_of(task))]
         if isinstance(value, Mapping):
-            fields = {name: value.get(name) for name in names}
-            extra = set(value) - set(names)
+            given = [value.get(name) for name in names]
         elif isinstance(value, str) or len(names) == 1:
-            fields, extra = {names[0]: value}, set()
+            given = [value]
         else:
-            fields, extra = dict(zip(names, value)), set()
-            extra |= {"more"} if len(value) > len(names) else set()
-        right = len(fields) == len(names) and not extra
-        if not right or not all(isinstance(v, str) for v in fields.values()):
+            given = list(value)
+        right = len(given) == len(names)
+        if not right or not all(isinstance(text, str) for text in given):
             raise TypeError(self._rule(task, names, value))
-        return fields
+        return dict(zip(names, given))
 
     def _rule(self, task: TaskDict, names: Sequence[str], value: Any) -> str:
         if len(names) == 1:

@@ -38,7 +38,12 @@ class Run:
         self.calls = []
 
     def predict(self, task, texts, batch_size=64):
-        self.calls.append((task, list(texts), batch_size))
+        # Programs give fields; of these runs each example has one.
+        texts = [
+            next(iter(text.values())) if isinstance(text, dict) else text
+            for text in texts
+        ]
+        self.calls.append((task, texts, batch_size))
         answer = {
             TAGGING["name"]: self._tagged,
             TRANSLATION["name"]: self._translated,

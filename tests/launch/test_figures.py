@@ -109,7 +109,7 @@ def test_figures_of_translation(translation_run, tmp_path, capsys):
         (["--figure=attention", "--text=no"], "is the figure alignment"),
         (
             ["--figure=fusion_gate", "--text=no", "--task=xx-aa"],
-            "of the kind 'translation'",
+            "of the type 'translation'",
         ),
         (["--figure=score_curves", "--metric=blue"], "did you mean 'bleu'"),
         (["--figure=score_curves", "--output=x.md"], "x.md must end with"),

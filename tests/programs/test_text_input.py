@@ -18,7 +18,7 @@ def read(content, form="text", size=64):
 
 
 def texts(content, form="text"):
-    return [item.text for item in read(content, form)[0]]
+    return [item.fields["text"] for item in read(content, form)[0]]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_utf_16_is_no_text_to_predict_from(encoding):
 def test_undecodable_bytes_are_replaced_and_counted():
     genuine = "\ufffd".encode()
     items, reader = read(b"caf\xe9\n" + genuine + b"\xff\xfe\n")
-    assert [item.text for item in items] == ["caf\ufffd", "\ufffd" * 3]
+    assert [item.fields["text"] for item in items] == ["caf\ufffd", "\ufffd" * 3]
     assert reader.replaced == 3
 
 
@@ -87,7 +87,7 @@ def test_a_pipe_is_read_as_texts_arrive():
         for content, expected in ((b"a\n", ["a"]), (b"b\nc\n", ["b", "c"])):
             w.write(content)
             w.flush()
-            assert [item.text for item in next(batches)] == expected
+            assert [item.fields["text"] for item in next(batches)] == expected
         assert give_up.is_alive()
         give_up.cancel()
 
@@ -95,12 +95,12 @@ def test_a_pipe_is_read_as_texts_arrive():
 def test_jsonl():
     content = b'{"text": "a", "task": "books", "id": 3}\n\n{"text": "b"}\n \n'
     items, _ = read(content, "jsonl")
-    assert [(i.text, i.task) for i in items] == [("a", "books"), ("b", "")]
+    assert [(i.fields["text"], i.task) for i in items] == [("a", "books"), ("b", "")]
 
 
 def test_half_a_surrogate_pair_is_replaced():
     items, reader = read(b'{"text": "a\\ud800b \\ud83d\\ude00"}', "jsonl")
-    assert items[0].text == "a\ufffdb \U0001f600"
+    assert items[0].fields["text"] == "a\ufffdb \U0001f600"
     assert reader.replaced == 1
 
 
@@ -115,7 +115,7 @@ def test_half_a_surrogate_pair_is_replaced():
         ('{"text": "a", "task": 3}', "in:2: task must be a string, got 3"),
         ('{"text": "a", "tokens": []}', "in:2: must be an object such as"),
         ('{"tokens": "a"}', "in:2: tokens must be a list of strings, got 'a'"),
-        ('{"tokens": ["a", 3]}', "in:2: a token must be a string, got 3"),
+        ('{"tokens": ["a", 3]}', "in:2: tokens must be a list of strings, got"),
         ("[" * 100_000, "in:2: not JSON"),
     ],
 )
@@ -129,7 +129,7 @@ def test_wrong_jsonl(line, message):
 def test_sentences_of_columns():
     content = b"\xef\xbb\xbfa x\r\n\xff\ty\n\n-DOCSTART- O\n\r\n\n c\n"
     items, reader = read(content, "conll")
-    assert [item.tokens for item in items] == [("a", "\ufffd"), ("c",)]
+    assert [item.fields["tokens"] for item in items] == [["a", "\ufffd"], ["c"]]
     assert [item.where for item in items] == ["in:1", "in:7"]
     assert reader.replaced == 1
     sizes = [

@@ -61,11 +61,10 @@ class TagPrediction(PredictionType):
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
         """A text, or tokens; also in a mapping of `text` or `tokens`."""
-        if isinstance(value, Mapping) and len(value) == 1:
-            (name, inner), *_ = value.items()
-            if name == "tokens" and not isinstance(inner, str):
-                return {"tokens": _given(inner)}
-            value = inner if name == "text" else value
+        if isinstance(value, Mapping):
+            if "tokens" in value:
+                return {"tokens": _given(value["tokens"])}
+            value = value.get("text")
         if isinstance(value, str):
             return {"text": value}
         return {"tokens": _given(value)}

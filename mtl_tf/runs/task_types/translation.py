@@ -40,8 +40,8 @@ class TranslationPrediction(PredictionType):
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
         """A source, also in a mapping of `text`."""
-        if isinstance(value, Mapping) and set(value) == {"text"}:
-            value = value["text"]
+        if isinstance(value, Mapping):
+            value = value.get("text")
         if not isinstance(value, str):
             raise TypeError(f"a source must be a string, got {value!r:.60}")
         return {"text": value}

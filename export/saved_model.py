@@ -129,7 +129,8 @@ def _models(run: Any) -> list:
         path = run.weights_for(task["name"])
         if path not in by_weights:
             # Whatever it was trained in, an export computes in float32.
-            config = {**run.config, "training": {}}
+            training = {**run.config["training"], "mixed_precision": "float32"}
+            config = {**run.config, "training": training}
             copy = build(config, run.encoder, run.tasks)
             copy.set_weights(run.model.get_weights())
             by_weights[path] = copy

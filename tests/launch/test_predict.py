@@ -320,6 +320,8 @@ def test_flags_of_the_search_reach_the_run(translator, files):
 
 
 def test_only_translations_are_lines(translator, files):
-    with pytest.raises(ConfigError, match="in:1: the task books .* is written as jsonl, not"):
+    with pytest.raises(
+        ConfigError, match="in:1: the task books .* is written as jsonl, not"
+    ):
         files.call(b"a", "--task=books", "--output_format=text")
     assert not files.output.exists()

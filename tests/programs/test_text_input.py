@@ -56,7 +56,10 @@ def test_utf_16_is_no_text_to_predict_from(encoding):
 def test_undecodable_bytes_are_replaced_and_counted():
     genuine = "\ufffd".encode()
     items, reader = read(b"caf\xe9\n" + genuine + b"\xff\xfe\n")
-    assert [item.fields["text"] for item in items] == ["caf\ufffd", "\ufffd" * 3]
+    assert [item.fields["text"] for item in items] == [
+        "caf\ufffd",
+        "\ufffd" * 3,
+    ]
     assert reader.replaced == 3
 
 
@@ -95,7 +98,10 @@ def test_a_pipe_is_read_as_texts_arrive():
 def test_jsonl():
     content = b'{"text": "a", "task": "books", "id": 3}\n\n{"text": "b"}\n \n'
     items, _ = read(content, "jsonl")
-    assert [(i.fields["text"], i.task) for i in items] == [("a", "books"), ("b", "")]
+    assert [(i.fields["text"], i.task) for i in items] == [
+        ("a", "books"),
+        ("b", ""),
+    ]
 
 
 def test_half_a_surrogate_pair_is_replaced():

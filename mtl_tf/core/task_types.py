@@ -12,7 +12,12 @@ from typing import Any
 
 from mtl_tf.core.names import look_up
 
-NAMES = ("classification", "tagging", "translation")
+NAMES = (
+    "classification",
+    "multi_label",
+    "tagging",
+    "translation",
+)
 #: The type of a task that does not say its own.
 DEFAULT = NAMES[0]
 

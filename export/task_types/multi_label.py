@@ -1,0 +1,62 @@
+"""Multi-label: the labels above their thresholds, and all probabilities."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.runs.task_types.multi_label import thresholds_of
+
+from ..serving import ServedLabels, ServedTexts, Tensors
+
+
+class ServedMultiLabel(ServedTexts, ServedLabels):
+    """Multi-label classification.
+
+    Its signatures return [batch, labels] of each label: `classes`, its name;
+    `scores`, its probability; and `labels`, its name where the score reaches
+    the label's threshold, else "".
+    """
+
+    def __init__(self, run, models, tasks):
+        super().__init__(run, models, tasks)
+        table = np.full((len(run.tasks), self.width), 2.0, np.float32)
+        for task in tasks:
+            own = thresholds_of(run.tasks[task])
+            table[task, : len(own)] = own
+        self._thresholds = tf.constant(table)
+
+    def nothing(self, features: Tensors) -> Tensors:
+        """Zeros."""
+        rows = tf.shape(features["tokens"])[0]
+        return {"scores": tf.zeros([rows, self.width])}
+
+    def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
+        """Scores [batch, width]."""
+        scores = tf.cast(outputs["scores"][0], tf.float32)
+        return {"scores": scores[:, : self.width]}
+
+    def answer(self, found, beside, number, task=None) -> Tensors:
+        """Names and scores of labels."""
+        del beside
+        classes = self.classes_of(number, task)
+        scores = found["scores"][:, : classes.shape[1]]
+        limits = tf.gather(self._thresholds, tf.maximum(number, 0))
+        chosen = scores >= limits[:, : classes.shape[1]]
+        return {
+            "labels": tf.where(chosen & (number >= 0)[:, None], classes, ""),
+            "scores": scores,
+            "classes": classes,
+        }
+
+    @classmethod
+    def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
+        """`labels`, and `scores` by label."""
+        return {
+            "labels": [label for label in outputs["labels"] if label],
+            "scores": dict(zip(outputs["classes"], outputs["scores"])),
+        }
+
+
+TYPE = ServedMultiLabel

@@ -1,0 +1,141 @@
+"""Multi-label: F1 over all labels and by label, average precision."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.evaluation.scoring import (
+    Scorer,
+    Scoring,
+    TaskPredictions,
+    check_length,
+)
+
+
+def _f1(labels: np.ndarray, predictions: np.ndarray, axis: int | None):
+    """F1 over all cells, or of each label; 0 where nothing is to be found."""
+    right = np.sum(labels & predictions, axis=axis)
+    marked = np.sum(labels, axis=axis) + np.sum(predictions, axis=axis)
+    return 2.0 * right / np.maximum(marked, 1)
+
+
+def micro_f1(labels, predictions, scores) -> float:
+    """F1 over the decisions on all labels of all examples."""
+    del scores
+    return 100.0 * float(_f1(labels, predictions, None))
+
+
+def macro_f1(labels, predictions, scores) -> float:
+    """The mean of the labels' F1; a label that nobody has counts 0."""
+    del scores
+    return 100.0 * float(np.mean(_f1(labels, predictions, 0)))
+
+
+def subset_accuracy(labels, predictions, scores) -> float:
+    """Percentage of examples all of whose labels are right."""
+    del scores
+    return 100.0 * float(np.mean(np.all(labels == predictions, axis=1)))
+
+
+def average_precision(labels, predictions, scores) -> float:
+    """The mean over labels of the area below precision against recall.
+
+    Of the labels that at least one example has. The area of a label is the
+    sum of its precisions at each threshold, weighted by the gains in recall
+    (as scikit-learn has it); it needs no threshold of its own.
+    """
+    del predictions
+    found = [
+        _area(labels[:, n], scores[:, n])
+        for n in range(labels.shape[1])
+        if labels[:, n].any()
+    ]
+    return 100.0 * float(np.mean(found)) if found else 0.0
+
+
+def _area(labels: np.ndarray, scores: np.ndarray) -> float:
+    order = np.argsort(-scores, kind="stable")
+    ranked, values = labels[order], scores[order]
+    # Examples of equal scores come at one threshold.
+    ends = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
+    right = np.cumsum(ranked)[ends]
+    precision = right / (ends + 1)
+    gained = np.diff(right, prepend=0) / right[-1]
+    return float(np.sum(precision * gained))
+
+
+METRICS: dict[str, Callable[..., float]] = {
+    "micro_f1": micro_f1,
+    "macro_f1": macro_f1,
+    "average_precision": average_precision,
+    "subset_accuracy": subset_accuracy,
+}
+
+
+class LabelSetScorer(Scorer):
+    """Scores examples that have any number of labels each."""
+
+    def __init__(self, task: TaskPredictions):
+        self._metrics = {name: METRICS[name] for name in task.metrics}
+        self._names = list(task.class_names)
+        width = len(self._names)
+        self._labels, self._predictions = (
+            np.asarray(part)[:, :width].astype(bool)
+            if len(part)
+            else np.zeros([0, width], bool)
+            for part in (task.labels, task.predictions)
+        )
+        self.size = len(self._labels)
+        check_length(task.name, "predictions", self._predictions, self.size)
+        scores = task.scores if task.scores is not None else self._predictions
+        self._scores = np.asarray(scores, np.float64)
+        if self.size:
+            self._scores = self._scores[:, :width]
+        check_length(task.name, "scores", self._scores, self.size)
+
+    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+        """See `Scorer.part`."""
+        parts = (self._labels, self._predictions, self._scores)
+        parts = [part[chosen] for part in parts]
+        examples = len(parts[0])
+        return {"examples": examples} | {
+            name: metric(*parts) if examples else None
+            for name, metric in self._metrics.items()
+        }
+
+    def details(self) -> dict[str, Any]:
+        """Precision, recall and F1 of each label."""
+        right = np.sum(self._labels & self._predictions, axis=0)
+        marked = np.sum(self._predictions, axis=0)
+        support = np.sum(self._labels, axis=0)
+        f1 = _f1(self._labels, self._predictions, 0)
+        return {
+            "types": {
+                name: {
+                    "precision": 100.0 * float(right[n] / max(marked[n], 1)),
+                    "recall": 100.0 * float(right[n] / max(support[n], 1)),
+                    "f1": 100.0 * float(f1[n]),
+                    "support": int(support[n]),
+                }
+                for n, name in enumerate(self._names)
+            }
+        }
+
+
+class LabelSetScoring(Scoring):
+    """Any number of labels for each example."""
+
+    scorer = LabelSetScorer
+    titles = {
+        "micro_f1": "micro F1",
+        "average_precision": "average precision",
+        "subset_accuracy": "subset accuracy",
+    }
+
+    def shown(self, task: TaskPredictions, value: Any) -> list[str]:
+        """The labels' names."""
+        return [name for name, has in zip(task.class_names, value) if has]
+
+
+TYPE = LabelSetScoring()

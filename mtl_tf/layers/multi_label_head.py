@@ -1,0 +1,86 @@
+"""The output layer of multi-label tasks."""
+
+from collections.abc import Sequence
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.layers.base import (
+    StackedLayer,
+    check_label_counts,
+    own_labels,
+)
+from mtl_tf.layers.task_dense import TaskDense
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class MultiLabelHead(StackedLayer):
+    """Scores each label of a text: `sigmoid(W^(k) h + b^(k))` for task k.
+
+    The loss is the mean binary cross-entropy over the labels of the task
+    ("binary relevance"; Read et al. 2011, section 2). Tasks may have unequal
+    numbers of labels C_k: all are given the largest, C, and the places behind
+    a task's own labels get the score 0.
+
+    Args:
+        label_counts: the number of labels of each task.
+        init: see `base.check_init`.
+
+    Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
+        a batch with "task" int32 `[G]` and maybe "labels" `[G, B, C]`, 1 for
+        each label that a text has and 0 for the others.
+    Output shape: a dictionary of "logits" and "scores" float32 `[G, B, C]`,
+        "prediction" int32 `[G, B, C]`, 1 where the score is above a half, and,
+        if there are labels, "loss" float32 `[G, B]`.
+    Masking: none; padding rows get a loss too, which their weight removes.
+
+    Example:
+        ```python
+        head = MultiLabelHead([3, 12])
+        output = head({"summary": summary}, {"task": tf.constant([1])})
+        ```
+    """
+
+    # What it reads of a scheme's outputs.
+    reads = "summary"
+
+    def __init__(self, label_counts: Sequence[int], **kwargs):
+        super().__init__(**kwargs)
+        self.label_counts = check_label_counts(label_counts)
+        self.dense = TaskDense(
+            max(self.label_counts),
+            len(self.label_counts),
+            init=self.init,
+            dtype=self.dtype_policy,
+            name="dense",
+        )
+
+    def build(self, input_shape, *_):
+        """Makes the weights for `{"summary": [G, B, H]}`."""
+        self.dense.build(input_shape["summary"])
+        self.built = True
+
+    def call(self, encoded, batch):
+        """Scores a batch."""
+        task = batch["task"]
+        logits = tf.cast(self.dense(encoded["summary"], task), tf.float32)
+        own = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
+        # Its sigmoid is exactly 0, and no gradient is NaN.
+        logits = tf.where(own, logits, -1e9)
+        output = {
+            "logits": logits,
+            "scores": tf.sigmoid(logits),
+            "prediction": tf.cast(logits > 0, tf.int32),
+        }
+        if "labels" in batch:
+            losses = tf.nn.sigmoid_cross_entropy_with_logits(
+                tf.cast(batch["labels"], tf.float32), tf.where(own, logits, 0.0)
+            )
+            losses = tf.where(own, losses, 0.0)
+            count = tf.reduce_sum(tf.cast(own, tf.float32), -1)
+            output["loss"] = tf.reduce_sum(losses, -1) / count
+        return output
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {"label_counts": self.label_counts}

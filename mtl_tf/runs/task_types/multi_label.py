@@ -1,0 +1,112 @@
+"""Multi-label: the labels above their thresholds, and all probabilities."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.runs.prediction_type import (
+    Outputs,
+    Prediction,
+    TaskDict,
+    as_json,
+)
+from mtl_tf.runs.text_prediction import TextPrediction
+
+_HALF = 0.5
+
+
+def as_text(prediction: Mapping[str, Any]) -> str:
+    """The labels as a line, with commas between them."""
+    return f"{','.join(prediction['labels'])}\n"
+
+
+class LabelSetPrediction(TextPrediction):
+    """`labels`, those whose `scores` are at least their thresholds.
+
+    Thresholds are those of the best F1 of each label on the validation
+    examples; `fitted.json` has them, by label. A label that no validation
+    example has keeps 0.5.
+    """
+
+    fits = True
+    forms = {"jsonl": as_json, "text": as_text}
+
+    def fit(self, task: TaskDict, targets: Any, outputs: Outputs) -> dict:
+        """`thresholds` by label."""
+        scores, labels = np.asarray(outputs["scores"]), np.asarray(targets)
+        return {
+            "thresholds": {
+                name: best_threshold(labels[:, n] > 0, scores[:, n])
+                for n, name in enumerate(task["labels"])
+            }
+        }
+
+    def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
+        """The predictions by thresholds; without them by 0.5."""
+        scores = np.asarray(outputs["scores"])[:, : len(task["labels"])]
+        chosen = scores >= thresholds_of(task)
+        return {**outputs, "scores": scores, "prediction": chosen.astype(int)}
+
+    def prediction(
+        self, task: TaskDict, outputs: Outputs, number: int
+    ) -> dict[str, Any]:
+        """See `TextPrediction.prediction`."""
+        chosen, scores = outputs["prediction"][number], outputs["scores"]
+        labels = task["labels"]
+        return {
+            "labels": [name for name, has in zip(labels, chosen) if has],
+            "scores": {n: float(s) for n, s in zip(labels, scores[number])},
+        }
+
+    def scored(
+        self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
+    ) -> dict[str, Any]:
+        """See `PredictionType.scored`."""
+        names = task["labels"]
+        return {
+            "labels": targets,
+            "predictions": [
+                [int(name in one["labels"]) for name in names]
+                for one in predictions
+            ],
+            "scores": [
+                [one["scores"][name] for name in names] for one in predictions
+            ],
+        }
+
+
+def thresholds_of(task: TaskDict) -> np.ndarray:
+    """The threshold of each label of a task, float32 [labels]."""
+    found = task.get("thresholds", {})
+    values = [found.get(name, _HALF) for name in task["labels"]]
+    return np.array(values, np.float32)
+
+
+def best_threshold(labels: np.ndarray, scores: np.ndarray) -> float:
+    """The threshold of the best F1 of a label.
+
+    Args:
+        labels: bool [n].
+        scores: float [n].
+
+    Returns:
+        A number half-way between two scores, so that none is near it; of
+        equal F1 the one nearest to 0.5, which is also returned where no
+        example has the label.
+    """
+    if not labels.any():
+        return _HALF
+    order = np.argsort(-scores, kind="stable")
+    values = scores[order].astype(np.float64)
+    # Each cut is behind the last of equal scores.
+    cuts = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
+    right = np.cumsum(labels[order])[cuts]
+    f1 = 2.0 * right / (cuts + 1 + labels.sum())
+    below = np.append(values[cuts[:-1] + 1], 0.0)
+    edges = (values[cuts] + below) / 2
+    best = edges[f1 >= f1.max() - 1e-12]
+    return float(best[np.argmin(np.abs(best - _HALF))])
+
+
+TYPE = LabelSetPrediction()

@@ -1,0 +1,154 @@
+"""Multi-label classification: any number of labels of a whole text."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.tasks import fields
+from mtl_tf.tasks.features import LABELS, Feature
+from mtl_tf.tasks.prepared import LABEL_KINDS, Wanted, class_names
+from mtl_tf.tasks.task_type import Entry, Metric
+from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
+from mtl_tf.tasks.text_task_type import TextTaskType
+
+
+class LabelSet(TextTarget):
+    """A set of labels: a cell of them, or a JSON list; of TFDS a sequence.
+
+    Args:
+        given: names of the labels in their order; None takes those of a
+            sequence of ClassLabel, or those of the training split, sorted.
+        separator: what stands between the labels of a cell.
+    """
+
+    name = "labels"
+    dtype = np.int64
+
+    def __init__(
+        self, given: Sequence[str] | None = None, separator: str = ","
+    ):
+        super().__init__(given)
+        self._separator = separator
+
+    def parse(self, value: Any, column: str) -> tuple[str, ...]:
+        """The labels, each once; none of an empty cell or list."""
+        if isinstance(value, str):
+            value = value.split(self._separator)
+        right = isinstance(value, list) and all(
+            isinstance(one, (str, int)) and not isinstance(one, bool)
+            for one in value
+        )
+        if not right:
+            raise ValueError(
+                f"{column!r} must be a list of labels, or a string of them "
+                f"with {self._separator!r} between them, found "
+                f"{json.dumps(value)}"
+            )
+        labels = (str(one).strip() for one in value)
+        return tuple(dict.fromkeys(label for label in labels if label))
+
+    def collect(self, values: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+        """The labels, sorted."""
+        return tuple(sorted({label for labels in values for label in labels}))
+
+    def encode(
+        self, value: tuple[str, ...], ids: Mapping[str, int]
+    ) -> list[int]:
+        """1 for each label that is there, 0 for the others."""
+        for label in value:
+            if label not in ids:
+                raise UnknownLabel(label)
+        return [int(label in value) for label in ids]
+
+    def doubts(self, values: Sequence[tuple[str, ...]]) -> list[str]:
+        """Whether no row has more than one label."""
+        if any(len(labels) > 1 for labels in values):
+            return []
+        return [
+            f"no row has more than one label: is {self._separator!r} between "
+            "them (separator), and is the task of the type classification?"
+        ]
+
+    def wanted(self, column: str) -> Wanted:
+        """A sequence of labels."""
+        return Wanted(self.name, column, LABEL_KINDS, 1, "a sequence of labels")
+
+    def names_of(self, feature: Any) -> tuple[str, ...] | None:
+        """The names of a sequence of ClassLabel."""
+        return class_names(getattr(feature, "feature", feature))
+
+    def converter(self, feature: Any, labels: Sequence[str], where: str):
+        """From a sequence of ClassLabel's numbers to 1 and 0."""
+        names = self.names_of(feature)
+        if names is None:
+            return None
+        missing = sorted(set(names) - set(labels))
+        if missing:
+            raise ConfigError(
+                f"labels lacks {', '.join(missing)}, which the {where} has"
+            )
+        ids = tf.constant([list(labels).index(n) for n in names], tf.int64)
+
+        def convert(numbers: tf.Tensor) -> tf.Tensor:
+            chosen = tf.one_hot(tf.gather(ids, numbers), len(labels))
+            return tf.cast(tf.reduce_any(chosen > 0, axis=0), tf.int64)
+
+        return convert
+
+    def from_tensor(self, value: Any) -> tuple[str, ...]:
+        """An array of bytes or integers as labels."""
+        plain = [
+            one.decode("utf-8", "replace")
+            if isinstance(one, bytes)
+            else str(int(one))
+            for one in value
+        ]
+        return self.parse(plain, self.name)
+
+
+class MultiLabel(TextTaskType):
+    """Any number of labels of a whole text.
+
+    Fields of an entry beside those of `TextTaskType`, whose target is the
+    column "labels": `labels`, the names of the labels, and `separator`, what
+    stands between the labels of a cell of csv and tsv (","); of jsonl they
+    may be a list. No labels are none.
+    """
+
+    name = "multi_label"
+    fields = ("labels", "separator")
+    metrics = {
+        "micro_f1": Metric(),
+        "macro_f1": Metric(),
+        "average_precision": Metric(),
+        "subset_accuracy": Metric(),
+    }
+    element = LABELS
+
+    def target(self, entry: Entry) -> LabelSet:
+        """What reads the sets of labels."""
+        separator = fields.text(entry, "separator", ",")
+        if not separator:
+            raise ConfigError("separator must not be empty")
+        return LabelSet(fields.strings(entry, "labels", 1), separator)
+
+    def target_axes(self, labels: Sequence[str]) -> tuple[int, ...]:
+        """A place for each label."""
+        return (len(labels),)
+
+    def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Micro and macro F1, and average precision."""
+        return ("micro_f1", "macro_f1", "average_precision")
+
+    def label_ids(
+        self, features: Iterable[Feature], example: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """The numbers of the labels that the example has."""
+        return np.flatnonzero(example["labels"])
+
+
+TYPE = MultiLabel()

@@ -1,0 +1,200 @@
+"""Multi-label classification: its targets, head, scores and thresholds."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow_datasets as tfds
+from sklearn import metrics as reference
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.layers.multi_label_head import MultiLabelHead
+from mtl_tf.runs.task_types import multi_label as predictions
+from mtl_tf.tasks.checking import check_task
+from mtl_tf.tasks.registry import resolve
+from mtl_tf.tasks.task_types.multi_label import LabelSet
+from tests.layers.layer_testing import run_layer_test
+
+
+def task_of(tmp_path, content, name="train.jsonl", **fields):
+    path = tmp_path / name
+    path.write_text(content)
+    entry = {"name": "topics", "type": "multi_label", **fields}
+    (task,) = resolve([entry | {"files": {"train": str(path)}}])
+    return task
+
+
+def rows(task, split="train"):
+    return [
+        (one["text"].decode(), one["labels"].tolist())
+        for one in task.source.dataset(split).as_numpy_iterator()
+    ]
+
+
+def test_lists_and_cells(tmp_path):
+    lines = [
+        {"text": "a", "labels": ["x", "z"]},
+        {"text": "b", "labels": []},
+        {"text": "c", "labels": "y, x,"},
+    ]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    task = task_of(tmp_path, content)
+    assert task.labels == ("x", "y", "z")
+    expected = [("a", [1, 0, 1]), ("b", [0, 0, 0]), ("c", [1, 1, 0])]
+    # A part is held out for validation: both are of the one file.
+    assert rows(task) == expected
+    table = "text\tlabels\na\tx|z\nb\t\nc\ty|x\n"
+    task = task_of(tmp_path, table, "train.tsv", separator="|")
+    assert rows(task) == expected
+    report = str(check_task(task))
+    assert "(x " in report and "0 unlabelled" in report
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "message"),
+    [
+        ('{"text": "a", "labels": 3}', DataError, "'labels' must be a list of"),
+        ('{"text": "a", "labels": [true]}', DataError, "must be a list of"),
+        ('{"text": "a", "labels": ["x", "w"]}', DataError, "unknown label 'w'"),
+        ('{"text": "a"}', DataError, "no key 'labels'"),
+    ],
+)
+def test_wrong_lines(tmp_path, line, error, message):
+    good = '{"text": "b", "labels": ["x"]}\n'
+    with pytest.raises(error, match=message) as caught:
+        task = task_of(tmp_path, good + line, labels=["x", "y"])
+        rows(task)
+    assert "train.jsonl:2" in str(caught.value)
+
+
+def test_wrong_fields(tmp_path):
+    with pytest.raises(ConfigError, match="separator must not be empty"):
+        task_of(tmp_path, '{"text": "b", "labels": []}\n', separator="")
+    with pytest.raises(ConfigError, match="unknown metric of multi_label"):
+        task_of(
+            tmp_path, '{"text": "b", "labels": ["x"]}\n', metrics=["accuracy"]
+        )
+
+
+def test_a_sequence_of_class_labels():
+    feature = tfds.features.Sequence(tfds.features.ClassLabel(names="pqr"))
+    target = LabelSet()
+    assert target.names_of(feature) == ("p", "q", "r")
+    convert = target.converter(feature, ("r", "q", "p"), "dataset x")
+    assert convert(tf.constant([0, 2], tf.int64)).numpy().tolist() == [1, 0, 1]
+    assert convert(tf.zeros([0], tf.int64)).numpy().tolist() == [0, 0, 0]
+    with pytest.raises(ConfigError, match="labels lacks r, which the data"):
+        target.converter(feature, ("p", "q"), "dataset x")
+
+
+def head_inputs(groups=2, batch=3, units=4):
+    draw = np.random.default_rng(0)
+    summary = tf.constant(draw.normal(size=(groups, batch, units)), tf.float32)
+    labels = tf.constant(draw.integers(0, 2, (groups, batch, 3)), tf.int32)
+    batch = {"task": tf.constant([1, 0][:groups]), "labels": labels}
+    return {"summary": summary}, batch
+
+
+def test_head():
+    encoded, batch = head_inputs()
+    run_layer_test(
+        lambda: MultiLabelHead([3, 2]),
+        [encoded, batch],
+        parameters=2 * (4 * 3 + 3),
+        output_shapes={
+            "logits": (2, 3, 3),
+            "scores": (2, 3, 3),
+            "prediction": (2, 3, 3),
+            "loss": (2, 3),
+        },
+        symbolic=(),
+    )
+
+
+def test_loss_is_the_mean_over_the_tasks_own_labels():
+    encoded, batch = head_inputs()
+    head = MultiLabelHead([3, 2])
+    output = head(encoded, batch)
+    dense = head.dense
+    kernel, bias = (np.array(w) for w in dense.get_weights())
+    for group, (task, count) in enumerate(((1, 2), (0, 3))):
+        x = encoded["summary"][group].numpy()
+        logits = (x @ kernel[task] + bias[task])[:, :count]
+        p = 1 / (1 + np.exp(-logits))
+        y = batch["labels"][group].numpy()[:, :count]
+        losses = -(y * np.log(p) + (1 - y) * np.log(1 - p)).mean(1)
+        np.testing.assert_allclose(output["loss"][group], losses, 1e-5)
+        np.testing.assert_allclose(output["scores"][group][:, :count], p, 1e-5)
+        assert not output["scores"][group].numpy()[:, count:].any()
+
+
+def test_scores_are_scikit_learns():
+    draw = np.random.default_rng(1)
+    labels = draw.random((200, 5)) < [0.5, 0.1, 0.9, 0.3, 0.0]
+    # Of few values, so that there are ties.
+    scores = np.round(draw.random((200, 5)) * 0.6 + 0.4 * labels, 1)
+    said = scores > 0.6
+    names = ("micro_f1", "macro_f1", "average_precision", "subset_accuracy")
+    task = TaskPredictions(
+        "topics",
+        labels.astype(int),
+        said.astype(int),
+        list("abcde"),
+        type="multi_label",
+        metrics=names,
+        scores=scores,
+    )
+    found = evaluator.evaluate([task], "test")["tasks"]["topics"]
+    options = {"zero_division": 0}
+    expected = {
+        "micro_f1": reference.f1_score(labels, said, average="micro"),
+        "macro_f1": reference.f1_score(
+            labels, said, average="macro", **options
+        ),
+        # The last label has no example.
+        "average_precision": reference.average_precision_score(
+            labels[:, :4], scores[:, :4]
+        ),
+        "subset_accuracy": reference.accuracy_score(labels, said),
+    }
+    for name in names:
+        np.testing.assert_allclose(found[name], 100 * expected[name])
+    rows = reference.precision_recall_fscore_support(labels, said, **options)
+    for place, row in enumerate(zip(*rows)):
+        own = found["types"]["abcde"[place]]
+        got = [own[k] for k in ("precision", "recall", "f1", "support")]
+        np.testing.assert_allclose(got, [100, 100, 100, 1] * np.array(row))
+
+
+def test_thresholds_are_the_best_of_all():
+    draw = np.random.default_rng(2)
+    for _ in range(50):
+        labels = draw.random(30) < draw.random()
+        scores = np.round(draw.random(30), 1)
+        chosen = predictions.best_threshold(labels, scores)
+
+        def f1(limit, labels=labels, scores=scores):
+            said = scores >= limit
+            return (
+                2 * (said & labels).sum() / max((said.sum() + labels.sum()), 1)
+            )
+
+        every = np.linspace(-0.05, 1.05, 23)
+        assert f1(chosen) >= max(map(f1, every)) - 1e-12
+    assert predictions.best_threshold(np.zeros(3, bool), np.ones(3)) == 0.5
+
+
+def test_what_is_settled_decides():
+    task = {"labels": ["x", "y"], "type": "multi_label"}
+    outputs = {"scores": np.array([[0.3, 0.6, 0.9], [0.7, 0.4, 0.9]])}
+    assert predictions.TYPE.decided(task, outputs)["prediction"].tolist() == [
+        [0, 1],
+        [1, 0],
+    ]
+    fitted = predictions.TYPE.fit(task, [[1, 0], [1, 0]], outputs)
+    assert fitted["thresholds"] == {"x": pytest.approx(0.15), "y": 0.5}
+    decided = predictions.TYPE.decided(task | fitted, outputs)
+    assert decided["prediction"].tolist() == [[1, 1], [1, 0]]

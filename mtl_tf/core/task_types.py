@@ -15,6 +15,7 @@ from mtl_tf.core.names import look_up
 NAMES = (
     "classification",
     "multi_label",
+    "regression",
     "tagging",
     "translation",
 )

@@ -1,0 +1,88 @@
+"""Regression: correlations and errors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.evaluation.scoring import (
+    Scorer,
+    Scoring,
+    TaskPredictions,
+    check_length,
+)
+
+
+def pearson(labels: np.ndarray, predictions: np.ndarray) -> float:
+    """100 times Pearson's correlation; 0 where one side does not vary."""
+    a, b = labels - labels.mean(), predictions - predictions.mean()
+    size = np.sqrt(np.sum(a * a) * np.sum(b * b))
+    return 100.0 * float(np.sum(a * b) / size) if size > 0 else 0.0
+
+
+def spearman(labels: np.ndarray, predictions: np.ndarray) -> float:
+    """100 times Spearman's: Pearson's correlation of the ranks."""
+    return pearson(_ranks(labels), _ranks(predictions))
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks from 1; equal values share the mean of theirs."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    return (last - (count - 1) / 2)[place]
+
+
+def mse(labels: np.ndarray, predictions: np.ndarray) -> float:
+    """The mean squared error, in squared units of the values."""
+    return float(np.mean(np.square(labels - predictions)))
+
+
+def mae(labels: np.ndarray, predictions: np.ndarray) -> float:
+    """The mean absolute error, in units of the values."""
+    return float(np.mean(np.abs(labels - predictions)))
+
+
+METRICS: dict[str, Callable[..., float]] = {
+    "pearson": pearson,
+    "spearman": spearman,
+    "mse": mse,
+    "mae": mae,
+}
+
+
+class NumberScorer(Scorer):
+    """Scores examples that have a number each."""
+
+    def __init__(self, task: TaskPredictions):
+        self._metrics = {name: METRICS[name] for name in task.metrics}
+        self._labels = np.asarray(task.labels, np.float64).reshape(-1)
+        found = np.asarray(task.predictions, np.float64).reshape(-1)
+        self._predictions, self.size = found, len(self._labels)
+        check_length(task.name, "predictions", found, self.size)
+
+    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+        """See `Scorer.part`."""
+        labels, predictions = self._labels[chosen], self._predictions[chosen]
+        return {"examples": len(labels)} | {
+            name: metric(labels, predictions) if len(labels) else None
+            for name, metric in self._metrics.items()
+        }
+
+
+class NumberScoring(Scoring):
+    """A number for each example."""
+
+    scorer = NumberScorer
+    titles = {
+        "pearson": "Pearson",
+        "spearman": "Spearman",
+        "mse": "MSE",
+        "mae": "MAE",
+    }
+
+    def shown(self, task: TaskPredictions, value: Any) -> float:
+        """The number."""
+        return float(value)
+
+
+TYPE = NumberScoring()

@@ -1,0 +1,162 @@
+"""Regression: a number for a whole text."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks import fields
+from mtl_tf.tasks.features import NUMBERS
+from mtl_tf.tasks.prepared import Wanted
+from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.task_type import Entry, Metric
+from mtl_tf.tasks.text_targets import TextTarget
+from mtl_tf.tasks.text_task_type import TextTaskType
+
+_NUMBERS = (tf.float32, tf.float64, tf.int64, tf.int32, tf.uint8)
+
+
+class Number(TextTarget):
+    """A finite number, within a range if one is given.
+
+    Args:
+        bounds: the least and the greatest value, or ().
+    """
+
+    name = "value"
+    needs_labels = False
+    dtype = np.float32
+
+    def __init__(self, bounds: Sequence[float] = ()):
+        super().__init__()
+        self._bounds = tuple(bounds)
+
+    def parse(self, value: Any, column: str) -> float:
+        """The number."""
+        try:
+            if isinstance(value, bool):
+                raise ValueError
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{column!r} must be a number, found {json.dumps(value)}"
+            )
+        if not math.isfinite(number):
+            raise ValueError(f"{column!r} must be finite, found {number}")
+        if self._bounds:
+            low, high = self._bounds
+            if not low <= number <= high:
+                raise ValueError(
+                    f"{column!r} must be from {low:g} to {high:g} (range), "
+                    f"found {number:g}"
+                )
+        return number
+
+    def collect(self, values: Sequence[float]) -> tuple[str, ...]:
+        """There are no labels."""
+        return ()
+
+    def encode(self, value: float, ids: Mapping[str, int]) -> float:
+        """The number itself."""
+        return value
+
+    def doubts(self, values: Sequence[float]) -> list[str]:
+        """Whether all numbers are one."""
+        if len(set(values)) > 1:
+            return []
+        return [f"all {len(values)} rows have the value {values[0]:g}"]
+
+    def wanted(self, column: str) -> Wanted:
+        """A number."""
+        return Wanted(self.name, column, _NUMBERS, 0, "a number")
+
+    def from_tensor(self, value: Any) -> float:
+        """A NumPy number."""
+        return self.parse(value.item(), self.name)
+
+
+class Regression(TextTaskType):
+    """A number for a whole text.
+
+    Field of an entry beside those of `TextTaskType`, whose target is the
+    column "value": `range`, [least, greatest] value; values outside are
+    mistakes then, and no prediction lies outside.
+    """
+
+    name = "regression"
+    fields = ("range",)
+    metrics = {
+        "pearson": Metric(),
+        "spearman": Metric(),
+        "mse": Metric(higher_is_better=False),
+        "mae": Metric(higher_is_better=False),
+    }
+    element = NUMBERS
+
+    def target(self, entry: Entry) -> Number:
+        """What reads the numbers."""
+        return Number(_bounds(entry))
+
+    def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
+        """`offset` and `scale` of the values, and their `range`, maybe [].
+
+        The head's output is multiplied by the scale and added to the offset,
+        so that it has to learn numbers near 1 whatever the values are: the
+        middle and half the width of the range, or else mean and standard
+        deviation of the training values.
+        """
+        bounds = _bounds(entry)
+        if bounds:
+            offset, scale = sum(bounds) / 2, (bounds[1] - bounds[0]) / 2
+        else:
+            offset, scale = _moments(entry, source)
+        return {"offset": offset, "scale": scale, "range": list(bounds)}
+
+    def fixed_fields(
+        self, labels: Sequence[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The range, if there is one."""
+        return {"range": settings["range"]} if settings["range"] else {}
+
+    def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Pearson's and Spearman's correlation, and the squared error."""
+        return ("pearson", "spearman", "mse")
+
+
+def _bounds(entry: Entry) -> tuple[float, ...]:
+    bounds = entry.get("range") or ()
+    right = isinstance(bounds, (list, tuple)) and all(
+        isinstance(one, (int, float)) and not isinstance(one, bool)
+        for one in bounds
+    )
+    if (
+        not right
+        or len(bounds) not in (0, 2)
+        or list(bounds) != sorted(set(bounds))
+    ):
+        raise ConfigError(
+            "range must be a list of the least and the greatest value, such "
+            f"as [0, 5], got {bounds!r}"
+        )
+    return tuple(map(float, bounds))
+
+
+def _moments(entry: Entry, source: Source) -> tuple[float, float]:
+    """Mean and standard deviation of the training values."""
+    split = (fields.given_splits(entry) or {}).get("train", "train")
+    if split not in source.split_names and "[" not in split:
+        return 0.0, 1.0
+    examples = source.dataset(split).as_numpy_iterator()
+    values = np.array([example["value"] for example in examples], np.float64)
+    if not len(values):
+        raise DataError(f"task {entry['name']}: no training examples")
+    # Rounded, so that files hold few digits.
+    scale = float(f"{values.std():.6g}")
+    return float(f"{values.mean():.6g}"), scale or 1.0
+
+
+TYPE = Regression()

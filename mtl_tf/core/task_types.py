@@ -15,6 +15,8 @@ from mtl_tf.core.names import look_up
 NAMES = (
     "classification",
     "multi_label",
+    "pair_classification",
+    "pair_regression",
     "regression",
     "tagging",
     "translation",

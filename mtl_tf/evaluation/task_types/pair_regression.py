@@ -1,0 +1,5 @@
+"""Regression of pairs of texts is scored as that of texts."""
+
+from mtl_tf.evaluation.task_types.regression import NumberScoring
+
+TYPE = NumberScoring()

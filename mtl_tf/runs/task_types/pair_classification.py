@@ -1,0 +1,11 @@
+"""Classification of pairs of texts: predictions as those of texts."""
+
+from mtl_tf.runs.task_types.classification import ClassPrediction
+from mtl_tf.runs.text_pairs import PairPrediction
+
+
+class PairClassPrediction(PairPrediction, ClassPrediction):
+    """See `PairPrediction` and `ClassPrediction`."""
+
+
+TYPE = PairClassPrediction()

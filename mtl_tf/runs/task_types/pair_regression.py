@@ -1,0 +1,11 @@
+"""Regression of pairs of texts: predictions as those of texts."""
+
+from mtl_tf.runs.task_types.regression import NumberPrediction
+from mtl_tf.runs.text_pairs import PairPrediction
+
+
+class PairNumberPrediction(PairPrediction, NumberPrediction):
+    """See `PairPrediction` and `NumberPrediction`."""
+
+
+TYPE = PairNumberPrediction()

@@ -1,0 +1,178 @@
+"""All types of whole texts in one run: trained, predicted, exported."""
+
+import json
+import os
+import random
+
+import numpy as np
+import pytest
+
+import mtl_tf
+from export import check, saved_model
+from launch import evaluate
+from mtl_tf.runs import training_run
+from tests.system import corpus
+
+WORDS = "a b c d e f g h".split()  # noqa: SIM905
+
+
+def words_of(rng):
+    return list(rng.choice(WORDS, rng.integers(3, 8)))
+
+
+def labels(rng):
+    words = words_of(rng)
+    present = [word for word in "abc" if word in words]
+    return {"text": " ".join(words), "labels": present}
+
+
+def count(rng):
+    words = words_of(rng)
+    return {"text": " ".join(words), "value": 10.0 * words.count("a") + 3}
+
+
+def same(rng):
+    first, second = words_of(rng), words_of(rng)
+    alike = rng.random() < 0.5
+    second = list(rng.permutation(first)) if alike else second
+    return {
+        "text": " ".join(first),
+        "text_pair": " ".join(second),
+        "label": "same" if sorted(first) == sorted(second) else "other",
+    }
+
+
+def both(rng):
+    first, second = words_of(rng), words_of(rng)
+    return {
+        "text": " ".join(first),
+        "text_pair": " ".join(second),
+        "value": 5.0 * ("a" in first) + 5.0 * ("a" in second),
+    }
+
+
+def has(rng):
+    words = words_of(rng)
+    label = "yes" if "a" in words else "no"
+    return {"text": " ".join(words), "label": label}
+
+
+TASKS = {
+    "labels": ("multi_label", labels, {}),
+    "count": ("regression", count, {}),
+    "same": ("pair_classification", same, {}),
+    "both": ("pair_regression", both, {"range": [0, 10]}),
+    "has": ("classification", has, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A trained run and its results."""
+    folder = tmp_path_factory.mktemp("types")
+    seed = random.SystemRandom().randrange(2**31)
+    print(f"corpus seed {seed}")
+    rng, entries = np.random.default_rng(seed), []
+    for name, (task_type, make, fields) in TASKS.items():
+        files = {}
+        for split, size in (("train", 500), ("validation", 80), ("test", 80)):
+            files[split] = str(folder / f"{name}.{split}.jsonl")
+            with open(files[split], "w") as file:
+                file.writelines(
+                    json.dumps(make(rng)) + "\n" for _ in range(size)
+                )
+        entries.append(
+            {"name": name, "type": task_type, "files": files, **fields}
+        )
+    config = corpus.config(entries, epochs=10)
+    config["model"]["scheme"] = {"name": "nbow"}
+    config["model"]["embedding_dim"] = 32
+    directory = str(folder / "run")
+    return directory, training_run.train(config, directory)
+
+
+@pytest.fixture(scope="module")
+def run(trained):
+    return mtl_tf.load(trained[0])
+
+
+def test_each_type_is_learnt(trained):
+    _, results = trained
+    scores = {
+        name: task[task["primary"]] for name, task in results["tasks"].items()
+    }
+    least = {"labels": 97, "count": 97, "same": 85, "both": 95, "has": 95}
+    assert all(scores[name] >= least[name] for name in least), scores
+
+
+def test_a_loaded_run_has_the_scores_of_the_trained_one(trained, run):
+    again = run.evaluate("test")["tasks"]
+    assert again == trained[1]["tasks"]
+
+
+def test_thresholds_are_those_of_the_validation(trained, run):
+    with open(os.path.join(trained[0], "fitted.json")) as file:
+        fitted = json.load(file)
+    assert set(fitted) == {"labels"}
+    assert run.tasks[0]["thresholds"] == fitted["labels"]["thresholds"]
+    best = run.evaluate("validation", ["labels"])["tasks"]["labels"]["types"]
+    # No other threshold is better on validation.
+    task = run.tasks[0]
+    before = dict(task["thresholds"])
+    for limit in (0.2, 0.5, 0.8):
+        task["thresholds"] = dict.fromkeys(before, limit)
+        others = run.evaluate("validation", ["labels"])["tasks"]["labels"]
+        for name in before:
+            assert others["types"][name]["f1"] <= best[name]["f1"] + 1e-9
+    task["thresholds"] = before
+
+
+def test_predictions(run):
+    (found,) = run.predict("labels", ["a b d"])
+    assert found["labels"] == ["a", "b"]
+    assert set(found["scores"]) == {"a", "b", "c"}
+    few, many = run.predict("count", ["b c d", "a a a"])
+    assert few["value"] < 10 < 20 < many["value"]
+    (found,) = run.predict(
+        "same", [{"text": "a b c d", "text_pair": "d c b a"}]
+    )
+    assert found["label"] == "same"
+    (found,) = run.predict("both", [["b c d", ""]])
+    assert 0 <= found["value"] <= 3
+
+
+def test_files_of_ones_own(run, tmp_path):
+    for name, line in (
+        ("labels", {"text": "a b d", "labels": ["a", "b"]}),
+        ("count", {"text": "a c d", "value": 13}),
+        ("same", {"text": "a b", "text_pair": "b a", "label": "same"}),
+        ("both", {"text": "a b", "text_pair": "b a", "value": 4}),
+    ):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text((json.dumps(line) + "\n") * 3)
+        folder = str(tmp_path / "said")
+        results = evaluate.evaluate_files(run, {name: str(path)}, folder)
+        assert results["tasks"][name]["examples"] == 3
+        with open(os.path.join(folder, f"{name}.jsonl")) as file:
+            first = json.loads(file.readline())
+        assert {"text", "label", "prediction"} <= set(first)
+
+
+def test_the_export_answers_as_the_run(run, tmp_path):
+    path = saved_model.export(run, str(tmp_path / "export"))
+    rows = check.check(path)
+    assert {row["signature"] for row in rows} == set(TASKS)
+    assert all(row["ok"] for row in rows), rows
+    for task, text, given in (
+        ("labels", "a b d", "a b d"),
+        ("count", "a c", "a c"),
+        ("same", "a b\tb a", ("a b", "b a")),
+        ("both", "a b\t", ("a b", "")),
+    ):
+        (asked,) = check.ask(path, task, [text])
+        (said,) = run.predict(task, [given])
+        for name, value in said.items():
+            if name in ("scores", "value"):
+                assert asked[name] == pytest.approx(value, rel=1e-4)
+            else:
+                assert asked[name] == value

@@ -1,7 +1,7 @@
 """Texts with targets, from the user's own files."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import tensorflow as tf
@@ -9,7 +9,7 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint, look_up
-from mtl_tf.tasks.row_files import Layout, Row, read_table
+from mtl_tf.tasks.row_files import Layout, Row, Table, read_table
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
@@ -101,20 +101,18 @@ class TextFileSource(Source):
     def _rows(self, split: str) -> list[Row]:
         if split not in self._tables:
             path = self._files[split]
-            rows, undecodable = read_table(
-                path, self._layouts[split], self._target.parse
-            )
-            self._tables[split] = rows
-            self._warn(path, rows, undecodable)
+            table = read_table(path, self._layouts[split], self._target.parse)
+            self._tables[split] = table.rows
+            self._warn(path, table)
         return self._tables[split]
 
-    def _warn(
-        self, path: str, rows: Sequence[Row], undecodable: list[int]
-    ) -> None:
+    def _warn(self, path: str, table: Table) -> None:
+        rows = table.rows
         broken = [r.line for r in rows if any(map(_has_half_pair, r.texts))]
         empty = [r.line for r in rows if not all(t.strip() for t in r.texts)]
         counted = (
-            (undecodable, "not UTF-8, read as Latin-1"),
+            (table.undecodable, "not UTF-8, read as Latin-1"),
+            (table.skipped, "left out for their label (skip_labels)"),
             (broken, 'with half a surrogate pair, replaced by "?"'),
             (empty, "with an empty text"),
         )

@@ -18,6 +18,8 @@ from mtl_tf.datasets.sources import read_file, unpack
 FORMATS = ("tsv", "csv", "jsonl")
 Column = int | str
 Parse = Callable[[Any, str], Any]
+#: What `parse` returns for the target of a row that is no example.
+SKIP = object()
 
 
 class Row(NamedTuple):
@@ -29,10 +31,17 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The rows of a file, and the lines that were not UTF-8."""
+    """The rows of a file, and lines that were odd.
+
+    Attributes:
+        rows: in the file's order.
+        undecodable: lines that were not UTF-8.
+        skipped: lines that are no examples.
+    """
 
     rows: list[Row]
     undecodable: list[int]
+    skipped: list[int]
 
 
 class Layout(NamedTuple):
@@ -62,7 +71,8 @@ def read_table(path: str, layout: Layout, parse: Parse) -> Table:
         path: the file.
         layout: how it is laid out.
         parse: `parse(value, column)`: what a target says: a cell, or a JSON
-            value. It raises `ValueError` of one that says nothing.
+            value. It raises `ValueError` of one that says nothing, and
+            returns `SKIP` for a row that is to be left out.
 
     Raises:
         DataError: the file is missing, unreadable or without rows, or a row is
@@ -76,9 +86,11 @@ def read_table(path: str, layout: Layout, parse: Parse) -> Table:
         ]
     else:
         rows = list(_from_cells(path, records, layout, parse))
+    skipped = [row.line for row in rows if row.target is SKIP]
+    rows = [row for row in rows if row.target is not SKIP]
     if not rows:
         raise DataError(f"{path} is empty: it has no rows of text and label")
-    return Table(rows, undecodable)
+    return Table(rows, undecodable, skipped)
 
 
 def read_lines(path: str) -> tuple[list[str], list[int]]:

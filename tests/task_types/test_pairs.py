@@ -175,3 +175,17 @@ def test_what_a_user_may_give():
     for value in ("one", ["one"], ["a", "b", "c"], {"text": "one"}, ("a", 3)):
         with pytest.raises(TypeError, match="p reads text and text_pair"):
             predictions.fields_of(task, value)
+
+
+def test_rows_of_some_labels_are_left_out(tmp_path, caplog):
+    path = tmp_path / "train.jsonl"
+    rows = [*ROWS, {"text": "e", "text_pair": "f", "label": "-"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    entry = {"name": "p", "type": "pair_classification", "skip_labels": ["-"]}
+    (task,) = resolve([entry | {"files": {"train": str(path)}}])
+    assert task.labels == ("x", "y")
+    assert task.source.size("train") == 3
+    assert "1 row left out for their label" in task.source.warnings[0]
+    path.write_text(json.dumps(rows[-1]) + "\n")
+    with pytest.raises(DataError, match="is empty: it has no rows"):
+        resolve([entry | {"files": {"train": str(path)}}])

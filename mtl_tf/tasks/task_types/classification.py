@@ -11,6 +11,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import LABELS
 from mtl_tf.tasks.prepared import LABEL_KINDS, Wanted, class_names
+from mtl_tf.tasks.row_files import SKIP
 from mtl_tf.tasks.task_type import Entry, Metric
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 from mtl_tf.tasks.text_task_type import TextTaskType
@@ -25,9 +26,18 @@ class ClassTarget(TextTarget):
         given: names of the classes; None takes a ClassLabel's names, or those
             of the training split, sorted (by value if all are integers). For
             a ClassLabel they are its own names, in any order.
+        skipped: labels whose rows are no examples.
     """
 
     dtype = np.int64
+
+    def __init__(
+        self,
+        given: Sequence[str] | None = None,
+        skipped: Sequence[str] = (),
+    ):
+        super().__init__(given)
+        self._skipped = frozenset(skipped)
 
     def parse(self, value: Any, column: str) -> str:
         """The label, without spaces around it."""
@@ -41,7 +51,7 @@ class ClassTarget(TextTarget):
         label = str(value).strip()
         if not label:
             raise ValueError("the label is empty")
-        return label
+        return SKIP if label in self._skipped else label
 
     def collect(self, values: Sequence[str]) -> tuple[str, ...]:
         """The labels, sorted."""
@@ -113,18 +123,23 @@ class ClassTarget(TextTarget):
 class Classification(TextTaskType):
     """One label of a whole text, among the labels of its task.
 
-    Field of an entry beside those of `TextTaskType`: `labels`, the names of
-    the classes; see `ClassTarget`.
+    Fields of an entry beside those of `TextTaskType`: `labels`, the names of
+    the classes; and of one's own files `skip_labels`, labels whose rows are
+    left out, such as "-" of pairs without agreement. See `ClassTarget`.
     """
 
     name = "classification"
     fields = ("labels",)
+    file_fields = (*TextTaskType.file_fields, "skip_labels")
     metrics = {"accuracy": Metric(), "macro_f1": Metric()}
     element = LABELS
 
     def target(self, entry: Entry) -> ClassTarget:
         """What reads the labels."""
-        return ClassTarget(fields.strings(entry, "labels", 2))
+        return ClassTarget(
+            fields.strings(entry, "labels", 2),
+            fields.strings(entry, "skip_labels", 0) or (),
+        )
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """Accuracy, then macro F1."""

@@ -139,6 +139,7 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     inputs = dict(zip(names, map(list, zip(*rows))))
     request = {"signature": task, "inputs": inputs}
     outputs = run_in_c_loader(model, [request])["answers"][0]["outputs"]
+    runner.import_tensorflow(quiet=True)
     served = task_types.of(_types(model)[task])
     return [
         {

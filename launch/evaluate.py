@@ -134,10 +134,9 @@ def _read_and_predict(
     variants = predictions.variants(
         run, task["name"], fields["predictions"], fields["labels"]
     )
-    # One field is itself what is read; several stand side by side.
+    # One field is itself what is read.
     inputs = [
-        next(iter(one.values())) if len(one) == 1 else " ".join(one.values())
-        for one in examples
+        next(iter(one.values())) if len(one) == 1 else one for one in examples
     ]
     return task_predictions(task, **fields, variants=variants), inputs
 

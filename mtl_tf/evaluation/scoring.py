@@ -95,11 +95,14 @@ class Scoring(abc.ABC):
     Attributes:
         scorer: the class of its scorers.
         titles: how tables call its metrics, by name.
+        digits: digits behind the point in tables, of metrics that do not run
+            from 0 to 100.
         ending: of a file of predictions.
     """
 
     scorer: type[Scorer]
     titles: Mapping[str, str] = {}
+    digits: Mapping[str, int] = {}
     ending = "jsonl"
 
     def write(
@@ -110,8 +113,8 @@ class Scoring(abc.ABC):
         Args:
             directory: where to; it is made if need be, and a file of that
                 name is replaced.
-            inputs: the texts, or what the type reads, in the order of the
-                predictions.
+            inputs: the texts, or mappings of several texts by name, or what
+                the type reads, in the order of the predictions.
             task: the predictions.
 
         Returns:
@@ -133,8 +136,9 @@ class Scoring(abc.ABC):
         for number, (text, label, prediction) in enumerate(rows):
             if isinstance(text, bytes):
                 text = text.decode("utf-8", errors="replace")
+            fields = text if isinstance(text, Mapping) else {"text": text}
             line = {
-                "text": text,
+                **fields,
                 "label": self.shown(task, label),
                 "prediction": self.shown(task, prediction),
             }

@@ -40,6 +40,13 @@ def metric_title(name: str) -> str:
     return next(titles, name)
 
 
+def _digits(name: str) -> int:
+    """Digits behind the point of that metric."""
+    types = (task_types.of(one) for one in NAMES)
+    digits = (one.digits[name] for one in types if name in one.digits)
+    return next(digits, 1)
+
+
 def console(results: dict[str, Any]) -> str:
     """The results as a table with aligned columns, for a terminal.
 
@@ -135,12 +142,12 @@ def _row(
     name: str, task: dict, names: Sequence[str], has_clean: bool, repeats: bool
 ) -> list[str]:
     row = [name, _count(task["examples"])]
-    row += [_score(task.get(metric)) for metric in names]
+    row += [_score(task.get(metric), _digits(metric)) for metric in names]
     row.append(_score(task.get("loss"), 4))
     if has_clean:
         clean = task.get("clean", {})
         row.append(_count(clean.get("examples")))
-        row += [_score(clean.get(metric)) for metric in names]
+        row += [_score(clean.get(name), _digits(name)) for name in names]
     if repeats:
         row.append(_count(task.get("validation_in_training")))
     return row

@@ -247,7 +247,7 @@ def _main(program: Program, values: flags.FlagValues) -> int:
     """Runs the program's main function; maps what it raises to a status."""
     with _user_errors_exit(program):
         if program.tensorflow:
-            _import_tensorflow(quiet=not _is_verbose(values))
+            import_tensorflow(quiet=not _is_verbose(values))
         status = program.main(values)
         sys.stdout.flush()
         return status or 0
@@ -282,7 +282,8 @@ def _leave(status: int, message: str) -> NoReturn:
     raise SystemExit(int(status))
 
 
-def _import_tensorflow(quiet: bool) -> None:
+def import_tensorflow(quiet: bool) -> None:
+    """Imports TensorFlow, without what it writes while it is imported."""
     # Some of its messages come before its own log level is in force, so they
     # are caught at the file descriptor and shown only if the import fails.
     hold = quiet and "tensorflow" not in sys.modules

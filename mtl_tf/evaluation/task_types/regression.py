@@ -79,6 +79,7 @@ class NumberScoring(Scoring):
         "mse": "MSE",
         "mae": "MAE",
     }
+    digits = {"mse": 4, "mae": 4}
 
     def shown(self, task: TaskPredictions, value: Any) -> float:
         """The number."""

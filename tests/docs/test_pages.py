@@ -29,6 +29,7 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 PAGES = [
     "add_a_task",
     "add_a_sharing_scheme",
+    "add_a_task_type",
     "add_an_experiment",
     "compare_models",
     "configs",
@@ -39,6 +40,7 @@ PAGES = [
 ]
 SLOW_PAGES = {
     "add_a_task",
+    "add_a_task_type",
     "add_an_experiment",
     "compare_models",
     "configs",

@@ -153,7 +153,9 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
 
 def _inputs_of(model: str, task: str) -> list[str]:
     """The names of a signature's inputs, as its recorded call has them."""
-    for call in files.read_json(os.path.join(model, _ANSWERS)):
+    path = os.path.join(model, _ANSWERS)
+    # What is no export is told where it is loaded.
+    for call in files.read_json(path) if os.path.exists(path) else ():
         if call["signature"] == task:
             return list(call["inputs"])
     return ["text"]

@@ -1,6 +1,6 @@
 """What exports are asked, and how their answers are compared."""
 
-from export import check
+from export import check, task_types
 
 TEXTS = ["the yes tree no stone", "", "no a yes of", "unseen words yes no", "x"]
 
@@ -13,15 +13,16 @@ def assert_scores(answers, expected, tolerance=1e-5):
             assert abs(answer["scores"][label] - score) <= tolerance
 
 
-def ask_each(version, calls):
+def ask_each(version, calls, task_type="classification"):
     """What `check.ask` answers to calls (task, texts), from one process."""
+    row_of = task_types.of(task_type).row
     requests = [
         {"signature": task, "inputs": {"text": texts}} for task, texts in calls
     ]
     found = check.run_in_c_loader(version, requests)["answers"]
     return [
         [
-            check.of_row({name: v[row] for name, v in one["outputs"].items()})
+            row_of({name: v[row] for name, v in one["outputs"].items()})
             for row in range(len(texts))
         ]
         for one, (_, texts) in zip(found, calls)

@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 import mtl_tf
-from export import check, kinds, saved_model
+from export import check, saved_model, serving, task_types
 from tests.system import tagging
 
 LONG = "EU " * 20_000
@@ -82,7 +82,8 @@ def test_transformers_are_served_as_well(tmp_path, scheme):
 def read(task, outputs):
     rows = zip(*outputs.values())
     return [
-        {"task": task, **check.of_row(dict(zip(outputs, row)))} for row in rows
+        {"task": task, **task_types.of("tagging").row(dict(zip(outputs, row)))}
+        for row in rows
     ]
 
 
@@ -106,7 +107,8 @@ def test_check_passes(version):
 def test_kinds_have_no_default_in_common(tagging_run):
     run = mtl_tf.load(tagging_run)
     models = [run.model] * len(run.tasks)
-    functions = kinds.functions(run.encoder, models, run.tasks)
+    served = serving.all_served(run, models)
+    functions = serving.functions(served, run.tasks)
     assert list(functions) == ["chunks", "words", "mood"]
     (expected,) = run.predict("mood", TEXTS[:1])
     outputs = functions["mood"](tf.constant(TEXTS[:1]))

@@ -8,7 +8,7 @@ import pytest
 from tensorflow.core.protobuf import saved_model_pb2
 
 import mtl_tf
-from export import check, saved_model
+from export import check, saved_model, task_types
 from mtl_tf.text.vocabulary import Vocabulary
 from tests.system import random_runs, toy_languages
 
@@ -69,7 +69,11 @@ def assert_translated(answers, expected):
 def read(task, outputs):
     rows = zip(*outputs.values())
     return [
-        {"task": task, **check.of_row(dict(zip(outputs, row)))} for row in rows
+        {
+            "task": task,
+            **task_types.of("translation").row(dict(zip(outputs, row))),
+        }
+        for row in rows
     ]
 
 

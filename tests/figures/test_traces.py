@@ -64,8 +64,8 @@ def test_a_text_without_tokens_is_refused(run):
 
 
 def test_a_task_that_tags_words_is_refused(run, monkeypatch):
-    monkeypatch.setitem(run.tasks[0], "kind", "tagging")
-    with pytest.raises(ConfigError, match="'plain' is of the kind 'tagging'"):
+    monkeypatch.setitem(run.tasks[0], "type", "tagging")
+    with pytest.raises(ConfigError, match="'plain' is of the type 'tagging'"):
         traces.trace(run, "plain", TEXT)
 
 

@@ -13,7 +13,7 @@ import mtl_tf.tasks
 from launch import evaluate
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner
-from mtl_tf.runs import labelled_files
+from mtl_tf.runs import task_types
 from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
 
 
@@ -143,48 +143,33 @@ def test_files_exclude_splits_and_tasks(run, extra):
 )
 def test_wrong_files(arguments, message):
     with pytest.raises(ConfigError, match=message):
-        labelled_files.parse(arguments, TASKS)
+        evaluate.parse_files(arguments, TASKS)
 
 
 def test_paths_may_hold_equal_signs():
-    assert labelled_files.parse(["books=a=b"], TASKS) == {"books": "a=b"}
+    assert evaluate.parse_files(["books=a=b"], TASKS) == {"books": "a=b"}
 
 
-def test_a_file_for_a_task_on_own_files_keeps_its_format(monkeypatch):
-    asked = []
+def read(path, task, entry):
+    """The values of the examples' only fields, and the targets."""
+    examples, targets = task_types.of(task["type"]).read_file(
+        str(path), task, entry
+    )
+    values = [value for example in examples for value in example.values()]
+    return values, [
+        one.tolist() if hasattr(one, "tolist") else one for one in targets
+    ]
 
-    class Resolved:
-        def dataset(self, split):
-            assert split == "test"
-            return self
 
-        def as_numpy_iterator(self):
-            return iter([{"text": "gr\u00fcn".encode(), "label": 1}])
-
-    def resolve(entries, data_dir, manual_dir):
-        asked.extend(entries)
-        return [Resolved()]
-
-    module = types.ModuleType("mtl_tf.tasks.registry")
-    module.resolve = resolve
-    monkeypatch.setitem(sys.modules, "mtl_tf.tasks.registry", module)
-    monkeypatch.setattr(mtl_tf.tasks, "registry", module, raising=False)
+def test_a_file_for_a_task_on_own_files_keeps_its_format(tmp_path):
+    path = tmp_path / "mine"
+    path.write_text("positive\t-\tgr\u00fcn\n", encoding="utf-8")
     entry = {
         "name": "books",
-        "files": {"train": "a", "test": "b"},
+        "files": {"train": "a.tsv", "test": "b.tsv"},
         "columns": {"text": 2, "label": 0},
     }
-    answer = labelled_files.read("mine", TASKS[0], ["sample_reviews", entry])
-    assert answer == (["gr\u00fcn"], [1])
-    assert asked == [
-        {
-            "name": "books",
-            "files": {"test": "mine"},
-            "columns": {"text": 2, "label": 0},
-            "format": "",
-            "labels": ["negative", "positive"],
-        }
-    ]
+    assert read(path, TASKS[0], entry) == (["gr\u00fcn"], [1])
 
 
 @pytest.mark.parametrize(
@@ -201,8 +186,7 @@ def test_a_file_without_a_known_ending_is_like_the_tasks_own(
         "files": {"train": "a.csv" if text else "a.jsonl"},
         "columns": {"text": "text", "label": "label"},
     }
-    answer = labelled_files.read(str(path), TASKS[0], [entry])
-    assert answer == (["fine"], [1])
+    assert read(path, TASKS[0], entry) == (["fine"], [1])
 
 
 def test_predictions_of_splits_and_files(run, lines, tmp_path):
@@ -265,17 +249,24 @@ def test_columns_are_those_of_the_task(tmp_path):
         "separator": "|",
     }
     tagged = ([["Ann"]], [[0]])
-    assert labelled_files.read(str(path), task, ["a", entry]) == tagged
+    assert read(path, task, entry) == tagged
     # A task of ours that is called like a column of CoNLL-U reads that one.
     path = tmp_path / "mine.conllu"
     path.write_text("1\tAnn\t_\tX\tNN\t_\t0\t_\t_\t_\n")
-    assert labelled_files.read(str(path), task, ["ud_pos/xpos"]) == tagged
+    assert read(path, task, {}) == tagged
 
 
 @pytest.mark.parametrize("paper", [None, (["UNK CAT"] * 3, ["UNK cat"] * 3)])
-def test_two_files_of_translations_are_scored(run, tmp_path, paper):
+def test_two_files_of_translations_are_scored(
+    run, tmp_path, paper, monkeypatch
+):
     run.tasks = [{**TRANSLATION, "bleu_tokenizer": "char"}]
-    run.paper_texts = lambda *texts: paper
+    monkeypatch.setattr(
+        task_types.of("translation"),
+        "variants",
+        lambda *texts: {"restricted": paper} if paper else {},
+        raising=False,
+    )
     sources, references = tmp_path / "mine.en", tmp_path / "mine.de"
     sources.write_text("a cat\n\na cat\na cat\n")
     references.write_text("A CAT\nskipped\nA CAT\nA DOG\n")

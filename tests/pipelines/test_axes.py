@@ -58,7 +58,7 @@ BOXES = buckets.make_boundaries(4, LENGTHS, axes=AXES)
 
 
 def make_plan(**options):
-    arguments = {"batch_size": 8, "schedule_config": {"name": "uniform"}}
+    arguments = {"batch_size": 8, "mixing_config": {"name": "uniform"}}
     arguments |= {"boundaries": BOXES, "seed": 5, **options}
     return BatchPlan(SPLITS, **arguments)
 
@@ -205,7 +205,7 @@ def test_padding_share_of_three_axes(static_shapes, budget):
     plan = make_plan(
         static_shapes=static_shapes,
         tokens_per_batch=budget,
-        schedule_config={"name": "shuffled_rounds"},
+        mixing_config={"name": "shuffled_rounds"},
     )
     steps = plan.steps_per_epoch
     cells = tokens = 0

@@ -26,6 +26,8 @@ CONFIG = {
     "max_length": 6,
     "min_count": 1,
     "max_size": 0,
+    "characters": {"max_word_length": 0, "min_count": 1},
+    "casing": False,
 }
 READ = {"characters": {"max_word_length": 4, "min_count": 1}, "casing": True}
 FIRST = ["a Cat SAW it", "", "the dog"]

@@ -83,7 +83,7 @@ def test_another_search_than_the_configs(run):
     directory, _ = run
     greedy = {"beam": 1, "n_best": 1, "replace_unknown": False}
     loaded = mtl_tf.load(directory, greedy)
-    assert dataclasses.asdict(loaded.predictor.translator.decoding) == {
+    assert dataclasses.asdict(loaded.predictor.decoder.decoding) == {
         **greedy,
         "length_penalty": 0.0,
         "max_length": 0,
@@ -128,7 +128,7 @@ def test_a_wrong_search_is_named(run, changes, message):
 
 
 def test_only_translations_are_searched(toy_run):
-    with pytest.raises(ConfigError, match="beam: only runs that translate"):
+    with pytest.raises(ConfigError, match="beam: only runs that write texts"):
         mtl_tf.load(toy_run, {"beam": 3})
 
 

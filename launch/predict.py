@@ -54,8 +54,8 @@ def define_flags(values: flags.FlagValues) -> None:
         "jsonl",
         _FORMS,
         "jsonl: an object a line; conll, where tokens are tagged: token and "
-        "tag a line, and a blank line after each sentence; text, where texts "
-        "are written: the best one a line",
+        "tag a line, and a blank line after each sentence; text: the best "
+        "translation, the labels or the number a line",
         flag_values=values,
     )
     flags.DEFINE_integer(

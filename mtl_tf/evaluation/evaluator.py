@@ -19,7 +19,8 @@ def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
         split: name of the split that they belong to.
 
     Returns:
-        A structure for `results.json`, all scores from 0 to 100:
+        A structure for `results.json`, scores from 0 to 100 (correlations
+        from -100, errors in units of their values):
 
             {"split": split,
              "tasks": {name: {"type": type, "primary": metric,

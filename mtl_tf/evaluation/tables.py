@@ -28,8 +28,9 @@ _FACTS = {
     "versions": "versions",
 }
 _MEANING = (
-    "All scores run from 0 to 100. Clean: the examples whose text occurs in "
-    "no training or validation text of the whole group of tasks."
+    "Scores run from 0 to 100, errors in units of their values. Clean: the "
+    "examples whose text occurs in no training or validation text of the "
+    "whole group of tasks."
 )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from mtl_tf.core.errors import ConfigError
+
 Task = Mapping[str, Any]
 Encoded = Mapping[str, Any]
 
@@ -73,6 +75,24 @@ class HeadType(abc.ABC):
     def combined(self, read: Sequence[tf.Tensor]) -> tf.Tensor:
         """What the head reads, of what stands for each of `texts`."""
         return read[0]
+
+
+def check_private(config: Mapping[str, Any], tasks: str) -> None:
+    """Refuses one head for all tasks.
+
+    Args:
+        config: the model's, with a complete "head".
+        tasks: what the tasks are, for the message.
+
+    Raises:
+        ConfigError: `head.sharing` is another one.
+    """
+    sharing = config["head"]["sharing"]
+    if sharing != "private":
+        raise ConfigError(
+            f"model.head.sharing must be 'private' where there are {tasks}, "
+            f"got {sharing!r}"
+        )
 
 
 def label_counts(tasks: Sequence[Task | None]) -> list[int]:

@@ -1,8 +1,7 @@
 """Multi-label: a sigmoid for each label over a text's summary."""
 
-from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.multi_label_head import MultiLabelHead
-from mtl_tf.models.head_type import HeadType, label_counts
+from mtl_tf.models.head_type import HeadType, check_private, label_counts
 
 
 class MultiLabel(HeadType):
@@ -10,12 +9,7 @@ class MultiLabel(HeadType):
 
     def make(self, tasks, config, **options) -> MultiLabelHead:
         """See `HeadType.make`."""
-        sharing = config["head"]["sharing"]
-        if sharing != "private":
-            raise ConfigError(
-                "model.head.sharing must be 'private' where there are "
-                f"multi-label tasks, got {sharing!r}"
-            )
+        check_private(config, "multi-label tasks")
         return MultiLabelHead(label_counts(tasks), **options)
 
 

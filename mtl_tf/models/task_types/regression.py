@@ -1,8 +1,7 @@
 """Regression: a number from a text's summary."""
 
-from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.regression_head import RegressionHead
-from mtl_tf.models.head_type import HeadType
+from mtl_tf.models.head_type import HeadType, check_private
 
 
 class Regression(HeadType):
@@ -10,12 +9,7 @@ class Regression(HeadType):
 
     def make(self, tasks, config, **options) -> RegressionHead:
         """See `HeadType.make`."""
-        sharing = config["head"]["sharing"]
-        if sharing != "private":
-            raise ConfigError(
-                "model.head.sharing must be 'private' where there are "
-                f"regression tasks, got {sharing!r}"
-            )
+        check_private(config, "regression tasks")
         nothing = {"offset": 0.0, "scale": 1.0, "range": []}
         known = [nothing if task is None else task for task in tasks]
         return RegressionHead(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed
 from mtl_tf.layers.crf_constraints import (
     Constraints,
@@ -10,7 +9,12 @@ from mtl_tf.layers.crf_constraints import (
     span_scheme,
 )
 from mtl_tf.layers.tagging_head import TaggingHead
-from mtl_tf.models.head_type import HeadType, Task, label_counts
+from mtl_tf.models.head_type import (
+    HeadType,
+    Task,
+    check_private,
+    label_counts,
+)
 
 # How tags are decoded if nothing is said.
 _DEFAULT = {"decoder": "crf", "constraints": True}
@@ -29,12 +33,7 @@ class Tagging(HeadType):
         from them (see `span_scheme`).
         """
         tagging = completed("model.tagging", config.get("tagging"), _DEFAULT)
-        sharing = config["head"]["sharing"]
-        if sharing != "private":
-            raise ConfigError(
-                "model.head.sharing must be 'private' where there are tagging "
-                f"tasks, got {sharing!r}"
-            )
+        check_private(config, "tagging tasks")
         own = {"decoder": tagging["decoder"]}
         if tagging["decoder"] == "crf" and tagging["constraints"]:
             own["constraints"] = _constraints(tasks)

@@ -176,3 +176,12 @@ def test_the_export_answers_as_the_run(run, tmp_path):
                 assert asked[name] == pytest.approx(value, rel=1e-4)
             else:
                 assert asked[name] == value
+
+
+def test_the_export_has_the_thresholds_of_the_run(run, tmp_path, monkeypatch):
+    limits = {"a": 0.0, "b": 1.1, "c": 0.5}
+    monkeypatch.setitem(run.tasks[0], "thresholds", limits)
+    path = saved_model.export(run, str(tmp_path / "export"))
+    (asked,) = check.ask(path, "labels", ["b c d"])
+    assert asked["labels"] == ["a", "c"]
+    assert run.predict("labels", ["b c d"])[0]["labels"] == ["a", "c"]

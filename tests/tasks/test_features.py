@@ -276,3 +276,29 @@ def test_labels_of_targets():
     assert target.parse(True, "label") == "true"
     assert target.doubts(["a", "a"]) == ["all 2 rows are of one class, 'a'"]
     assert target.doubts(["a", "b"]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "expected"),
+    [
+        ("classification", {}, {"labels": ["x", "y"]}),
+        ("multi_label", {}, {"labels": ["x", "y"]}),
+        (
+            "tagging",
+            {"scheme": "iobes"},
+            {"labels": ["x", "y"], "train_scheme": "iobes"},
+        ),
+        ("tagging", {"scheme": ""}, {"labels": ["x", "y"]}),
+        ("translation", {"bleu_tokenizer": ""}, {}),
+        ("regression", {"range": [0, 5]}, {"range": [0, 5]}),
+        ("regression", {"range": []}, {}),
+        (
+            "pair_regression",
+            {"range": [], "pairs": "apart"},
+            {"pairs": "apart"},
+        ),
+    ],
+)
+def test_fields_that_number_labels_as_in_a_run(name, settings, expected):
+    found = task_types.of(name).fixed_fields(("x", "y"), settings)
+    assert found == expected

@@ -1,6 +1,7 @@
 """What a config field is: its default, its rule and its sentence."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.configs.rules import Rule
@@ -35,3 +36,7 @@ class Group:
 
     doc: str
     open: bool = False
+
+
+#: Fields and groups by dotted path, a group before its fields.
+Fields = Mapping[str, Field | Group]

@@ -1,20 +1,19 @@
 """Every config field: default, rule and sentence, once.
 
-Fields that only one task type has stand in `task_types`. What is printed of
-them, for `--help_config` and docs/config_fields.md, comes from `fields_page`.
+The fields of the training stand in `training_fields`, those that only one
+task type has in `task_types`. What is printed of them, for `--help_config` and
+docs/config_fields.md, comes from `fields_page`.
 """
 
 import functools
 import importlib.util
-from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.configs import rules
-from mtl_tf.configs.field import Field, Group
+from mtl_tf.configs.field import Field, Fields, Group
+from mtl_tf.configs.training_fields import TRAINING
 from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError
-
-Fields = Mapping[str, Field | Group]
 
 _EXPERIMENT: Fields = {
     "name": Field("", rules.TEXT, "The name of the experiment, for reports."),
@@ -198,143 +197,6 @@ _MODEL: Fields = {
     "model.characters.name": Field("none", rules.NAME, "Which features."),
 }
 
-_TRAINING: Fields = {
-    "training": Group("How the model is trained."),
-    "training.epochs": Field(
-        10, rules.POSITIVE_INTEGER, "Epochs of the joint training."
-    ),
-    "training.steps": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "If not 0, where to stop, in place of epochs.",
-    ),
-    "training.steps_per_epoch": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "What counts as an epoch of the joint training; 0 for a pass over the "
-        "data.",
-    ),
-    "training.evaluate_every": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "Steps between evaluations; 0 for once an epoch.",
-    ),
-    "training.patience": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "Evaluations without a better score before training stops; 0 never "
-        "stops it early.",
-    ),
-    "training.l2": Field(
-        1e-5, rules.NOT_NEGATIVE, "Factor of the L2 penalty on weights."
-    ),
-    "training.l2_embeddings": Field(
-        False, rules.BOOLEAN, "Whether word vectors have the penalty, too."
-    ),
-    "training.clip_norm": Field(
-        0.0,
-        rules.NOT_NEGATIVE,
-        "Greatest norm of the whole gradient; 0 does not clip.",
-    ),
-    "training.loss_weighting": Field(
-        "static",
-        rules.NAME,
-        "How the tasks' losses are weighted: static, uncertainty, or gradnorm "
-        "with the options of training.gradnorm, in joint steps.",
-    ),
-    "training.gradient_surgery": Field(
-        "none", rules.NAME, "none, or pcgrad in joint steps."
-    ),
-    "training.initialize_from": Field(
-        "",
-        rules.TEXT,
-        'A run directory whose best weights a new run starts from; "" for '
-        "none. Weights are matched by path, word vectors by word and stacked "
-        "ones by the tasks' names.",
-    ),
-    "training.freeze": Field(
-        (),
-        rules.NAMES,
-        "What is not trained: shared, private, embedding, scheme, heads, or "
-        "patterns of weights' paths such as scheme/*/meta_*.",
-    ),
-    "training.mixed_precision": Field(
-        "float32",
-        rules.NAME,
-        "float32, mixed_bfloat16 or mixed_float16: what the layers of a "
-        "Transformer compute in, on float32 weights. mixed_float16 scales the "
-        "loss, on one replica.",
-    ),
-    "training.jit": Field(
-        True,
-        rules.BOOLEAN,
-        "Compile recurrences with XLA: slower to start, faster from then on.",
-    ),
-    "training.steps_per_call": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "Steps of one call of the compiled function; 0 chooses by itself. It "
-        "does not change the result.",
-    ),
-    "training.checkpoint_seconds": Field(
-        60.0,
-        rules.POSITIVE,
-        "Time between checkpoints within an evaluation period. It does not "
-        "change the result.",
-    ),
-    "training.optimizer": Group("What changes the weights."),
-    "training.optimizer.name": Field("adagrad", rules.NAME, "Which optimizer."),
-    "training.optimizer.learning_rate": Field(
-        0.1, rules.POSITIVE, "The learning rate, before its schedule."
-    ),
-    "training.optimizer.embedding_learning_rate": Field(
-        0.0,
-        rules.NOT_NEGATIVE,
-        "That of word vectors; 0 for the same as the other parameters.",
-    ),
-    "training.optimizer.schedule": Field(
-        "constant",
-        rules.NAME,
-        "How the learning rate goes on after the warm-up: constant, linear, "
-        "cosine or inverse_sqrt.",
-    ),
-    "training.optimizer.warmup_steps": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "Steps in which the learning rate comes from 0 to its value.",
-    ),
-    "training.optimizer.lazy": Field(
-        False,
-        rules.BOOLEAN,
-        "Change only the word vectors of words that a step has read.",
-    ),
-    "training.optimizer.options": Group(
-        "Options of the named optimizer itself, such as beta_1.", open=True
-    ),
-    "training.gradnorm": Group("Options of the loss weighting gradnorm."),
-    "training.gradnorm.alpha": Field(
-        1.5,
-        rules.NOT_NEGATIVE,
-        "How strongly tasks that learn slowly are favoured.",
-    ),
-    "training.gradnorm.learning_rate": Field(
-        0.025, rules.POSITIVE, "Learning rate of the tasks' weights."
-    ),
-    "training.fine_tune": Group("Training per task after the joint one."),
-    "training.fine_tune.epochs": Field(
-        0, rules.NOT_NEGATIVE_INTEGER, "Epochs for each task; 0 for none."
-    ),
-    "training.fine_tune.scope": Field(
-        "private",
-        rules.NAME,
-        "private (only the tasks' own parameters: one model remains) or all "
-        "(a copy of the model for each task).",
-    ),
-    "training.fine_tune.learning_rate": Field(
-        0.0, rules.NOT_NEGATIVE, "0 for that of the joint training."
-    ),
-}
-
 _EVALUATION: Fields = {
     "evaluation": Group("How the trained model is scored."),
     "evaluation.splits": Field(
@@ -391,7 +253,7 @@ def by_task_type() -> dict[str, Fields]:
 
     Those of no one type are the fields of "".
     """
-    common = (_EXPERIMENT, _TEXT, _PIPELINE, _MODEL, _TRAINING, _EVALUATION)
+    common = (_EXPERIMENT, _TEXT, _PIPELINE, _MODEL, TRAINING, _EVALUATION)
     found = {
         "": {path: field for part in common for path, field in part.items()}
     }

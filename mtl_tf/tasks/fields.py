@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks.source import SPLITS, Source
@@ -14,6 +15,23 @@ def format_of(path: str, formats: Collection[str]) -> str:
     ending = os.path.splitext(path.removesuffix(".gz"))[1]
     form = ending.removeprefix(".").lower()
     return form if form in formats else ""
+
+
+def file_format(
+    entry: Mapping[str, Any], split: str, path: str, formats: Collection[str]
+) -> str:
+    """The format of an entry's file: the field `format`, or by its ending.
+
+    Raises:
+        ConfigError: neither tells one of the formats.
+    """
+    form = entry.get("format") or format_of(path, formats)
+    if not form:
+        raise ConfigError(
+            f"files.{split}: cannot tell the format of {path} by its ending: "
+            f"set format to {', '.join(formats)}"
+        )
+    return checks.one_of("format", form, formats)
 
 
 def mapping(

@@ -4,7 +4,6 @@ import abc
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
@@ -92,13 +91,7 @@ class TextTaskType(TaskType):
     def _layout(
         self, entry: Entry, split: str, path: str, target: str
     ) -> Layout:
-        form = entry.get("format") or fields.format_of(path, FORMATS)
-        if not form:
-            raise ConfigError(
-                f"files.{split}: cannot tell the format of {path} by its "
-                f"ending: set format to {', '.join(FORMATS)}"
-            )
-        checks.one_of("format", form, FORMATS)
+        form = fields.file_format(entry, split, path, FORMATS)
         columns = self._columns(
             entry, target, fields.is_column, "a column's name or number from 0"
         )

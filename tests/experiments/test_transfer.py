@@ -1,8 +1,5 @@
 import json
 import os
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,6 +11,7 @@ from mtl_tf.runs import run_data, training_run
 from mtl_tf.runs.run_directory import RunDirectory
 from tests.runs.helpers import assert_same_weights, weights
 from tests.system import corpus
+from tests.training.killing import run_killed
 
 SHARED = ("meta_kernel", "meta_recurrent", "meta_bias", "vector_kernel")
 
@@ -109,18 +107,9 @@ def test_clean_parts_are_those_of_the_whole_group(turns, small_files, tmp_path):
         assert results["tasks"][name]["clean"]["examples"] == expected
 
 
-CHILD = """
-import json, os, sys
+TRANSFER = """
 from mtl_tf.experiments import transfer
-from mtl_tf.training import checkpoints
-save, count = checkpoints.Checkpoints.save, [0]
-def counted(self):
-    save(self)
-    count[0] += 1
-    if count[0] == int(sys.argv[3]):
-        os.kill(os.getpid(), 9)
-checkpoints.Checkpoints.save = counted
-transfer.transfer(json.loads(sys.argv[1]), sys.argv[2])
+transfer.transfer(json.loads(arguments[0]), arguments[1])
 """
 
 
@@ -132,11 +121,7 @@ def test_kill_9_resumes_to_the_same_models_and_asks_for_more_turns(
     directory = str(tmp_path / "killed")
     config = quick(small_files)
     # One epoch is one save: the second is within the target's run.
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, json.dumps(config), directory, "2"],
-        capture_output=True,
-    )
-    assert child.returncode == -signal.SIGKILL, child.stderr[-2000:]
+    run_killed(TRANSFER, 2, json.dumps(config), directory)
     assert not os.path.exists(os.path.join(directory, "results.json"))
     before = os.path.getmtime(
         os.path.join(directory, "sources", "plain", "results.json")

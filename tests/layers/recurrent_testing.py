@@ -8,9 +8,9 @@ FEATURES, LENGTH = 4, 5
 UNIFORM = {"name": "uniform", "range": 0.7}
 
 
-def make_data(groups, batch=4, length=LENGTH, seed=0):
+def make_data(groups, batch=4, length=LENGTH, seed=0, features=FEATURES):
     draw = np.random.default_rng(seed)
-    x = draw.normal(size=(groups, batch, length, FEATURES)).astype("float32")
+    x = draw.normal(size=(groups, batch, length, features)).astype("float32")
     lengths = draw.integers(0, length + 1, (groups, batch))
     lengths[0, 0], lengths[0, 1] = 0, length
     mask = np.arange(length) < lengths[..., None]

@@ -10,6 +10,7 @@ from mtl_tf.layers.arc_ii import LocalGlobalLSTM
 from mtl_tf.layers.external_memory import ExternalMemory
 from mtl_tf.layers.me_lstm import MELSTM
 from tests.layers import memory_reference as reference
+from tests.layers import recurrent_testing
 from tests.layers.layer_testing import (
     finite_differences,
     run_layer_test,
@@ -42,12 +43,8 @@ def make_layer(model, **options):
     return layer
 
 
-def make_data(groups, batch=4, length=LENGTH, seed=0):
-    draw = np.random.default_rng(seed)
-    x = draw.normal(size=(groups, batch, length, FEATURES)).astype("float32")
-    lengths = draw.integers(0, length + 1, (groups, batch))
-    lengths[0, 0], lengths[0, 1] = 0, length
-    return x, np.arange(length) < lengths[..., None]
+def make_data(groups, batch=4, length=LENGTH):
+    return recurrent_testing.make_data(groups, batch, length, features=FEATURES)
 
 
 def outputs_and_gradients(layer, x, mask, task, factors, training=True):

@@ -6,6 +6,8 @@ import os
 import numpy as np
 import tensorflow as tf
 
+from tests.training.killing import run_killed
+
 
 def weights(directory):
     with open(os.path.join(directory, "best", "best.json")) as file:
@@ -30,16 +32,10 @@ def assert_same_weights(one, two):
         np.testing.assert_array_equal(value, two[key], err_msg=key)
 
 
-CHILD = """
-import json, os, sys
+def train_killed(config, directory, saves):
+    """Trains until `kill -9` at a save."""
+    program = """
 from mtl_tf.runs import training_run
-from mtl_tf.training import checkpoints
-save, count = checkpoints.Checkpoints.save, [0]
-def counted(self):
-    save(self)
-    count[0] += 1
-    if count[0] == int(sys.argv[3]):
-        os.kill(os.getpid(), 9)
-checkpoints.Checkpoints.save = counted
-training_run.train(json.loads(sys.argv[1]), sys.argv[2])
+training_run.train(json.loads(arguments[0]), arguments[1])
 """
+    run_killed(program, saves, json.dumps(config), directory)

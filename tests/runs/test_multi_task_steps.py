@@ -1,16 +1,12 @@
 """PCGrad and GradNorm in whole runs."""
 
-import json
 import os
-import signal
-import subprocess
-import sys
 
 import pytest
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
-from tests.runs.helpers import CHILD, assert_same_weights, metrics
+from tests.runs.helpers import assert_same_weights, metrics, train_killed
 from tests.system import corpus
 
 
@@ -29,12 +25,7 @@ def test_both_learn_what_conflicts_and_resume_after_kill_9(tmp_path, toy_files):
     weights = metrics(tmp_path / "whole")[-1]["loss_weights"]
     assert sum(weights.values()) == pytest.approx(2.0, rel=1e-5)
     assert abs(weights["plain"] - 1.0) > 1e-4
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, json.dumps(config)]
-        + [str(tmp_path / "killed"), "5"],
-        capture_output=True,
-    )
-    assert child.returncode == -signal.SIGKILL, child.stderr[-2000:]
+    train_killed(config, tmp_path / "killed", 5)
     killed = training_run.train(config, str(tmp_path / "killed"))
     assert_same_weights(tmp_path / "whole", tmp_path / "killed")
     assert killed["tasks"] == whole["tasks"]

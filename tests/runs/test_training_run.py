@@ -1,9 +1,6 @@
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +10,12 @@ from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.runs import training_run
 from tests.runs.charts import scalars
-from tests.runs.helpers import CHILD, assert_same_weights, metrics, weights
+from tests.runs.helpers import (
+    assert_same_weights,
+    metrics,
+    train_killed,
+    weights,
+)
 from tests.system import corpus
 
 
@@ -87,11 +89,7 @@ def test_kill_9_mid_epoch_ends_with_the_same_weights(
     # Neither changes the result; they make states to be killed at.
     often = corpus.config(toy_files, checkpoint_seconds=1e-6, steps_per_call=7)
     assert config != often
-    arguments = [json.dumps(often), str(tmp_path / "a")]
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, *arguments, "12"], capture_output=True
-    )
-    assert child.returncode == -signal.SIGKILL, child.stderr[-2000:]
+    train_killed(often, tmp_path / "a", 12)
     assert not os.path.exists(tmp_path / "a" / "results.json")
     results = train(often, tmp_path / "a")
     assert_same_weights(tmp_path / "a", toy_run)

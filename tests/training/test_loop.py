@@ -1,14 +1,13 @@
 import glob
 import os
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from mtl_tf.core.errors import Interrupted, RunError
 from tests.training import toy
+from tests.training.killing import run_killed
 from tests.training.toy import assert_same
 
 
@@ -55,29 +54,16 @@ def test_a_longer_training_continues_to_the_same_result(tmp_path):
     assert continued.records == whole.records[2:]
 
 
-CHILD = """
-import os, sys
+STAGE = """
 from tests.training import toy
-from mtl_tf.training import checkpoints
-save, count = checkpoints.Checkpoints.save, [0]
-def counted(self):
-    save(self)
-    count[0] += 1
-    if count[0] == int(sys.argv[2]):
-        os.kill(os.getpid(), 9)
-checkpoints.Checkpoints.save = counted
-toy.Stage(sys.argv[1], optimizer="adam", steps_per_call=1,
+toy.Stage(arguments[0], optimizer="adam", steps_per_call=1,
           checkpoint_seconds=0.0).run()
 """
 
 
 @pytest.mark.parametrize("saves", [3, pytest.param(6, marks=pytest.mark.slow)])
 def test_kill_9_anywhere_resumes_bit_equal(tmp_path, saves):
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, str(tmp_path / "a"), str(saves)],
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
-    assert child.returncode == -signal.SIGKILL
+    run_killed(STAGE, saves, tmp_path / "a")
     resumed = toy.Stage(tmp_path / "a", optimizer="adam")
     assert resumed.checkpoints.restore() == saves
     resumed.run()

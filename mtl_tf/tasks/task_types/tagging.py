@@ -140,13 +140,7 @@ def _settings(entry: Entry) -> dict[str, Any]:
 
 
 def _layout(entry: Mapping[str, Any], split: str, path: str) -> TagLayout:
-    form = entry.get("format") or fields.format_of(path, FORMATS)
-    if not form:
-        raise ConfigError(
-            f"files.{split}: cannot tell the format of {path} by its ending: "
-            f"set format to {', '.join(FORMATS)}"
-        )
-    checks.one_of("format", form, FORMATS)
+    form = fields.file_format(entry, split, path, FORMATS)
     separator = fields.text(entry, "separator")
     comment = fields.text(entry, "comment")
     if form != "conll" and (separator or comment):

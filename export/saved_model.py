@@ -67,6 +67,8 @@ def _write(run: Any, directory: str) -> None:
     import keras
     import tensorflow as tf
 
+    from mtl_tf.runs.run_directory import RunDirectory
+
     from . import serving, warmup
 
     models = _models(run)
@@ -89,8 +91,7 @@ def _write(run: Any, directory: str) -> None:
     extra = os.path.join(directory, warmup.FOLDER)
     for name in ("labels.json", "results.json", "config.json"):
         if run.directory.has(name):
-            value = run.directory.read(name)
-            files.write_json(os.path.join(extra, name), value)
+            RunDirectory(extra).write(name, run.directory.read(name))
     for one in served.values():
         for name, value in one.extra.items():
             files.write_json(os.path.join(extra, name), value)

@@ -129,7 +129,8 @@ class KerasModel(keras.Model):
 
     def _make_cell(self, ours: keras.layers.Layer) -> keras.layers.Layer:
         return MetaLSTMCell(
-            ours.units, ours.meta_units, ours.meta_vector, ours.tasks
+            *(ours.units, ours.meta_units, ours.meta_vector, ours.tasks),
+            forget_bias=ours.forget_bias,
         )
 
     def _copy_cell(self, ours: keras.layers.Layer) -> None:

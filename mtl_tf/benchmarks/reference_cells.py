@@ -19,6 +19,7 @@ class MetaLSTMCell(keras.layers.Layer):
         meta_units: size m of the meta network's hidden state.
         meta_vector: size z of the meta vector.
         tasks: number of tasks.
+        forget_bias: a constant of the basic network's forget gate.
 
     Input shape: `[batch, features]` and the four states.
     Output shape: `[batch, units]` and the four states.
@@ -40,6 +41,7 @@ class MetaLSTMCell(keras.layers.Layer):
         meta_units: int,
         meta_vector: int,
         tasks: int,
+        forget_bias: float = 1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -47,6 +49,7 @@ class MetaLSTMCell(keras.layers.Layer):
         self.meta_units = meta_units
         self.meta_vector = meta_vector
         self.tasks = tasks
+        self.forget_bias = forget_bias
         self.state_size = [units, units, meta_units, meta_units]
         self.output_size = units
         self._chosen = None
@@ -88,6 +91,7 @@ class MetaLSTMCell(keras.layers.Layer):
             tf.matmul(z * factor, outer[k]) + tf.matmul(z, bias[k])
             for k, factor in enumerate(tf.split(factors, 4, -1))
         ]
+        gates[1] += self.forget_bias
         hidden, memory = _update(gates, memory)
         return hidden, [hidden, memory, meta_hidden, meta_memory]
 
@@ -98,6 +102,7 @@ class MetaLSTMCell(keras.layers.Layer):
             "meta_units": self.meta_units,
             "meta_vector": self.meta_vector,
             "tasks": self.tasks,
+            "forget_bias": self.forget_bias,
         }
 
 

@@ -12,15 +12,24 @@ class Field:
     """A value of the config.
 
     Attributes:
-        default: the value that a config starts from. It does what code from
-            before the field did: runs of older versions are completed with it.
+        default: the value that a config starts from.
         rule: what a value has to be.
         doc: what it does, in a sentence or two.
+        before: of another value than the default does what code did before
+            the field, or its default, came with version `since`: runs of
+            older versions are completed with it.
+        since: the version of configs (`mtl_tf.runs.upgrading.VERSION`).
     """
 
     default: Any
     rule: Rule
     doc: str
+    before: Any = None
+    since: int = 0
+
+    def default_of(self, version: int) -> Any:
+        """The value that configs of a version have where they lack it."""
+        return self.before if version < self.since else self.default
 
 
 @dataclasses.dataclass(frozen=True)

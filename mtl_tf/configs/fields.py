@@ -189,6 +189,21 @@ _MODEL: Fields = {
     "model.scheme.bidirectional": Field(
         False, rules.BOOLEAN, "Whether texts are read in both directions."
     ),
+    "model.scheme.pooling": Field(
+        "last",
+        rules.one_of("last", "mean", "max", "attention"),
+        "What a recurrent scheme makes a text's vector of: the last state, as "
+        "the papers do, or the mean, the maximum or a learnt weighted mean of "
+        "all states.",
+    ),
+    "model.scheme.forget_bias": Field(
+        1.0,
+        rules.NOT_NEGATIVE,
+        "What the forget gates of a recurrent scheme start with; 0 makes it "
+        "forget what is far from the end of a text.",
+        before=0.0,
+        since=2,
+    ),
     "model.characters": Group(
         "Features of a word's characters: none, cnn (filters, width) or lstm "
         "(units), both with dimension.",
@@ -280,15 +295,21 @@ def is_open(path: str) -> bool:
     return isinstance(group, Group) and group.open
 
 
-def defaults(path: str = "") -> dict[str, Any]:
-    """The defaults of all fields, or of those of a group, as nested dicts."""
+def defaults(path: str = "", version: int = 2**31) -> dict[str, Any]:
+    """The defaults of all fields, or of those of a group, as nested dicts.
+
+    Args:
+        path: of the group, "" for all.
+        version: of the configs that they complete; today's by default.
+    """
     tree: dict[str, Any] = {}
     for name, field in every().items():
         *parents, last = name.split(".")
         here = tree
         for parent in parents:
             here = here[parent]
-        here[last] = {} if isinstance(field, Group) else field.default
+        group = isinstance(field, Group)
+        here[last] = {} if group else field.default_of(version)
     for name in filter(None, path.split(".")):
         tree = tree[name]
     return tree

@@ -6,8 +6,9 @@ from mtl_tf.layers.meta_lstm import MetaLSTM
 
 # In the order of the layer's slices.
 GATES = ("input gate", "forget gate", "output gate", "new input")
-# Entries near 0 would make the mean of ratios a noise of its own.
-_FLOOR = 0.01
+# Only so that an entry of exactly 0 does not make the mean infinite: greater
+# ones change the values of trained runs, 0.01 by up to 35 %.
+_FLOOR = 1e-6
 
 
 def factors(layer: MetaLSTM, task: int) -> tuple[np.ndarray, np.ndarray]:

@@ -107,7 +107,9 @@ def prefix_scores(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
     """
     scheme = model.scheme
     one_way = (
-        isinstance(scheme, RecurrentScheme) and len(scheme.directions) == 1
+        isinstance(scheme, RecurrentScheme)
+        and len(scheme.directions) == 1
+        and scheme.pooling == "last"
     )
     if one_way and model.hidden is None:
         return _scores_of_steps(model, ids, task)

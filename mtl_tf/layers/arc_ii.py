@@ -31,6 +31,8 @@ class LocalGlobalLSTM(DeepFusionLayer):
         tasks: 0: one set of weights for all tasks; else one for each of so
             many tasks, stacked, but for the global memory's.
         reverse: from the last token to the first.
+        forget_bias: added to the forget gate's initial bias; see
+            `lstm.forget_offset`.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
@@ -59,11 +61,10 @@ class LocalGlobalLSTM(DeepFusionLayer):
         memory_width: int,
         align: str = "cosine",
         tasks: int = 0,
-        reverse: bool = False,
         **kwargs,
     ):
         super().__init__(
-            units, memory_slots, memory_width, align, tasks, reverse, **kwargs
+            units, memory_slots, memory_width, align, tasks, **kwargs
         )
         self.local = self._memory("local", self.units, self.tasks)
         self.shared = self._memory("global", memory_width, 0)

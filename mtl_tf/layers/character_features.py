@@ -160,6 +160,7 @@ class CharacterLSTM(CharacterFeatures):
 
     Args:
         units: size of each LSTM's state; the output is twice as large.
+        forget_bias: of both LSTMs; see `lstm.forget_offset`.
         dimension, size, init: see `CharacterFeatures`, also on shapes.
 
     Example:
@@ -168,9 +169,13 @@ class CharacterLSTM(CharacterFeatures):
         ```
     """
 
-    def __init__(self, units: int = 25, **kwargs):
+    def __init__(self, units: int = 25, forget_bias: float = 1.0, **kwargs):
         super().__init__(**kwargs)
-        options = {"init": self.init, "dtype": self.dtype_policy}
+        options = {
+            "forget_bias": forget_bias,
+            "init": self.init,
+            "dtype": self.dtype_policy,
+        }
         self.forward = LSTM(units, name="forward", **options)
         self.backward = LSTM(units, reverse=True, name="backward", **options)
         self.units = 2 * units
@@ -192,4 +197,7 @@ class CharacterLSTM(CharacterFeatures):
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        return super().get_config() | {"units": self.forward.units}
+        return super().get_config() | {
+            "units": self.forward.units,
+            "forget_bias": self.forward.forget_bias,
+        }

@@ -5,7 +5,7 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer, choose
 from mtl_tf.layers.external_memory import ExternalMemory
-from mtl_tf.layers.lstm import time_product, zero_state
+from mtl_tf.layers.lstm import forget_offset, time_product, zero_state
 from mtl_tf.layers.recurrence import Recurrence, Result
 from mtl_tf.layers.steps import Operations, Tensors
 
@@ -61,6 +61,8 @@ class DeepFusionLayer(StackedLayer):
         tasks: 0: one set of weights for all tasks; else one for each of so
             many tasks, stacked.
         reverse: from the last token to the first.
+        forget_bias: added to the forget gate's initial bias; see
+            `lstm.forget_offset`.
         init: see `base.check_init`.
     """
 
@@ -74,6 +76,7 @@ class DeepFusionLayer(StackedLayer):
         align: str = "cosine",
         tasks: int = 0,
         reverse: bool = False,
+        forget_bias: float = 1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -83,6 +86,7 @@ class DeepFusionLayer(StackedLayer):
         self.align = align
         self.tasks = checks.not_negative_integer("tasks", tasks)
         self.reverse = reverse
+        self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         self._recurrence = Recurrence(self._step, project_gates)
 
     @property
@@ -121,6 +125,8 @@ class DeepFusionLayer(StackedLayer):
         self.kernel = add("kernel", input_shape[-1], 4 * units, gates=4)
         self.recurrent = add("recurrent", units, 4 * units, gates=4)
         self.bias = add("bias", 4 * units)
+        offset = forget_offset(self.forget_bias, units)
+        self.bias.assign(self.bias + offset)
         self.fusion_read = add("fusion_read", read, 2 * units, gates=2)
         self.fusion_memory = add("fusion_memory", units, units)
         for memory in self.memories:
@@ -186,4 +192,5 @@ class DeepFusionLayer(StackedLayer):
             "align": self.align,
             "tasks": self.tasks,
             "reverse": self.reverse,
+            "forget_bias": self.forget_bias,
         }

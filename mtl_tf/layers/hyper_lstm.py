@@ -5,7 +5,12 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer, choose
-from mtl_tf.layers.lstm import lstm_gates, time_product, zero_state
+from mtl_tf.layers.lstm import (
+    forget_offset,
+    lstm_gates,
+    time_product,
+    zero_state,
+)
 from mtl_tf.layers.recurrence import Recurrence, Result
 from mtl_tf.layers.steps import Operations, Tensors
 
@@ -72,6 +77,8 @@ class HyperLSTM(StackedLayer):
         tasks: 0: one set of weights for all tasks; else one for each of so
             many tasks, stacked.
         reverse: from the last token to the first.
+        forget_bias: added to the initial bias of both cells' forget gates;
+            see `lstm.forget_offset`. The paper does not speak of one.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
@@ -94,6 +101,7 @@ class HyperLSTM(StackedLayer):
         hyper_vector: int,
         tasks: int = 0,
         reverse: bool = False,
+        forget_bias: float = 1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -104,6 +112,7 @@ class HyperLSTM(StackedLayer):
         )
         self.tasks = checks.not_negative_integer("tasks", tasks)
         self.reverse = reverse
+        self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         self._recurrence = Recurrence(_step, _project)
 
     def build(self, input_shape, *_):
@@ -126,6 +135,8 @@ class HyperLSTM(StackedLayer):
         self.embedding = self.add("embedding", m, 4 * _PARTS * z, **parts)
         self.embedding_bias = self.add("embedding_bias", 8 * z, **gates)
         self.generator = self.add("generator", z, 4 * _PARTS * h, **parts)
+        for bias, units in ((self.hyper_bias, m), (self.bias, h)):
+            bias.assign(bias + forget_offset(self.forget_bias, units))
         self.embedding_bias.assign(self.embedding_bias + 1.0)
         scales = tf.repeat([1.0 / z, 1.0 / z, 0.0], 4 * h)
         self.generator.assign(self.generator + scales)
@@ -209,4 +220,5 @@ class HyperLSTM(StackedLayer):
             "hyper_vector": self.hyper_vector,
             "tasks": self.tasks,
             "reverse": self.reverse,
+            "forget_bias": self.forget_bias,
         }

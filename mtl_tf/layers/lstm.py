@@ -34,6 +34,24 @@ def lstm_gates(
     return memory, o * ops.tanh(memory)
 
 
+def forget_offset(forget_bias: float, units: int) -> tf.Tensor:
+    """What a forget bias adds to the initial bias `[4 * units]` of an LSTM.
+
+    Between them, tokens that lie far before the end of a text get a gradient:
+    a gate that starts at sigmoid(0) halves it at every step. No paper here
+    states one; Keras and TensorFlow's BasicLSTMCell start from 1.
+
+    Args:
+        forget_bias: for the forget gate, not negative.
+        units: size of the state.
+
+    Raises:
+        ConfigError: it is negative or not a number.
+    """
+    checks.not_negative("forget_bias", forget_bias)
+    return tf.repeat([0.0, float(forget_bias), 0.0, 0.0], units)
+
+
 def time_product(x: tf.Tensor, weight: tf.Tensor) -> tf.Tensor:
     """Multiplies all steps' inputs with a shared or stacked weight.
 
@@ -90,8 +108,8 @@ class LSTM(StackedLayer):
         tasks: 0: one set of weights for all tasks; else one for each of so
             many tasks, stacked.
         reverse: from the last token to the first.
-        forget_bias: added to the forget gate's initial bias; the paper's form
-            is 0.
+        forget_bias: added to the forget gate's initial bias; see
+            `forget_offset`.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
@@ -112,7 +130,7 @@ class LSTM(StackedLayer):
         units: int,
         tasks: int = 0,
         reverse: bool = False,
-        forget_bias: float = 0.0,
+        forget_bias: float = 1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -133,9 +151,8 @@ class LSTM(StackedLayer):
             "recurrent", self.units, wide, stack=stack, gates=4
         )
         self.bias = self.add("bias", wide, stack=stack)
-        if self.forget_bias:
-            forget = tf.repeat([0.0, self.forget_bias, 0.0, 0.0], self.units)
-            self.bias.assign(self.bias + forget)
+        offset = forget_offset(self.forget_bias, self.units)
+        self.bias.assign(self.bias + offset)
         self.built = True
 
     def call(

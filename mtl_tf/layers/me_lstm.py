@@ -25,6 +25,8 @@ class MELSTM(DeepFusionLayer):
             for all tasks although `tasks` have LSTMs and fusions of their
             own: ARC-I, equations 14 and 15.
         reverse: from the last token to the first.
+        forget_bias: added to the forget gate's initial bias; see
+            `lstm.forget_offset`.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
@@ -53,11 +55,10 @@ class MELSTM(DeepFusionLayer):
         align: str = "cosine",
         tasks: int = 0,
         shared_memory: bool = False,
-        reverse: bool = False,
         **kwargs,
     ):
         super().__init__(
-            units, memory_slots, memory_width, align, tasks, reverse, **kwargs
+            units, memory_slots, memory_width, align, tasks, **kwargs
         )
         self.shared_memory = bool(shared_memory)
         owners = 0 if self.shared_memory else self.tasks

@@ -1,16 +1,25 @@
 """The Meta-LSTM: a small LSTM generates the weights of another, per token."""
 
+import functools
+
 import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer, choose
-from mtl_tf.layers.lstm import lstm_gates, time_product, zero_state
+from mtl_tf.layers.lstm import (
+    forget_offset,
+    lstm_gates,
+    time_product,
+    zero_state,
+)
 from mtl_tf.layers.recurrence import Recurrence, Result
 from mtl_tf.layers.steps import Operations, Tensors
 
 
-def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
+def _step(
+    ops: Operations, inputs: Tensors, state: Tensors, *, forget_bias: float
+) -> Tensors:
     """Equations 15 to 18, then 10 to 12 of Chen et al. (2018).
 
     W(z) is never formed: `W(z) [x; h] = P (z * (Q [x; h]))`, and the bias
@@ -29,7 +38,7 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
         ops.matmul(tf.concat([part * z, z], -1), f"generator_{k}")
         for k, part in enumerate(tf.split(ops.keep(q), 4, axis=-1))
     )
-    i, f, o = ops.sigmoid(i), ops.sigmoid(f), ops.sigmoid(o)
+    i, f, o = ops.sigmoid(i), ops.sigmoid(f + forget_bias), ops.sigmoid(o)
     memory = ops.tanh(g) * i + state["memory"] * f
     hidden = o * ops.tanh(memory)
     return {
@@ -64,12 +73,21 @@ class MetaLSTM(StackedLayer):
     `[x; h]`, as equation 10 and the paper's Table 3 need, not of x alone, as
     its text counts.
 
+    Ours, beside the paper: with z_t near zero, as it is at the start, the
+    basic network's forget gate would be sigmoid(0) and its memory halve at
+    every token. `forget_bias` is added to what equation 10 gives that gate,
+    as a constant, since its bias B_f z_t has no part that z_t does not
+    scale; it is no parameter. The meta network is an LSTM with a bias, whose
+    initial value has it. 0 is the paper's form.
+
     Args:
         units: size h of the basic network.
         meta_units: size m of the meta network.
         meta_vector: size z of the meta vector.
         tasks: number of tasks.
         reverse: from the last token to the first.
+        forget_bias: of both networks' forget gates; see above and
+            `lstm.forget_offset`.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
@@ -93,6 +111,7 @@ class MetaLSTM(StackedLayer):
         meta_vector: int,
         tasks: int = 1,
         reverse: bool = False,
+        forget_bias: float = 1.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -101,7 +120,9 @@ class MetaLSTM(StackedLayer):
         self.meta_vector = checks.positive_integer("meta_vector", meta_vector)
         self.tasks = checks.positive_integer("tasks", tasks)
         self.reverse = reverse
-        self._recurrence = Recurrence(_step, _project)
+        self.forget_bias = checks.not_negative("forget_bias", forget_bias)
+        step = functools.partial(_step, forget_bias=self.forget_bias)
+        self._recurrence = Recurrence(step, _project)
 
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., D]`."""
@@ -110,6 +131,8 @@ class MetaLSTM(StackedLayer):
         self.meta_kernel = self.add("meta_kernel", features, 4 * m, gates=4)
         self.meta_recurrent = self.add("meta_recurrent", m + h, 4 * m, gates=4)
         self.meta_bias = self.add("meta_bias", 4 * m)
+        offset = forget_offset(self.forget_bias, m)
+        self.meta_bias.assign(self.meta_bias + offset)
         self.vector_kernel = self.add("vector_kernel", m, z)
         tasks = (self.tasks,)
         gates = (self.tasks, 4)
@@ -189,4 +212,5 @@ class MetaLSTM(StackedLayer):
             "meta_vector": self.meta_vector,
             "tasks": self.tasks,
             "reverse": self.reverse,
+            "forget_bias": self.forget_bias,
         }

@@ -2,9 +2,13 @@
 
 from collections.abc import Callable
 
+import keras
 import tensorflow as tf
 
+from mtl_tf.core import checks
 from mtl_tf.core.names import look_up
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.task_dense import TaskDense
 
 
 def max_over_time(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
@@ -56,3 +60,57 @@ def bag(name: str) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
         ConfigError: another name.
     """
     return look_up(name, BAGS, "bag")
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class AttentionPooling(StackedLayer):
+    """A mean of the tokens' vectors whose weights are learnt.
+
+    Yang et al. (2016), "Hierarchical Attention Networks", equations 5 to 7,
+    with one map and one context vector for all tasks or for each:
+    `a_t = softmax over t of (v^T tanh(W x_t + b))`, and the sum of `a_t x_t`.
+
+    Args:
+        tasks: number of tasks that have their own; 0 for one of all.
+        init: see `base.check_init`.
+
+    Input shape: `[G, B, T, F]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
+    Output shape: `[G, B, F]`.
+    Masking: padding has no weight; a text without tokens gets zeros.
+
+    Example:
+        ```python
+        summary = AttentionPooling()(sequence, mask, task)
+        ```
+    """
+
+    def __init__(self, tasks: int = 0, **kwargs):
+        super().__init__(**kwargs)
+        self.tasks = checks.not_negative_integer("tasks", tasks)
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., F]`."""
+        features = input_shape[-1]
+        options = {"init": self.init, "dtype": self.dtype_policy}
+        # Initial values depend on the name.
+        self.hidden = TaskDense(
+            features, self.tasks, name=f"{self.name}_hidden", **options
+        )
+        self.score = TaskDense(
+            *(1, self.tasks, False), name=f"{self.name}_score", **options
+        )
+        self.hidden.build(input_shape)
+        self.score.build(input_shape)
+        self.built = True
+
+    def call(self, x, mask, task):
+        """Pools each text."""
+        hidden = tf.tanh(self.hidden(self.cast(x), task))
+        score = tf.cast(self.score(hidden, task)[..., 0], tf.float32)
+        score = tf.where(mask, score, score.dtype.min)
+        weights = tf.where(mask, tf.nn.softmax(score, axis=2), 0.0)
+        return sum_over_time(tf.cast(weights, x.dtype)[..., None] * x, mask)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {"tasks": self.tasks}

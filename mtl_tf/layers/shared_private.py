@@ -14,11 +14,19 @@ _INPUTS = ["shared", "both"]
 class _SharedPrivate(StackedLayer):
     """What both arrangements have: the two LSTMs of one direction."""
 
-    def __init__(self, units: int, tasks: int, reverse: bool = False, **kwargs):
+    def __init__(
+        self,
+        units: int,
+        tasks: int,
+        reverse: bool = False,
+        forget_bias: float = 1.0,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
         self.tasks = checks.positive_integer("tasks", tasks)
         self.reverse = reverse
+        self.forget_bias = forget_bias
         self.shared = self._lstm("shared", 0)
         self.private = self._lstm("private", tasks)
 
@@ -27,6 +35,7 @@ class _SharedPrivate(StackedLayer):
             self.units,
             tasks=tasks,
             reverse=self.reverse,
+            forget_bias=self.forget_bias,
             init=self.init,
             dtype=self.dtype_policy,
             # Initial values depend on the name: directions must differ.
@@ -39,6 +48,7 @@ class _SharedPrivate(StackedLayer):
             "units": self.units,
             "tasks": self.tasks,
             "reverse": self.reverse,
+            "forget_bias": self.forget_bias,
         }
 
 
@@ -54,6 +64,7 @@ class ParallelSharedPrivate(_SharedPrivate):
         units: size H of each of the two.
         tasks: number of tasks.
         reverse: from the last token to the first.
+        forget_bias: of both; see `lstm.forget_offset`.
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
@@ -115,6 +126,7 @@ class SerialSharedPrivate(_SharedPrivate):
         units: size H of each of the two.
         tasks: number of tasks.
         reverse: from the last token to the first.
+        forget_bias: of both; see `lstm.forget_offset`.
         private_input: "shared": the private LSTM reads s_t; "both": it reads
             `[x_t; s_t]`, as equation 7 prints.
         init: see `base.check_init`.
@@ -135,11 +147,10 @@ class SerialSharedPrivate(_SharedPrivate):
         self,
         units: int,
         tasks: int,
-        reverse: bool = False,
         private_input: str = "shared",
         **kwargs,
     ):
-        super().__init__(units, tasks, reverse, **kwargs)
+        super().__init__(units, tasks, **kwargs)
         self.private_input = checks.one_of(
             "private_input", private_input, _INPUTS
         )

@@ -35,8 +35,10 @@ class AdversarialScheme(ParallelScheme):
             "constant", "linear" or "sigmoid"; see `layers.ramp.ramp`.
         adversarial_start: the step of a training stage before which it is 0.
         adversarial_steps: how many steps it grows for; 0 if constant.
-        bidirectional: whether to run in both directions. The discriminator
-            and the penalty read both directions' summaries side by side.
+        bidirectional, pooling, forget_bias: see `RecurrentScheme`. The
+            discriminator and the penalty read both directions' summaries
+            side by side. Not "attention": it would weigh the shared states
+            by the private ones beside them, which tell the tasks apart.
         init: see `layers.base.check_init`.
 
     Input shape: see `SharingScheme`; also the batch's "step" and "weight".
@@ -71,6 +73,7 @@ class AdversarialScheme(ParallelScheme):
         **kwargs,
     ):
         super().__init__(tasks, units, **kwargs)
+        checks.one_of("pooling of asp", self.pooling, ("last", "mean", "max"))
         checks.not_negative("adversarial_weight", adversarial_weight)
         checks.not_negative("orthogonality_weight", orthogonality_weight)
         self._ramp = (
@@ -114,10 +117,12 @@ class AdversarialScheme(ParallelScheme):
             ValueError: the step is missing.
         """
         results = self.run(embedded, mask, task, training, inspect, sequence)
-        output = self.joined(results, inspect, sequence)
+        output = self.joined(results, mask, task, inspect, sequence)
+        # Of each direction the shared half comes first.
+        halves = tf.split(output["summary"], 2 * len(results), axis=-1)
         shared, private = (
-            tf.concat([result.state[half] for result in results], -1)
-            for half in ("shared", "private")
+            tf.concat(halves[::2], -1),
+            tf.concat(halves[1::2], -1),
         )
         if inspect:
             output["inspect"] |= {"shared": shared, "private": private}

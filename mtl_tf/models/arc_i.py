@@ -21,7 +21,7 @@ class ArcIScheme(RecurrentScheme):
         memory_slots: number of segments K of the memory.
         memory_width: size M of a segment.
         align: "cosine" or "mlp", equation 8.
-        bidirectional: whether to run in both directions.
+        bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or twice it.

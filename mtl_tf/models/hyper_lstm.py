@@ -19,7 +19,7 @@ class HyperLSTMScheme(RecurrentScheme):
         hyper_units: size of the hyper cell.
         hyper_vector: size of the embeddings that generate the scales.
         sharing: "private": one per task; "shared": one for all tasks.
-        bidirectional: whether to run in both directions.
+        bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or twice it.

@@ -14,8 +14,7 @@ class LSTMScheme(RecurrentScheme):
         tasks: number of tasks.
         units: size of the hidden state.
         sharing: "shared": one for all tasks; "private": one per task.
-        forget_bias: added to the forget gate's initial bias.
-        bidirectional: whether to run in both directions.
+        bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or twice it.
@@ -36,7 +35,6 @@ class LSTMScheme(RecurrentScheme):
         tasks: int,
         units: int = 100,
         sharing: str = "shared",
-        forget_bias: float = 0.0,
         **kwargs,
     ):
         super().__init__(
@@ -44,7 +42,6 @@ class LSTMScheme(RecurrentScheme):
                 "tasks": tasks,
                 "units": units,
                 "sharing": sharing,
-                "forget_bias": forget_bias,
             },
             **kwargs,
         )

@@ -18,7 +18,7 @@ class MELSTMScheme(RecurrentScheme):
         align: "cosine" or "mlp", equation 8.
         sharing: "private": one per task, the paper's single-task row; or
             "shared": one for all tasks.
-        bidirectional: whether to run in both directions.
+        bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or twice it.

@@ -18,7 +18,7 @@ class MetaLSTMScheme(RecurrentScheme):
         units: size h of the basic networks.
         meta_units: size m of the meta network.
         meta_vector: size z of the meta vector.
-        bidirectional: whether to run in both directions.
+        bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or twice it.

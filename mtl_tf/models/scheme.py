@@ -7,7 +7,14 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.pooling import (
+    AttentionPooling,
+    max_over_time,
+    mean_over_time,
+)
 from mtl_tf.layers.recurrence import Result
+
+POOLINGS = ("last", "mean", "max", "attention")
 
 
 class SharingScheme(StackedLayer):
@@ -66,15 +73,21 @@ class RecurrentScheme(SharingScheme):
     """Runs one layer over time, or two in opposite directions.
 
     A bidirectional scheme has all parameters twice, the shared ones once per
-    direction; its outputs are the two directions' side by side, and its
-    summary is the forward state after the last token beside the backward
-    state after the first.
+    direction; its outputs are the two directions' side by side. Its summary
+    is made of the states by `pooling`.
 
     Args:
         options: the scheme's own constructor arguments. `layer` gets them;
             one of them, "sharing", says whether it is made for the tasks
             ("private") or once for all ("shared").
         bidirectional: whether to run in both directions.
+        pooling: what a text's summary is: "last", the papers', the forward
+            state after the last token beside the backward state after the
+            first; "mean" or "max" over the states of all tokens; "attention",
+            a weighted mean, see `layers.pooling.AttentionPooling`, for all
+            tasks, and for each only if "sharing" is "private".
+        forget_bias: what the forget gates start with; see
+            `layers.lstm.forget_offset`.
         init: see `base.check_init`.
 
     Attributes:
@@ -83,12 +96,21 @@ class RecurrentScheme(SharingScheme):
 
     layer: Callable[..., keras.layers.Layer]
 
-    def __init__(self, options: Mapping, *, bidirectional=False, **kwargs):
+    def __init__(
+        self,
+        options: Mapping,
+        *,
+        bidirectional: bool = False,
+        pooling: str = "last",
+        forget_bias: float = 1.0,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         checks.positive_integer("tasks", options["tasks"])
         sharing = options.get("sharing", "private")
         checks.one_of("sharing", sharing, ["shared", "private"])
-        self._options = dict(options)
+        self.pooling = checks.one_of("pooling", pooling, POOLINGS)
+        self._options = {**options, "forget_bias": forget_bias}
         self.bidirectional = bool(bidirectional)
         # Attributes, not a list: tf.train.Checkpoint does not look into the
         # lists and dictionaries of Keras layers.
@@ -96,6 +118,12 @@ class RecurrentScheme(SharingScheme):
         self.backward = None
         if self.bidirectional:
             self.backward = self.direction(True, "backward")
+        self.attention = None
+        if pooling == "attention":
+            own = options["tasks"] if options.get("sharing") == "private" else 0
+            self.attention = AttentionPooling(
+                own, init=self.init, dtype=self.dtype_policy, name="attention"
+            )
 
     @property
     def directions(self) -> list[keras.layers.Layer]:
@@ -125,6 +153,8 @@ class RecurrentScheme(SharingScheme):
         """Makes the weights for inputs `[..., D]`."""
         for layer in self.directions:
             layer.build(input_shape)
+        if self.attention is not None:
+            self.attention.build((None, None, None, self.output_units))
         self.built = True
 
     def call(
@@ -139,12 +169,13 @@ class RecurrentScheme(SharingScheme):
     ):
         """See `SharingScheme.call`."""
         results = self.run(embedded, mask, task, training, inspect, sequence)
-        return self.joined(results, inspect, sequence)
+        return self.joined(results, mask, task, inspect, sequence)
 
     def run(
         self, embedded, mask, task, training, inspect, sequence
     ) -> list[Result]:
         """Runs every direction; the arguments are those of `call`."""
+        sequence = sequence or self.pooling != "last"
         return [
             layer(
                 embedded,
@@ -157,17 +188,28 @@ class RecurrentScheme(SharingScheme):
             for layer in self.directions
         ]
 
-    def joined(self, results: list[Result], inspect, sequence) -> dict:
+    def joined(
+        self, results: list[Result], mask, task, inspect, sequence
+    ) -> dict:
         """What `call` returns, from the directions' results."""
-        output = {
-            "summary": self._side([r.state["hidden"] for r in results]),
-            "losses": {},
-            "inspect": _inspected(results) if inspect else {},
-        }
-        if sequence:
+        output = {"losses": {}, "inspect": {}}
+        if inspect:
+            output["inspect"] = _inspected(results)
+        if sequence or self.pooling != "last":
             hidden = [r.sequences["hidden"] for r in results]
             output["sequence"] = self._side(hidden)
-        return output
+        if self.pooling == "last":
+            last = self._side([r.state["hidden"] for r in results])
+            return output | {"summary": last}
+        summary = self._pooled(output["sequence"], mask, task)
+        return output | {"summary": summary}
+
+    def _pooled(self, states, mask, task) -> tf.Tensor:
+        """All tokens' states `[G, B, T, H]` as one summary `[G, B, H]`."""
+        if self.attention is not None:
+            return self.attention(states, mask, task)
+        pool = {"mean": mean_over_time, "max": max_over_time}[self.pooling]
+        return pool(states, mask)
 
     def _side(self, parts):
         joined = parts[0] if len(parts) == 1 else tf.concat(parts, -1)
@@ -175,7 +217,10 @@ class RecurrentScheme(SharingScheme):
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        config = super().get_config() | {"bidirectional": self.bidirectional}
+        config = super().get_config() | {
+            "bidirectional": self.bidirectional,
+            "pooling": self.pooling,
+        }
         return config | self._options
 
 

@@ -18,7 +18,7 @@ class ParallelScheme(RecurrentScheme):
     Args:
         tasks: number of tasks.
         units: size of each LSTM.
-        bidirectional: whether to run in both directions.
+        bidirectional, pooling, forget_bias: see `RecurrentScheme`.
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is twice units, or four
@@ -61,8 +61,8 @@ class SerialScheme(RecurrentScheme):
         units: size of each LSTM.
         private_input: "shared" (as their Table 3 counts) or "both" (as their
             equation 7 prints).
-        bidirectional: whether to run in both directions. Each direction is a
-            stack of its own.
+        bidirectional, pooling, forget_bias: see `RecurrentScheme`. Each
+            direction is a stack of its own.
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or twice it.

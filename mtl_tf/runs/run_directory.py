@@ -33,6 +33,11 @@ def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(config))
 
 
+def _as_read(name: str, value: Any) -> Any:
+    """What is read once a value of today was written."""
+    return upgrading.upgraded(name, upgrading.stamped(name, value))
+
+
 class RunDirectory:
     """Names and writes the files of a run.
 
@@ -61,7 +66,7 @@ class RunDirectory:
 
     def write(self, name: str, value: Any) -> None:
         """Writes a JSON file, all of it or nothing."""
-        files.write_json(self.file(name), value)
+        files.write_json(self.file(name), upgrading.stamped(name, value))
 
     def claim(self, config: Mapping[str, Any]) -> None:
         """Makes this the directory of a run with `config`.
@@ -98,8 +103,8 @@ class RunDirectory:
             self.write("config.json", config)
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-        asked_for = upgrading.upgraded("config.json", config)
-        old, new = flatten(self.read("config.json")), flatten(asked_for)
+        old = flatten(self.read("config.json"))
+        new = flatten(_as_read("config.json", config))
         return {
             name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
             for name in sorted({**old, **new})
@@ -141,8 +146,7 @@ class RunDirectory:
         if not self.has(name):
             self.write(name, value)
             return
-        value = upgrading.upgraded(name, value)
-        old, new = flatten(self.read(name)), flatten(value)
+        old, new = flatten(self.read(name)), flatten(_as_read(name, value))
         if old != new:
             differing = [k for k in {**old, **new} if old.get(k) != new.get(k)]
             raise RunError(

@@ -2,8 +2,9 @@
 
 `RunDirectory.read` passes every file through `upgraded`, so that no other
 code knows what older versions wrote. A field that a config lacks is one that
-its version did not have yet: it has the field's default, which does what code
-did before (`mtl_tf.configs.field`).
+its version did not have yet: it has the value that does what code did before
+(`mtl_tf.configs.field`). Configs are stamped with the version of their fields,
+because a scheme's options may be left out at any time.
 """
 
 import json
@@ -12,6 +13,39 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mtl_tf.configs import fields
+from mtl_tf.core.errors import RunError
+
+#: Of the fields of a config. 2: forget gates start at 1 where an LSTM's
+#: options do not say it; before, without a version, they did so at 0.
+VERSION = 2
+
+# What has forget gates, where their bias was 0 before version 2.
+_FORGETTING = (
+    "arc_i",
+    "arc_ii",
+    "asp",
+    "hyper_lstm",
+    "lstm",
+    "me_lstm",
+    "meta_lstm",
+    "psp",
+    "ssp",
+)
+
+
+def stamped(name: str, value: Any) -> Any:
+    """What is written into a file for a value of today: says its version.
+
+    Args:
+        name: of the file in its run directory.
+        value: what today's code makes.
+    """
+    name = os.path.basename(name)
+    if name in _OF_CONFIGS:
+        return {**value, "version": VERSION}
+    if name in _WITH_CONFIG:
+        return {**value, "config": {**value["config"], "version": VERSION}}
+    return value
 
 
 def upgraded(name: str, value: Any) -> Any:
@@ -19,17 +53,29 @@ def upgraded(name: str, value: Any) -> Any:
 
     Args:
         name: of the file in its run directory.
-        value: what was read of it, or is to be written into it: what is of
-            today stays as it is, but for fields that it leaves out.
+        value: what was read of it, or `stamped` is to be written into it:
+            what is of today stays as it is, but for fields that it leaves out.
     """
     upgrade = _UPGRADES.get(os.path.basename(name))
     return upgrade(value) if upgrade and isinstance(value, Mapping) else value
 
 
 def _config(config: Mapping[str, Any]) -> dict[str, Any]:
+    version = config.get("version", 1)
+    if not isinstance(version, int) or version > VERSION:
+        raise RunError(
+            f"a config's version must be at most {VERSION} here, got "
+            f"{version!r}: it is damaged, or newer code of mtl_tf wrote it"
+        )
+    config = {k: v for k, v in config.items() if k != "version"}
     # Tuples are lists in JSON.
-    default = json.loads(json.dumps(fields.defaults()))
+    default = json.loads(json.dumps(fields.defaults(version=version)))
     config = _completed(_renamed(config), default)
+    if version < 2:
+        for choice in ("scheme", "characters"):
+            options = config["model"][choice]
+            if options["name"] in _FORGETTING:
+                options.setdefault("forget_bias", 0.0)
     config["pipeline"]["mixing"] = _mixing(config["pipeline"]["mixing"])
     for group, name in (
         (config, "tasks"),
@@ -132,11 +178,12 @@ def _mixing(mixing: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # File -> what makes its contents those of today.
+_OF_CONFIGS = ("config.json", "sweep_config.json")
+_WITH_CONFIG = ("transfer.json",)
 _UPGRADES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "config.json": _config,
+    **dict.fromkeys(_OF_CONFIGS, _config),
+    **dict.fromkeys(_WITH_CONFIG, _with_config),
     "data.json": _data,
     "labels.json": _labels,
     "results.json": _results,
-    "sweep_config.json": _config,
-    "transfer.json": _with_config,
 }

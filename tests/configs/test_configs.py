@@ -80,6 +80,8 @@ def test_meta_has_the_sizes_of_the_paper():
         "meta_units": 40,
         "meta_vector": 40,
         "bidirectional": False,
+        "pooling": "last",
+        "forget_bias": 1.0,
     }
     assert config.training.optimizer.name == "adagrad"
     assert config.training.optimizer.learning_rate == 0.1

@@ -52,6 +52,17 @@ def test_entries_near_zero_do_not_blow_the_mean_up():
     np.testing.assert_allclose(found, (1 / 0.01 + 1 / 2) / 2, rtol=1e-6)
 
 
+def test_the_floor_changes_nothing_that_is_not_zero():
+    """Ratios of entries that are a thousandth of the others count in full."""
+    p, q = np.ones((1, 1, 2)), np.array([[[1.0, 1.0], [-1.0, 1.0]]])
+    vectors = np.array([[1.0 + 1e-3, 1.0], [2.0, 1.0]])
+    found = changes(vectors, p, q)[0, 1]
+    expected = reference(vectors, p, q, floor=0.0)[0, 1]
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    zero = np.array([[1.0, 1.0], [2.0, 1.0]])
+    assert np.isfinite(changes(zero, p, q)[0, 1])
+
+
 def test_from_nothing_there_is_no_ratio():
     p, q = draw(1, H, Z), draw(1, Z, H + D, seed=1)
     found = changes(np.stack([np.zeros(Z), np.ones(Z), np.ones(Z)]), p, q)
@@ -81,6 +92,7 @@ def test_the_matrices_are_those_the_layer_computes_with():
             name: p[k] @ np.diag(z) @ q[k] @ joint + z @ bias[k]
             for k, name in enumerate(GATES)
         }
+        gates["forget gate"] += layer.forget_bias
         memory = sigmoid(gates["forget gate"]) * memory
         memory += sigmoid(gates["input gate"]) * np.tanh(gates["new input"])
         hidden = sigmoid(gates["output gate"]) * np.tanh(memory)

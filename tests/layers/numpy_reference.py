@@ -8,6 +8,8 @@ which cut the layers' weights up.
 
 import numpy as np
 
+# The constant that is ours: of the forget gate of Meta-LSTM's basic network.
+FORGET_BIAS = 1.0
 _ORDER = "ifoc"  # of the gates in the layers' weights
 
 
@@ -54,6 +56,7 @@ def meta_lstm(x, mask, weights, reverse=False):
         for g in _ORDER:
             generated = weights["P"][g] @ np.diag(z) @ weights["Q"][g]
             a[g] = generated @ v + weights["B"][g] @ z
+        a["f"] = a["f"] + FORGET_BIAS
         h, c = _update(a, c)
         found[t] = h
     return found, h

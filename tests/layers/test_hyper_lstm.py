@@ -209,7 +209,9 @@ def test_it_starts_near_an_lstm():
     layer.build((None, None, None, FEATURES))
     modulation, offset = layer._modulation(lambda w: w.value)
     scales, bias = np.split(np.array(offset), [8 * 40])
-    assert abs(scales.mean() - 1) < 0.15 and not np.any(bias)
+    assert abs(scales.mean() - 1) < 0.15
+    i, f, o, g = np.split(bias, 4)
+    assert np.all(f == 1) and not np.any([i, o, g])
     assert modulation.shape == (20, 12 * 40)
 
 

@@ -7,11 +7,13 @@ import pathlib
 import pytest
 
 from mtl_tf.configs import fields, validation
+from mtl_tf.core.errors import RunError
 from mtl_tf.runs.run_directory import flatten
-from mtl_tf.runs.upgrading import upgraded
+from mtl_tf.runs.upgrading import VERSION, stamped, upgraded
 
 STORED = pathlib.Path(__file__).parent.parent / "stored_runs"
 DEFAULTS = json.loads(json.dumps(fields.defaults()))
+FIRST_DEFAULTS = json.loads(json.dumps(fields.defaults(version=1)))
 
 # What the first version wrote, of other values than today's defaults.
 FIRST = {
@@ -71,18 +73,38 @@ def test_a_config_of_the_first_version_is_complete():
 
 def test_options_of_a_choice_are_not_completed():
     config = upgraded("config.json", FIRST)
-    assert config["model"]["scheme"] == {"name": "lstm", "units": 8}
+    scheme = {"name": "lstm", "units": 8, "forget_bias": 0.0}
+    assert config["model"]["scheme"] == scheme
     assert config["text"]["tokenizer"] == {"name": "reversible"}
     assert config["model"]["characters"] == {"name": "none"}
 
 
 def test_a_config_of_today_stays():
     config = {**DEFAULTS, "baseline": {"name": "linear"}}
-    assert upgraded("config.json", config) == config
+    assert upgraded("config.json", stamped("config.json", config)) == config
+
+
+def test_options_that_a_config_of_today_leaves_out_stay_so():
+    """Else a run of today would begin as those of older code did."""
+    config = {**DEFAULTS, "model": {"scheme": {"name": "lstm", "units": 8}}}
+    for name, value, read in (
+        ("config.json", config, lambda v: v),
+        ("sweep_config.json", config, lambda v: v),
+        ("transfer.json", {"config": config}, lambda v: v["config"]),
+    ):
+        found = read(upgraded(name, stamped(name, value)))
+        assert found["model"]["scheme"] == {"name": "lstm", "units": 8}
+        assert "version" not in found
+
+
+@pytest.mark.parametrize("version", [VERSION + 1, "2", None])
+def test_a_config_of_a_version_to_come_is_refused(version):
+    with pytest.raises(RunError, match=f"at most {VERSION} here, got"):
+        upgraded("config.json", {"version": version})
 
 
 def test_an_empty_config_is_the_default_one():
-    assert upgraded("config.json", {}) == DEFAULTS
+    assert upgraded("config.json", {}) == FIRST_DEFAULTS
 
 
 def test_mixings_within_phases_are_renamed():
@@ -103,8 +125,9 @@ def test_mixings_within_phases_are_renamed():
 
 
 def test_files_are_known_by_their_name_in_any_folder():
-    assert upgraded("tasks/books/config.json", {}) == DEFAULTS
-    assert upgraded("transfer.json", {"config": {}}) == {"config": DEFAULTS}
+    assert upgraded("tasks/books/config.json", {}) == FIRST_DEFAULTS
+    read = upgraded("transfer.json", {"config": {}})
+    assert read == {"config": FIRST_DEFAULTS}
     assert upgraded("other.json", {"pipeline": {}}) == {"pipeline": {}}
     assert upgraded("config.json", [1]) == [1]
 
@@ -118,7 +141,7 @@ def test_defaults_are_those_of_the_stored_runs(path):
     config = flatten(upgraded("config.json", stored))
     different = {
         name
-        for name, value in flatten(DEFAULTS).items()
+        for name, value in flatten(FIRST_DEFAULTS).items()
         if config.get(name) != value
     }
     changed = (

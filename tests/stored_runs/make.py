@@ -141,6 +141,13 @@ def train(config: dict, folder: str) -> None:
     training_run.train(config, folder)
 
 
+def config_of(stored: pathlib.Path) -> dict:
+    """The config of a stored run, completed with what defaults were."""
+    from mtl_tf.runs.run_directory import RunDirectory
+
+    return RunDirectory(str(stored)).read("config.json")
+
+
 def said_by(folder: str) -> dict:
     """What a run predicts, scores and exports."""
     import mtl_tf
@@ -174,6 +181,8 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory() as place:
             folder = f"{place}/{name}"
+            if compare:
+                config = config_of(stored)
             train(config, folder)
             if compare:
                 old, new = weights_of(str(stored)), weights_of(folder)

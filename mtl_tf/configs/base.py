@@ -82,7 +82,9 @@ def tagging(name: str, task: str, features: str) -> config_dict.ConfigDict:
     config.model.dropout = config_dict.ConfigDict(
         {"embedding": 0.5, "head": 0.5}
     )
+    # Of all words: that teaches the unknown one, too.
     config.model.word_dropout = 0.05
+    config.model.rare_word_dropout = 0.0
     config.training.epochs = 12
     config.training.clip_norm = 5.0
     config.training.l2 = 0.0

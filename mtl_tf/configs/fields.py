@@ -56,13 +56,17 @@ _TEXT: Fields = {
         0, rules.NOT_NEGATIVE_INTEGER, "Words in the vocabulary; 0 keeps all."
     ),
     "text.vectors": Field(
-        "", rules.TEXT, 'File of pretrained word vectors; "" for none.'
+        "",
+        rules.TEXT,
+        'File of pretrained word vectors; "" for none. Its words are known '
+        "from all splits: vectors are no labels.",
     ),
     "text.vocabulary_tasks": Field(
         (),
         rules.ANY_TASKS,
         "Entries as of tasks, whose training texts the vocabulary is built "
-        "on; () for the tasks themselves.",
+        "on; () for the tasks themselves, all of them also where each is "
+        "trained separately.",
     ),
     "text.characters": Group(
         "What models read of words as they are written, whether or not the "
@@ -142,6 +146,14 @@ _MODEL: Fields = {
     ),
     "model.word_dropout": Field(
         0.0, rules.FRACTION, "Fraction of the words unknown in training."
+    ),
+    "model.rare_word_dropout": Field(
+        0.5,
+        rules.FRACTION,
+        "Fraction of the words that occur once in the training texts to make "
+        "unknown in training, which teaches the vector of unknown words.",
+        before=0.0,
+        since=2,
     ),
     "model.casing_dim": Field(
         0,

@@ -3,6 +3,7 @@
 import keras
 import tensorflow as tf
 
+from mtl_tf.core import checks
 from mtl_tf.layers.dropout import Dropout
 
 
@@ -11,10 +12,13 @@ class WordDropout(Dropout):
     """Replaces a fraction of the words by the unknown one.
 
     Iyyer et al. (2015) drop words; replaced ones keep the places of a
-    sentence's tags, and train the vector that unknown words get.
+    sentence's tags, and train the vector that unknown words get. With `first`
+    only rare words are replaced, as Lample et al. (2016) replace singletons:
+    they are what the words of other texts will be like that nobody has seen.
 
     Args:
         rate: fraction of the words to replace, at least 0 and below 1.
+        first: words of smaller ids are kept.
         unknown: id of the unknown word.
         salt: see `Dropout`.
 
@@ -30,15 +34,24 @@ class WordDropout(Dropout):
     """
 
     def __init__(
-        self, rate: float, unknown: int = 1, salt: str = "words", **kwargs
+        self,
+        rate: float,
+        unknown: int = 1,
+        salt: str = "words",
+        first: int = 1,
+        **kwargs,
     ):
         super().__init__(rate, salt, **kwargs)
         self.unknown = unknown
+        self.first = checks.positive_integer("first", first)
 
     def drop(self, x, kept):
         """See `Dropout.drop`."""
-        return tf.where(kept | tf.equal(x, 0), x, self.unknown)
+        return tf.where(kept | (x < self.first), x, self.unknown)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        return super().get_config() | {"unknown": self.unknown}
+        return super().get_config() | {
+            "unknown": self.unknown,
+            "first": self.first,
+        }

@@ -21,6 +21,7 @@ _FIELDS = (
     "characters",
     "casing_dim",
     "word_dropout",
+    "rare_word_dropout",
 )
 
 # Kinds of casing a batch may tell apart, and 0 for padding.

@@ -34,6 +34,8 @@ class MultiTaskModel(TaskModel):
         embedding_dropout: rate of dropout on the embedded tokens.
         head_dropout: rate of dropout on what a head reads.
         word_dropout: rate at which tokens become the unknown one in training.
+        rare_word_dropout: the same, of tokens that occur once.
+        rare_from: the id that these tokens begin with.
         characters: features of a word's characters, or None.
         casing: looks up vectors of how words are written, or None.
         hidden: a layer whose positive part the heads read in place of what
@@ -70,6 +72,8 @@ class MultiTaskModel(TaskModel):
         embedding_dropout: float = 0.0,
         head_dropout: float = 0.0,
         word_dropout: float = 0.0,
+        rare_word_dropout: float = 0.0,
+        rare_from: int = 1,
         characters: CharacterFeatures | None = None,
         casing: Embedding | None = None,
         hidden: TaskDense | None = None,
@@ -93,6 +97,9 @@ class MultiTaskModel(TaskModel):
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
         self.head_dropout = Dropout(head_dropout, salt="head")
         self.word_dropout = WordDropout(word_dropout)
+        self.rare_word_dropout = WordDropout(
+            rare_word_dropout, salt="rare words", first=rare_from
+        )
         self.hidden = hidden
 
     @property
@@ -202,9 +209,9 @@ class MultiTaskModel(TaskModel):
 
     def _embed(self, batch, prefix, task, training, seed) -> tf.Tensor:
         """What the scheme reads of the words, side by side."""
-        tokens = self.word_dropout(
-            batch[f"{prefix}tokens"], training=training, seed=seed
-        )
+        tokens = batch[f"{prefix}tokens"]
+        for dropout in (self.word_dropout, self.rare_word_dropout):
+            tokens = dropout(tokens, training=training, seed=seed)
         found = [self.embedding(tokens, task)]
         for name, options in (
             ("characters", {"training": training}),
@@ -304,6 +311,7 @@ def build_model(
     vectors: np.ndarray | None = None,
     seed: int = 0,
     dtype: str = "float32",
+    rare_from: int | None = None,
 ) -> MultiTaskModel:
     """Builds a model with all its weights.
 
@@ -315,7 +323,7 @@ def build_model(
             hidden layer below the heads, none if 0, as the S-P of Sun 2019
             has it; whether hidden layer and head are "private", one for each
             task, or "shared"),
-            "word_dropout", "characters" ("name":
+            "word_dropout", "rare_word_dropout", "characters" ("name":
             "none", "cnn" or "lstm", and options of
             `layers.character_features`), "casing_dim" (0 for none), "init"
             (see `layers.base.check_init`) and what task types have there,
@@ -328,6 +336,8 @@ def build_model(
         seed: of the initial weights, which are a pure function of it.
         dtype: the dtype policy of its layers, such as "mixed_bfloat16".
             Weights, losses and scores are float32 in any case.
+        rare_from: the token that those which occur once begin with, for
+            "rare_word_dropout"; None if there are none.
 
     Raises:
         ConfigError: a field, a name or a value is wrong, or the scheme does
@@ -352,6 +362,11 @@ def build_model(
         embedding_dropout=dropout["embedding"],
         head_dropout=dropout["head"],
         word_dropout=config.get("word_dropout", 0.0),
+        # Without such tokens nothing is drawn.
+        rare_word_dropout=0.0
+        if rare_from is None
+        else config.get("rare_word_dropout", 0.0),
+        rare_from=rare_from or 1,
         characters=make_characters(config.get("characters"), options),
         casing=components.make_casing(config.get("casing_dim", 0), options),
         hidden=components.make_hidden(head, len(tasks), options),

@@ -78,7 +78,9 @@ def encode(
 
 
 def build_encoder(
-    tasks: Iterable[Any], text_config: Mapping[str, Any]
+    tasks: Iterable[Any],
+    text_config: Mapping[str, Any],
+    pretrained: Callable[[Iterable[str]], set[str]] | None = None,
 ) -> TextEncoder:
     """Builds the vocabularies of the tasks' training splits.
 
@@ -90,6 +92,9 @@ def build_encoder(
         text_config: `tokenizer` (its config), `max_length`, `min_count`,
             `max_size` (0: no limit); `characters` (`max_word_length`, 0 for
             none, and `min_count`) and `casing`, if models shall read them.
+        pretrained: says which of some words have a vector that was learnt
+            elsewhere. Those of the other splits are known, too: a vector
+            says nothing about labels.
 
     Returns:
         The encoder of every split of every task.
@@ -110,7 +115,7 @@ def build_encoder(
     specials = _specials(tasks)
     tokenizer = learnt_tokenizer(
         tokenizer,
-        _training(tasks, tokenizer, _as_texts),
+        _inputs(tasks, tokenizer, _as_texts),
         text_config["max_size"],
         len(first_tokens(specials)),
     )
@@ -126,14 +131,40 @@ def build_encoder(
     if tokenizer.pieces:
         words = [*first_tokens(specials), *tokenizer.pieces]
         vocabulary = Vocabulary(words)
-    else:
-        vocabulary = Vocabulary.from_counts(
-            Vocabulary.count(_training(tasks, tokenizer, tokens)),
-            min_count=text_config["min_count"],
-            max_size=text_config["max_size"],
-            specials=specials,
+        return TextEncoder(
+            tokenizer, vocabulary, max_length, characters, casing
         )
-    return TextEncoder(tokenizer, vocabulary, max_length, characters, casing)
+    counts = Vocabulary.count(_inputs(tasks, tokenizer, tokens))
+    more: set[str] = set()
+    if pretrained is not None:
+        others = (
+            Vocabulary.count(_inputs([task], tokenizer, tokens, split))
+            for task in tasks
+            for split in task.splits
+            if split != "train"
+        )
+        more = pretrained(set(counts).union(*others))
+    vocabulary = Vocabulary.from_counts(
+        counts,
+        min_count=text_config["min_count"],
+        max_size=text_config["max_size"],
+        specials=specials,
+        more=more,
+    )
+    return TextEncoder(
+        *(tokenizer, vocabulary, max_length, characters, casing),
+        rare_from=_rare_from(vocabulary, counts, len(first_tokens(specials))),
+    )
+
+
+def _rare_from(
+    vocabulary: Vocabulary, counts: Mapping[str, int], first: int
+) -> int | None:
+    """Where words begin that occur at most once; see `TextEncoder`."""
+    for index, token in enumerate(vocabulary.tokens[first:], start=first):
+        if counts.get(token, 0) < 2:
+            return index
+    return None
 
 
 def _specials(tasks: Iterable[Any]) -> tuple[str, ...]:
@@ -187,7 +218,7 @@ def _character_encoder(
     def words(feature: Feature, texts: tf.Tensor) -> tf.Tensor:
         return _words(feature, texts, tokenizer).flat_values
 
-    counts = count_characters(_training(tasks, tokenizer, words))
+    counts = count_characters(_inputs(tasks, tokenizer, words))
     least = config["min_count"]
     return CharacterEncoder(Vocabulary.from_counts(counts, least), width)
 
@@ -201,24 +232,26 @@ def _words(
     return texts.with_flat_values(valid_utf8(texts.flat_values))
 
 
-def _training(
+def _inputs(
     tasks: Iterable[Any],
     tokenizer: Tokenizer,
     take: Callable[[Feature, tf.Tensor], Any],
+    split: str = "train",
 ) -> Iterator[tf.Tensor]:
-    """Yields what `take` makes of each batch of the training inputs.
+    """Yields what `take` makes of each batch of a split's inputs.
 
     Args:
-        tasks: whose training splits are read.
+        tasks: whose inputs are read.
         tokenizer: it has to be one of words where words are given.
         take: called with an input feature and its values, [n] or ragged.
+        split: which of their splits.
     """
     for task in tasks:
         for feature in inputs(task.features):
             if feature.element == WORDS:
                 tokenizer.check_words()
             yield from fixed(
-                task.dataset("train")
+                task.dataset(split)
                 .ragged_batch(_TEXTS_AT_ONCE)
                 .map(
                     lambda batch, feature=feature: take(

@@ -19,10 +19,11 @@ from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs import systems, task_types
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.system import System
+from mtl_tf.runs.system import Pretrained, System
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.task import Task
+from mtl_tf.text import vectors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,8 +145,24 @@ def _encoder(
         group = registry.resolve(entries, *where) if entries else tasks
         logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(path) as directory:
-            _system(tasks).build_text(group, config["text"]).save(directory)
+            _system(tasks).build_text(
+                group, config["text"], _pretrained(config)
+            ).save(directory)
     return load_encoder(path, config, [task.to_json() for task in tasks])
+
+
+def _pretrained(config: Mapping[str, Any]) -> Pretrained | None:
+    """What tells which words the config's file of word vectors has."""
+    path = config["text"]["vectors"]
+    if not path:
+        return None
+    size = shared_dimension(config["model"])
+    return lambda words: vectors.with_vectors(path, words, size)
+
+
+def shared_dimension(model: Mapping[str, Any]) -> int:
+    """The size of the vectors that all tasks share, pretrained or not."""
+    return model["embedding_dim"] - model["embedding_private_dim"]
 
 
 def load_encoder(

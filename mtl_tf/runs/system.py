@@ -1,7 +1,7 @@
 """What a run asks of the kind of model that it trains."""
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from mtl_tf.tasks.task import Task
 Config = Mapping[str, Any]
 #: What a run knows of a task: its name, type, labels and settings.
 TaskDict = Mapping[str, Any]
+Pretrained = Callable[[Iterable[str]], set[str]]
 
 
 class System(abc.ABC):
@@ -39,12 +40,19 @@ class System(abc.ABC):
         del config
 
     @abc.abstractmethod
-    def build_text(self, tasks: Sequence[Task], text_config: Config) -> Any:
+    def build_text(
+        self,
+        tasks: Sequence[Task],
+        text_config: Config,
+        pretrained: Pretrained | None = None,
+    ) -> Any:
         """Builds what turns the texts of tasks into ids.
 
         Args:
             tasks: whose training splits are read.
             text_config: the config's `text`.
+            pretrained: says which of some words a file of word vectors has;
+                None without such a file.
 
         Returns:
             An object with `save(directory)`, `size`, the number of its words,

@@ -116,12 +116,16 @@ def _train_separately(
     tasks = registry.resolve(config["tasks"], *where)
     entries = registry.single_entries(config["tasks"])
     group = config["evaluation"]["group"] or config["tasks"]
+    # The words of a joint model: with those of its own texts alone, a
+    # single one would have to do without many of the pretrained vectors.
+    known = config["text"]["vocabulary_tasks"] or config["tasks"]
     for number, (task, entry) in enumerate(zip(tasks, entries)):
         logging.info("Task %d of %d: %s", number + 1, len(tasks), task.name)
         single = {
             **config,
             "train_separately": False,
             "tasks": [entry],
+            "text": {**config["text"], "vocabulary_tasks": known},
             "pipeline": _pipeline_of(config["pipeline"], task.name),
             "evaluation": {**config["evaluation"], "group": group},
         }
@@ -276,7 +280,7 @@ def _pretrained(
     vectors, report = load_vectors(
         config["text"]["vectors"],
         vocabulary,
-        _shared_dimension(config["model"]),
+        run_data.shared_dimension(config["model"]),
         random.fold(config["seed"], "vectors"),
     )
     covered = []
@@ -293,11 +297,6 @@ def _pretrained(
         {**report.to_json(), "tasks": [dataclasses.asdict(c) for c in covered]},
     )
     return vectors
-
-
-def _shared_dimension(model: Mapping[str, Any]) -> int:
-    """The size of the vectors that all tasks share, pretrained or not."""
-    return model["embedding_dim"] - model["embedding_private_dim"]
 
 
 def run_facts(config: Mapping[str, Any]) -> dict[str, Any]:

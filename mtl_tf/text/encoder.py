@@ -16,6 +16,7 @@ from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 TOKENIZER_FILE = "tokenizer.json"
 VOCABULARY_FILE = "vocabulary.txt"
+RARE_FILE = "rare_words.json"
 #: Name of the special token between two texts.
 SEPARATOR = "<sep>"
 
@@ -29,6 +30,9 @@ class TextEncoder:
         max_length: tokens of a text that are kept; 0 keeps all.
         characters: knows the characters of words, if a model reads them.
         casing: whether a model reads the casing of words.
+        rare_from: the id of the first word that occurs once in the training
+            texts, or not at all; None where that is not known or there is
+            none.
 
     Example:
 
@@ -44,6 +48,7 @@ class TextEncoder:
         max_length: int = 0,
         characters: CharacterEncoder | None = None,
         casing: bool = False,
+        rare_from: int | None = None,
     ):
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
@@ -53,6 +58,7 @@ class TextEncoder:
         self._table = vocabulary.lookup_table
         self.characters = characters
         self.casing = casing
+        self.rare_from = rare_from
         if characters or casing:
             tokenizer.check_words()
 
@@ -130,8 +136,9 @@ class TextEncoder:
     def save(self, directory: str) -> None:
         """Writes the files of an encoder into `directory`.
 
-        They are `tokenizer.json`, `vocabulary.txt`, with characters
-        `characters.txt`, and what the tokenizer has learnt.
+        They are `tokenizer.json`, `vocabulary.txt`, with rare words
+        `rare_words.json`, with characters `characters.txt`, and what the
+        tokenizer has learnt.
         """
         files.make_directory(directory)
         config = self.tokenizer.get_config()
@@ -140,6 +147,9 @@ class TextEncoder:
         self.vocabulary.save(os.path.join(directory, VOCABULARY_FILE))
         if self.characters:
             self.characters.save(directory)
+        if self.rare_from is not None:
+            rare = {"first": self.rare_from}
+            files.write_json(os.path.join(directory, RARE_FILE), rare)
 
     @classmethod
     def load(
@@ -170,7 +180,8 @@ class TextEncoder:
         if max_word_length:
             characters = CharacterEncoder.load(directory, max_word_length)
         tokenizer = make_tokenizer(config, directory)
-        return cls(tokenizer, vocabulary, max_length, characters, casing)
+        rare = _rare_from(directory, len(vocabulary))
+        return cls(tokenizer, vocabulary, max_length, characters, casing, rare)
 
     @classmethod
     def of_run(
@@ -187,3 +198,17 @@ class TextEncoder:
             text_config["characters"]["max_word_length"],
             text_config["casing"],
         )
+
+
+def _rare_from(directory: str, size: int) -> int | None:
+    """What a saved encoder knows of rare words."""
+    path = os.path.join(directory, RARE_FILE)
+    if not os.path.exists(path):
+        return None
+    rare = files.read_json(path)
+    first = rare.get("first") if isinstance(rare, dict) else None
+    if not isinstance(first, int) or not 1 < first < size:
+        raise RunError(
+            f"{path} must hold the id of a word as 'first', found {rare!r}"
+        )
+    return first

@@ -1,6 +1,7 @@
 """Pretrained word vectors from GloVe, word2vec and fastText text files."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 from absl import logging
@@ -81,6 +82,25 @@ def load_vectors(
     return matrix, report
 
 
+def with_vectors(path: str, tokens: Iterable[str], dimension: int) -> set[str]:
+    """Those of some written tokens whose word a file of vectors has.
+
+    Args:
+        path, dimension: as of `load_vectors`.
+        tokens: the tokens.
+
+    Raises:
+        DataError: the file cannot be used.
+    """
+    by_word: dict[bytes, list[str]] = {}
+    for token in tokens:
+        word = escaping.surface(token).encode()
+        if word:
+            by_word.setdefault(word, []).append(token)
+    rows = VectorFile(path, dimension).rows()
+    return {token for row in rows for token in by_word.get(row.word, ())}
+
+
 def _wanted(vocabulary: Vocabulary) -> dict[bytes, list[int]]:
     """Which ids take the row of a word."""
     wanted: dict[bytes, list[int]] = {}
@@ -124,4 +144,4 @@ def _log(report: VectorReport) -> None:
         logging.warning("%s", warning)
 
 
-__all__ = ["VectorReport", "load_vectors"]
+__all__ = ["VectorReport", "load_vectors", "with_vectors"]

@@ -87,6 +87,7 @@ class Vocabulary:
         min_count: int = 1,
         max_size: int = 0,
         specials: Sequence[str] = (),
+        more: Iterable[str] = (),
     ) -> "Vocabulary":
         """Builds a vocabulary of the frequent tokens, the most frequent first.
 
@@ -99,6 +100,7 @@ class Vocabulary:
             max_size: entries at most, padding, the unknown word and specials
                 included; 0 sets no limit.
             specials: names of specials, each beginning with "<".
+            more: tokens to know whatever their count, after the others.
 
         Raises:
             ConfigError: `min_count` below 1, or `max_size` negative or too
@@ -114,7 +116,8 @@ class Vocabulary:
             )
         kept = (token for token, count in counts.items() if count >= min_count)
         words = sorted(kept, key=lambda token: (-counts[token], token))
-        tokens = [*first, *words]
+        others = sorted(set(more) - set(words))
+        tokens = [*first, *words, *others]
         return cls(tokens[:max_size] if max_size else tokens)
 
     def save(self, path: str) -> None:

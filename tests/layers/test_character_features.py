@@ -91,3 +91,14 @@ def test_words_are_dropped():
     assert abs(changed[tokens > 1].mean() - 0.25) < 0.02
     np.testing.assert_array_equal(layer(tokens), tokens)
     assert WordDropout.from_config(layer.get_config()).rate == 0.25
+
+
+def test_rare_words_alone_are_dropped():
+    layer = WordDropout(0.5, first=5)
+    tokens = tf.random.stateless_uniform([100, 100], [1, 2], 0, 9, tf.int32)
+    dropped = layer(tokens, training=True, seed=tf.constant([3, 4])).numpy()
+    tokens = tokens.numpy()
+    changed = dropped != tokens
+    assert np.all(dropped[changed] == 1) and not changed[tokens < 5].any()
+    assert abs(changed[tokens >= 5].mean() - 0.5) < 0.02
+    assert WordDropout.from_config(layer.get_config()).first == 5

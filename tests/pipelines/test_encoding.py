@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.text_examples import TextExamples
 from mtl_tf.tasks import task_types
+from mtl_tf.text.encoder import TextEncoder
 
 TEXTS = ["good film", "", "bad", "a good good film"]
 LABELS = [1, 0, 0, 1]
@@ -120,6 +121,10 @@ class FakeTask:
     def features(self):
         return task_types.of("classification").features(("a", "b"), {})
 
+    @property
+    def splits(self):
+        return {split: split for split in self.texts}
+
     def dataset(self, split):
         self.read.append(split)
         texts = self.texts[split]
@@ -160,6 +165,54 @@ def test_build_encoder_limits_the_vocabulary():
     config = TEXT_CONFIG | {"max_length": 0, "max_size": 4}
     encoder = encoding.build_encoder(tasks, config)
     assert encoder.vocabulary.tokens[2:] == ["a", "b"]
+
+
+def test_words_with_pretrained_vectors_are_known_from_all_splits():
+    """In place of a model that has a vector and does not look it up."""
+    tasks = [
+        FakeTask({"train": ["a a b c"], "test": ["far fetched"]}),
+        FakeTask({"train": ["a"], "validation": ["near miss"]}),
+    ]
+    config = TEXT_CONFIG | {"max_length": 0}
+    asked = []
+
+    def pretrained(words):
+        asked.extend(words)
+        return {"fetched", "near", "c", "a"}
+
+    encoder = encoding.build_encoder(tasks, config, pretrained)
+    assert encoder.vocabulary.tokens[2:] == ["a", "c", "fetched", "near"]
+    everything = ["a", "b", "c", "far", "fetched", "miss", "near"]
+    assert sorted(asked) == everything
+    # What training never shows, or shows once, is rare.
+    assert encoder.rare_from == 3
+
+
+@pytest.mark.parametrize(
+    "texts, least, first",
+    [
+        (["a a b", "c b"], 1, 4),
+        (["a b"], 1, 2),
+        (["a a b b"], 1, None),
+        (["a a b"], 2, None),
+    ],
+)
+def test_rare_words_are_the_last(texts, least, first, tmp_path):
+    config = TEXT_CONFIG | {"max_length": 0, "min_count": least}
+    encoder = encoding.build_encoder([FakeTask({"train": texts})], config)
+    assert encoder.rare_from == first
+    encoder.save(str(tmp_path))
+    assert TextEncoder.load(str(tmp_path)).rare_from == first
+
+
+@pytest.mark.parametrize("content", ['{"first": 99}', "[1]", '{"first": "x"}'])
+def test_damaged_rare_words_are_named(tmp_path, content):
+    config = TEXT_CONFIG | {"min_count": 1}
+    task = FakeTask({"train": ["a a b"]})
+    encoding.build_encoder([task], config).save(str(tmp_path))
+    (tmp_path / "rare_words.json").write_text(content)
+    with pytest.raises(RunError, match="rare_words.json must hold the id"):
+        TextEncoder.load(str(tmp_path))
 
 
 @pytest.mark.parametrize(

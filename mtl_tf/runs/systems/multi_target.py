@@ -12,7 +12,7 @@ from mtl_tf.models.multi_target import (
 )
 from mtl_tf.pipelines import pairs
 from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.runs.system import Config, System, TaskDict
+from mtl_tf.runs.system import Config, Pretrained, System, TaskDict
 from mtl_tf.runs.translating import Decoding, Translator
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
@@ -41,9 +41,12 @@ class MultiTarget(System):
                 raise ConfigError(f"translation tasks have no use for {name}")
 
     def build_text(
-        self, tasks: Sequence[Task], text_config: Config
+        self,
+        tasks: Sequence[Task],
+        text_config: Config,
+        pretrained: Pretrained | None = None,
     ) -> TranslationText:
-        """A vocabulary for each language."""
+        """A vocabulary for each language; no pretrained vectors."""
         return pairs.build_text(tasks, text_config)
 
     def load_text(

@@ -10,7 +10,7 @@ from mtl_tf.models.multi_task import MultiTaskModel, build_model
 from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.text_examples import TextExamples
 from mtl_tf.runs import systems
-from mtl_tf.runs.system import Config, System, TaskDict
+from mtl_tf.runs.system import Config, Pretrained, System, TaskDict
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.encoder import TextEncoder
@@ -21,10 +21,13 @@ class Sharing(System):
     """See the module; the text is a `TextEncoder`."""
 
     def build_text(
-        self, tasks: Sequence[Task], text_config: Config
+        self,
+        tasks: Sequence[Task],
+        text_config: Config,
+        pretrained: Pretrained | None = None,
     ) -> TextEncoder:
         """One vocabulary for all tasks."""
-        return encoding.build_encoder(tasks, text_config)
+        return encoding.build_encoder(tasks, text_config, pretrained)
 
     def load_text(
         self, path: str, config: Config, tasks: Sequence[TaskDict]
@@ -54,6 +57,7 @@ class Sharing(System):
             vectors,
             seed=seed,
             dtype=precision.policy(config),
+            rare_from=text.rare_from,
         )
 
     def words_of(self, text: TextEncoder) -> dict[str, Sequence[str]]:

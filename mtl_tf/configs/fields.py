@@ -37,7 +37,12 @@ _TEXT: Fields = {
         "What splits texts, with the options of the one that is named.",
         open=True,
     ),
-    "text.tokenizer.name": Field("whitespace", rules.NAME, "Which tokenizer."),
+    "text.tokenizer.name": Field(
+        "whitespace",
+        rules.NAME,
+        "Which tokenizer: whitespace, treebank (raw English as the Penn "
+        "Treebank splits it), regex (pattern), reversible or sentencepiece.",
+    ),
     "text.tokenizer.lowercase": Field(
         True, rules.BOOLEAN, "Whether texts are lower-cased."
     ),

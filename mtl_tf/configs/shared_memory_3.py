@@ -35,6 +35,8 @@ def get_config(row: str = "arc_i") -> config_dict.ConfigDict:
     checks.one_of("shared_memory_3 argument", row, ROWS)
     config = base.shared_memory("shared_memory_3", row)
     config.tasks = ("movie_reviews",)
+    # IMDB is raw, the others come tokenised.
+    config.text.tokenizer.name = "treebank"
     config.training.optimizer.learning_rate = 0.01
     config.training.l2 = 0.0
     config.training.epochs = 8

@@ -65,7 +65,8 @@ def collect(
         unlabelled, dropped = _unlabelled(task, held_back)
         spaced = _wants_spaces(unlabelled_spacing, training, unlabelled)
         if spaced:
-            unlabelled = [treebank.space(text) for text in unlabelled]
+            texts = tf.constant(unlabelled, tf.string)
+            unlabelled = [t.decode() for t in treebank.space(texts).numpy()]
         are_words = all(one.element == WORDS for one in inputs(task.features))
         splits = given if are_words else tokenizer
         for words in _words(splits, training + unlabelled):

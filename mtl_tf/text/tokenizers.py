@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
-from mtl_tf.text import escaping
+from mtl_tf.text import escaping, treebank
 from mtl_tf.text.base_tokenizer import (
     BOUNDED,
     Tokenizer,
@@ -35,6 +35,28 @@ class WhitespaceTokenizer(Tokenizer):
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
         written = escaping.write_in_graph(texts, "\\" + CARRIED_SPACE)
         return tf.strings.split(written)
+
+
+class TreebankTokenizer(WhitespaceTokenizer):
+    """Splits raw English as the Penn Treebank does: `did n't`, `( so )`.
+
+    Texts that were tokenised so before stay as they are: it gives raw texts
+    the words of corpora that come tokenised. `detokenize` joins with single
+    spaces.
+    """
+
+    name = "treebank"
+    pattern = ""
+
+    def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        return super()._split(treebank.space(texts))
+
+    def check_words(self) -> None:
+        """Raises `ConfigError`: its words do not stand so in the text."""
+        raise ConfigError(
+            "the treebank tokenizer changes the words of a text: tagging, "
+            "characters and casing need the whitespace or the regex tokenizer"
+        )
 
 
 class RegexTokenizer(Tokenizer):
@@ -139,6 +161,7 @@ TOKENIZERS = {
     kind.name: kind
     for kind in (
         WhitespaceTokenizer,
+        TreebankTokenizer,
         RegexTokenizer,
         ReversibleTokenizer,
         SentencePieceTokenizer,
@@ -154,7 +177,7 @@ def make_tokenizer(config: Mapping[str, Any], directory: str = "") -> Tokenizer:
     """Makes a tokenizer from a config or from another one's `get_config()`.
 
     Args:
-        config: "name" is "whitespace", "regex", "reversible" or
+        config: "name" is "whitespace", "treebank", "regex", "reversible" or
             "sentencepiece"; the other entries are arguments of that
             tokenizer's class.
         directory: where its `save` wrote; "" for a new one.

@@ -7,33 +7,48 @@ has to look the same in both for the one to say something of the other.
 import re
 from collections.abc import Iterable
 
+import tensorflow as tf
+
 # Applied in order. Full stops are split at the end of a token only, so that
-# `9.5` and `u.s.` stay whole.
-_RULES = tuple(
-    (re.compile(pattern, re.IGNORECASE), spaced)
-    for pattern, spaced in (
-        (r"[‘’]", "'"),
-        (r"[“”]", '"'),
-        (r"(\.{2,})", r" \1 "),
-        (r'([;:@#$%&?!()\[\]{}<>"*=/~|])', r" \1 "),
-        (r"(,)(?!\d)", r" \1 "),
-        (r"(--+)", r" \1 "),
-        (r"(?<!\.[a-z])(?<![.\s])(\.)(?=[\s'\")\]]|$)", r" \1"),
-        (r"(n't)\b", r" \1"),
-        (r"('(?:s|m|d|ll|re|ve))\b", r" \1"),
-        (r"(?<=\w)(')(?=\s|$)", r" \1"),
-        (r"(?:(?<=\s)|^)(')(?=\w)(?!(?:s|m|d|ll|re|ve)\b)", r"\1 "),
-    )
+# `9.5` and `u.s.` stay whole. RE2 cannot look ahead or behind: what a later
+# rule must not touch is spelt for a while with a character that is no text's.
+_COMMA, _STOP, _QUOTE = "\ufdd0", "\ufdd1", "\ufdd2"
+_CLITIC = r"'((?i:s|m|d|ll|re|ve))\b"
+_ABBREVIATION = (rf"([.{_STOP}][a-zA-Z])\.", rf"\1{_STOP}")
+_RULES = (
+    (f"[{_COMMA}{_STOP}{_QUOTE}]", "\ufffd"),
+    (r"[‘’]", "'"),
+    (r"[“”]", '"'),
+    (r"(\.{2,})", r" \1 "),
+    (r'([;:@#$%&?!()\[\]{}<>"*=/~|])', r" \1 "),
+    (r",(\pN)", rf"{_COMMA}\1"),
+    (r",", " , "),
+    (_COMMA, ","),
+    (r"(--+)", r" \1 "),
+    _ABBREVIATION,
+    # Its matches overlap: "u.s.a." has two.
+    _ABBREVIATION,
+    (r"([^.\s])\.([\s'\")\]]|$)", r"\1 .\2"),
+    (_STOP, "."),
+    (r"(?i)(n't)\b", r" \1"),
+    (_CLITIC, rf" {_QUOTE}\1"),
+    (r"([\pL\pN_])'(\s|$)", r"\1 '\2"),
+    (r"(^|\s)'([\pL\pN_])", r"\1' \2"),
+    (_QUOTE, "'"),
 )
 _ATTACHED = re.compile(r"\w[.,](?=\s|$)")
 _ALONE = re.compile(r"(?<!\S)[.,](?=\s|$)")
 
 
-def space(text: str) -> str:
-    """`text` with spaces around what the treebank takes for a token."""
+def space(texts: tf.Tensor) -> tf.Tensor:
+    """Texts with spaces around what the treebank takes for a token.
+
+    Args:
+        texts: strings `[n]` of valid UTF-8; it runs inside a graph, too.
+    """
     for pattern, spaced in _RULES:
-        text = pattern.sub(spaced, text)
-    return text
+        texts = tf.strings.regex_replace(texts, pattern, spaced)
+    return texts
 
 
 def is_raw(texts: Iterable[str]) -> bool:

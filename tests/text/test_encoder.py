@@ -6,7 +6,7 @@ from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import Vocabulary
 
-UNTRAINED = ["whitespace", "regex", "reversible"]
+UNTRAINED = ["whitespace", "treebank", "regex", "reversible"]
 TEXTS = ["a good book", "", "bad\nbook \\ ▁ \\pad \\oov", "a a a a a a"]
 
 

@@ -7,7 +7,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.text import escaping
 from mtl_tf.text.tokenizers import make_tokenizer
 
-UNTRAINED = ["whitespace", "regex", "reversible"]
+UNTRAINED = ["whitespace", "treebank", "regex", "reversible"]
 REVERSIBLE = {"name": "reversible"}
 AWKWARD = (
     "a b.,'\"-_\\n\\\\\\s\\_\\oov\\pad▁ \t\n\r\v\f\x00\x01\x1f\x7f\x85\xa0\xff"

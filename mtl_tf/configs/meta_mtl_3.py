@@ -48,6 +48,7 @@ _SCHEMES = {
         "adversarial_start": 0,
         "adversarial_steps": 0,
         "orthogonality_weight": 0.01,
+        "orthogonality_mean": False,
         **_SIZES,
     },
     "psp": {"name": "psp", **_SIZES},

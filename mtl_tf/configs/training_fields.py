@@ -111,7 +111,8 @@ TRAINING: Fields = {
     "training.optimizer.lazy": Field(
         False,
         rules.BOOLEAN,
-        "Change only the word vectors of words that a step has read.",
+        "Change only the word vectors of words that a step has read, each "
+        "with moments and a step count of its own.",
     ),
     "training.optimizer.options": Group(
         "Options of the named optimizer itself, such as beta_1.", open=True

@@ -3,21 +3,37 @@
 import tensorflow as tf
 
 
+def _summed(*tensors: tf.Tensor) -> list[tf.Tensor]:
+    """The sums over the replicas; their gradients are summed as well."""
+    replica = tf.distribute.get_replica_context()
+    if replica is None or replica.num_replicas_in_sync == 1:
+        return list(tensors)
+    return replica.all_reduce(tf.distribute.ReduceOp.SUM, list(tensors))
+
+
 def orthogonality_penalty(
-    shared: tf.Tensor, private: tf.Tensor, weight: tf.Tensor | None = None
+    shared: tf.Tensor,
+    private: tf.Tensor,
+    weight: tf.Tensor | None = None,
+    mean: bool = False,
 ) -> tf.Tensor:
     """How far shared outputs are from orthogonal to private ones, by group.
 
-    `|| S^T H / n ||_F^2` for each group, where the n rows of S and H are its
+    `|| S^T H ||_F^2` for each group, where the n rows of S and H are its
     examples' shared and private outputs: L_diff of Liu et al. (2017), taken
-    from Bousmalis et al. (2016), equation 5. They leave out the division by
-    n; with it the penalty does not grow with the batch, as the mean loss that
-    it is added to does not.
+    from Bousmalis et al. (2016), equation 5. With `mean` it is
+    `|| S^T H / n ||_F^2`, which does not grow with the batch, as the mean
+    loss that it is added to does not; at 16 examples a given weight is then
+    256 times weaker than in the paper.
+
+    On several replicas S^T H is that of the global batch, and every replica
+    returns the same penalty.
 
     Args:
         shared: `[G, B, S]`.
         private: `[G, B, P]`.
-        weight: `[G, B]`: 0 for rows that are filler, else 1. None counts all.
+        weight: `[G, B]`: 0 for rows that are padding, else 1. None counts all.
+        mean: whether to divide by n.
 
     Returns:
         `[G]`, in the dtype of `shared`; 0 for a group without rows.
@@ -27,5 +43,7 @@ def orthogonality_penalty(
     weight = tf.cast(weight, shared.dtype)
     rows = tf.reduce_sum(weight, axis=1)[:, None, None]
     product = tf.matmul(shared * weight[..., None], private, transpose_a=True)
-    product = tf.math.divide_no_nan(product, rows)
+    product, rows = _summed(product, rows)
+    if mean:
+        product = tf.math.divide_no_nan(product, rows)
     return tf.reduce_sum(tf.square(product), axis=[1, 2])

@@ -22,9 +22,10 @@ class Positions(StackedLayer):
             behind them all get the last one. Sines know no end.
         init: see `base.check_init`.
 
-    Input shape: `[G, B, T, D]`.
+    Input shape: `[G, B, T, D]`, and maybe a mask bool `[G, B, T]`.
     Output shape: the same.
-    Masking: none; padding gets positions too.
+    Masking: padding gets positions too; with a mask none that no word has, so
+        that a step names, for decay, the vectors of places in use alone.
 
     Example:
         ```python
@@ -58,11 +59,15 @@ class Positions(StackedLayer):
             )
         self.built = True
 
-    def call(self, x):
+    def call(self, x, mask=None):
         """Adds the vectors to `x`."""
-        places = None
+        places, last = None, self.length - 1
         if self.kind == "learned":
-            places = tf.minimum(tf.range(tf.shape(x)[-2]), self.length - 1)
+            places = tf.range(tf.shape(x)[-2])
+            if mask is not None:
+                words = tf.where(mask, places, 0)
+                last = tf.minimum(tf.reduce_max(words), last)
+            places = tf.minimum(places, last)
         # The vectors of one text serve all.
         one = tf.cast(x[:1, :1], self.vectors.compute_dtype)
         return x + tf.cast(self.vectors(one, positions=places), x.dtype)

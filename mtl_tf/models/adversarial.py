@@ -19,7 +19,7 @@ class AdversarialScheme(ParallelScheme):
         adversarial: a discriminator guesses the task from the shared summary.
             It learns to; the shared LSTM learns, through a gradient reversal
             weighted by `adversarial_weight`, that it cannot.
-        orthogonality: `|| S^T H / n ||_F^2` of the shared and the private
+        orthogonality: `|| S^T H ||_F^2` of the shared and the private
             summaries of a group's examples, times `orthogonality_weight`.
 
     The discriminator's own gradient is not weighted: it keeps up with the
@@ -31,6 +31,8 @@ class AdversarialScheme(ParallelScheme):
         units: size of each LSTM.
         adversarial_weight: lambda of the paper (0.05).
         orthogonality_weight: gamma of the paper (0.01).
+        orthogonality_mean: divide S^T H by the number n of examples, so that
+            the penalty does not grow with the batch; the paper does not.
         adversarial_schedule: how the adversarial weight comes to its value:
             "constant", "linear" or "sigmoid"; see `layers.ramp.ramp`.
         adversarial_start: the step of a training stage before which it is 0.
@@ -67,6 +69,7 @@ class AdversarialScheme(ParallelScheme):
         units: int = 100,
         adversarial_weight: float = 0.05,
         orthogonality_weight: float = 0.01,
+        orthogonality_mean: bool = False,
         adversarial_schedule: str = "constant",
         adversarial_start: int = 0,
         adversarial_steps: int = 0,
@@ -84,6 +87,7 @@ class AdversarialScheme(ParallelScheme):
         check_ramp("adversarial", *self._ramp)
         self.adversarial_weight = adversarial_weight
         self.orthogonality_weight = orthogonality_weight
+        self.orthogonality_mean = bool(orthogonality_mean)
         self.discriminator = TaskDiscriminator(
             tasks, init=self.init, name="discriminator"
         )
@@ -131,7 +135,9 @@ class AdversarialScheme(ParallelScheme):
         )
         output["losses"] = {"adversarial": guess["loss"]}
         if self.orthogonality_weight:
-            penalty = orthogonality_penalty(shared, private, weight)
+            penalty = orthogonality_penalty(
+                shared, private, weight, self.orthogonality_mean
+            )
             output["losses"]["orthogonality"] = (
                 self.orthogonality_weight * tf.reduce_sum(penalty)
             )
@@ -155,6 +161,7 @@ class AdversarialScheme(ParallelScheme):
         return super().get_config() | {
             "adversarial_weight": self.adversarial_weight,
             "orthogonality_weight": self.orthogonality_weight,
+            "orthogonality_mean": self.orthogonality_mean,
             "adversarial_schedule": schedule,
             "adversarial_start": start,
             "adversarial_steps": steps,

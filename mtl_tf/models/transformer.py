@@ -141,7 +141,7 @@ class TransformerScheme(SharingScheme):
 
     def _with_rows(self, embedded, mask, task):
         """Words with positions behind the rows, and where there is either."""
-        x = self.positions(embedded)
+        x = self.positions(embedded, mask)
         if not self.rows:
             return x, mask
         rows = self.cast(self.make_rows(task))[:, None]

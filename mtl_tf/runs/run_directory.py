@@ -13,6 +13,7 @@ from mtl_tf.configs import fields
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs import upgrading
+from mtl_tf.training import learning_rates
 
 _LENGTHS = ("training.epochs", "training.steps", "training.fine_tune.epochs")
 
@@ -87,6 +88,8 @@ class RunDirectory:
             for name, pair in changed.items()
             if name not in _LENGTHS or not _longer(name, *pair)
         }
+        if not refused and self._has_trained():
+            self._check_decay(config, changed)
         if refused and self._has_trained():
             raise RunError(
                 f"{self.path} holds a run with another config:\n"
@@ -101,6 +104,22 @@ class RunDirectory:
             self._reopen()
         if changed or not self.has("config.json"):
             self.write("config.json", config)
+
+    def _check_decay(
+        self, config: Mapping[str, Any], changed: Mapping[str, Any]
+    ) -> None:
+        """Refuses to prolong a training that has slowed down for its end."""
+        name = config["training"]["optimizer"]["schedule"]
+        # Fine-tuning begins anew if more of it is asked for.
+        longer = {"training.epochs", "training.steps"} & set(changed)
+        if longer and name in learning_rates.DECAYING:
+            raise RunError(
+                f"{self.path} holds a run whose learning rate decays towards "
+                f"its end (training.optimizer.schedule {name!r}): with more "
+                f"{min(longer)} it would not become what a training of that "
+                "length is. Name another --model_dir; runs with the schedule "
+                "constant or inverse_sqrt can be prolonged"
+            )
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         old = flatten(self.read("config.json"))

@@ -211,6 +211,8 @@ class StageRunner:
             self.model.embedding_variables(),
             extra,
             precision.policy(self.config),
+            self.model.private_variables(),
+            len(self.data.tasks),
         )
         tasks = len(self.data.tasks)
         checkpoints = Checkpoints(

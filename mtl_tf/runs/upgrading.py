@@ -15,8 +15,9 @@ from typing import Any
 from mtl_tf.configs import fields
 from mtl_tf.core.errors import RunError
 
-#: Of the fields of a config. 2: forget gates start at 1 where an LSTM's
-#: options do not say it; before, without a version, they did so at 0.
+#: Of the fields of a config. 2: where a scheme's options do not say it, forget
+#: gates start at 1, and ASP's penalty is the paper's; before, without a
+#: version, they started at 0, and the penalty was divided by n squared.
 VERSION = 2
 
 # What has forget gates, where their bias was 0 before version 2.
@@ -72,6 +73,8 @@ def _config(config: Mapping[str, Any]) -> dict[str, Any]:
     default = json.loads(json.dumps(fields.defaults(version=version)))
     config = _completed(_renamed(config), default)
     if version < 2:
+        if config["model"]["scheme"]["name"] == "asp":
+            config["model"]["scheme"].setdefault("orthogonality_mean", True)
         for choice in ("scheme", "characters"):
             options = config["model"][choice]
             if options["name"] in _FORGETTING:

@@ -24,6 +24,9 @@ def _inverse_sqrt(progress, step, warmup):
     return tf.sqrt(start / tf.maximum(step, start))
 
 
+#: Those whose learning rate at a step depends on where the training ends.
+DECAYING = ("linear", "cosine")
+
 SCHEDULES = {
     "constant": _constant,
     "linear": _linear,

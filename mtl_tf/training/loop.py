@@ -77,6 +77,8 @@ class Loop:
         self.task_names = list(task_names)
         self.next_key = next_key or (lambda step, most: (most, None))
         self.chunk = options.steps_per_call or 1
+        if trainer.most_steps is not None:
+            self.chunk = min(self.chunk, trainer.most_steps)
 
     def run(self, start: int) -> None:
         """Trains from step `start`, which `checkpoints.restore` returned.
@@ -134,7 +136,8 @@ class Loop:
         return step + steps
 
     def _choose_chunk(self, seconds_per_step: float) -> None:
-        if not self.options.steps_per_call:
+        # What is given, or the most there may be, stays.
+        if not (self.options.steps_per_call or self.trainer.most_steps):
             wanted = int(0.5 / max(seconds_per_step, 1e-4))
             self.chunk = max(1, min(wanted, 2 * self.chunk, 500))
 

@@ -5,7 +5,9 @@ optimizers square every slice by itself and never sum the repeats, so that
 Adagrad and Adam leave the path of the dense gradient as soon as a text repeats
 a word. The classes here sum the repeats first, after the reduction over
 replicas. On top of that they offer what multi-task training asks for: coupled
-L2 on what a step uses, and a learning rate of its own for some variables.
+L2 on what a step uses, a learning rate of its own for some variables, and
+slices that belong to one task each: a step of other tasks leaves a slice, its
+moments and its step count alone, as Algorithm 1 of Sun (2019) has it.
 """
 
 import keras
@@ -31,12 +33,34 @@ def sum_repeats(slices: tf.IndexedSlices) -> tf.IndexedSlices:
     return tf.IndexedSlices(values, rows, slices.dense_shape)
 
 
+def whole_slices(slices: tf.IndexedSlices, size: int) -> tf.IndexedSlices:
+    """The same gradient with all rows of every slice that it names.
+
+    Args:
+        slices: values [k, ...] for k different rows.
+        size: rows of a slice, which lie one below the other.
+
+    Returns:
+        Values [s * size, ...] for the s slices with a named row; they are 0
+        where there were none.
+    """
+    if size == 1:
+        return slices
+    owners, places = tf.unique(slices.indices // size)
+    count = tf.size(owners, owners.dtype)
+    rows = owners[:, None] * size + tf.range(size, dtype=owners.dtype)
+    places = tf.cast(places, owners.dtype) * size + slices.indices % size
+    values = tf.math.unsorted_segment_sum(slices.values, places, count * size)
+    return tf.IndexedSlices(values, tf.reshape(rows, [-1]), slices.dense_shape)
+
+
 class ExactSparseMixin:
-    """Sums repeated rows, then updates whole variables or, if lazy, rows.
+    """Sums repeated rows, then updates whole variables, slices or rows.
 
     Attributes set by `configure`:
-        lazy: touch only the rows that a step's gradient names. Dense Adam also
-            moves rows without a gradient, by their momentum; lazy does not.
+        slices: of how many equal parts of its rows a variable consists, of
+            which a step updates those that its gradient names, as if each
+            were a variable; 0 where all of it is updated at every step.
         l2: factor of the coupled L2 penalty per variable, added to the
             gradient: of rows with a gradient where the gradient is sparse.
         rate_factors: factor on the learning rate per variable.
@@ -45,7 +69,7 @@ class ExactSparseMixin:
             operations that XLA lacks.
     """
 
-    lazy = False
+    slices: list[int] | None = None
     compiled = False
     clip_norm = 0.0
     l2: list[float] | None = None
@@ -56,13 +80,14 @@ class ExactSparseMixin:
         variables: list[keras.Variable],
         l2: list[float],
         rate_factors: list[float],
-        lazy: bool = False,
+        slices: list[int] | None = None,
         clip_norm: float = 0.0,
         compiled: bool = False,
     ) -> None:
         """Builds the slots for `variables` and sets what belongs to each."""
+        self.slices = slices or [0] * len(variables)
         self.build(variables)
-        self.l2, self.rate_factors, self.lazy = l2, rate_factors, lazy
+        self.l2, self.rate_factors = l2, rate_factors
         self.clip_norm = clip_norm
         self.compiled = compiled
 
@@ -100,7 +125,10 @@ class ExactSparseMixin:
             slices = tf.IndexedSlices(
                 slices.values + decay * used, slices.indices, gradient.shape
             )
-        if self.lazy or self.rows_suffice():
+        parts = self.slices[index] if self.slices else 0
+        if parts > 1 and not self.rows_suffice():
+            slices = whole_slices(slices, variable.shape[0] // parts)
+        if parts > 1 or self.rows_suffice():
             self.update_rows(slices, variable, learning_rate, index)
         else:
             dense = tf.scatter_nd(
@@ -136,7 +164,11 @@ class ExactSparseMixin:
 
 
 def _moved(slot, rows, decay, towards):
-    """Moves rows of an averaging slot and returns their new values."""
+    """Moves rows, or all, of an averaging slot; returns their new values."""
+    if rows is None:
+        new = decay * slot.value + (1.0 - decay) * towards
+        slot.value.assign(new)
+        return new
     new = decay * tf.gather(slot.value, rows) + (1.0 - decay) * towards
     slot.value.scatter_update(tf.IndexedSlices(new, rows))
     return new
@@ -144,7 +176,7 @@ def _moved(slot, rows, decay, towards):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class SGD(ExactSparseMixin, keras.optimizers.SGD):
-    """Stochastic gradient descent; with momentum, rows move densely."""
+    """Stochastic gradient descent; with momentum, slices move densely."""
 
     def rows_suffice(self) -> bool:
         """Without momentum a zero gradient moves nothing."""
@@ -214,26 +246,67 @@ class Adagrad(ExactSparseMixin, keras.optimizers.Adagrad):
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class Adam(ExactSparseMixin, keras.optimizers.Adam):
-    """Adam (Kingma and Ba 2015); lazy Adam moves only the named rows."""
+    """Adam (Kingma and Ba 2015).
+
+    The bias of moments that start from zeros is corrected by the number of
+    their own updates: of slices by a count for each, else by the steps.
+    """
+
+    def build(self, var_list: list[keras.Variable]) -> None:
+        """Makes the moments, and the counts of slices."""
+        super().build(var_list)
+        self._counts = [
+            self.add_variable([parts], initializer="zeros", name="count")
+            for parts in self.slices or ()
+            if parts
+        ]
+        counted = [n for n, parts in enumerate(self.slices or ()) if parts]
+        self._places = {index: n for n, index in enumerate(counted)}
+
+    def update_dense(self, gradient, variable, learning_rate, index) -> None:
+        """See `ExactSparseMixin.update_dense`."""
+        if index not in self._places:
+            super().update_dense(gradient, variable, learning_rate, index)
+            return
+        # A variable of one task's own, or all of its slices at once.
+        count = self._counts[self._places[index]].value
+        steps = count.assign_add(tf.ones_like(count))
+        per_row = tf.repeat(steps, variable.shape[0] // count.shape[0])
+        self._update(gradient, variable, learning_rate, index, None, per_row)
 
     def update_rows(self, slices, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_rows`."""
-        dtype, rows = variable.dtype, slices.indices
-        step = tf.cast(self.iterations + 1, dtype)
-        mean = _moved(self._momentums[index], rows, self.beta_1, slices.values)
+        rows = slices.indices
+        if index not in self._places:
+            step = tf.cast(self.iterations + 1, variable.dtype)
+            steps = tf.fill(tf.shape(rows), step)
+        else:
+            count = self._counts[self._places[index]].value
+            owners = rows // (variable.shape[0] // count.shape[0])
+            different, places = tf.unique(owners)
+            ones = tf.ones_like(different, count.dtype)
+            count.scatter_add(tf.IndexedSlices(ones, different))
+            steps = tf.gather(tf.gather(count, different), places)
+        self._update(slices.values, variable, learning_rate, index, rows, steps)
+
+    def _update(self, gradient, variable, learning_rate, index, rows, steps):
+        """Updates rows, or all where that is None, with their own steps."""
+        dtype = variable.dtype
+        mean = _moved(self._momentums[index], rows, self.beta_1, gradient)
         square = _moved(
-            self._velocities[index],
-            rows,
-            self.beta_2,
-            tf.square(slices.values),
+            self._velocities[index], rows, self.beta_2, tf.square(gradient)
         )
+        steps = tf.reshape(steps, [-1] + [1] * (gradient.shape.rank - 1))
         rate = (
             tf.cast(learning_rate, dtype)
-            * tf.sqrt(1.0 - tf.pow(tf.cast(self.beta_2, dtype), step))
-            / (1.0 - tf.pow(tf.cast(self.beta_1, dtype), step))
+            * tf.sqrt(1.0 - tf.pow(tf.cast(self.beta_2, dtype), steps))
+            / (1.0 - tf.pow(tf.cast(self.beta_1, dtype), steps))
         )
         change = rate * mean / (tf.sqrt(square) + self.epsilon)
-        variable.scatter_sub(tf.IndexedSlices(change, rows))
+        if rows is None:
+            variable.assign_sub(change)
+        else:
+            variable.scatter_sub(tf.IndexedSlices(change, rows))
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.training.freezing import is_private
 from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.optimizers import make_optimizer
 from mtl_tf.training.precision import FLOAT16
@@ -20,6 +21,8 @@ def stage_optimizer(
     embedding: Sequence[keras.Variable],
     extra: Sequence[keras.Variable] = (),
     precision: str = "float32",
+    private: Sequence[keras.Variable] = (),
+    tasks: int = 0,
 ) -> keras.optimizers.Optimizer:
     """Makes and builds the optimizer of a stage, within its strategy's scope.
 
@@ -34,8 +37,12 @@ def stage_optimizer(
         total_steps: of the stage.
         variables: what is trained of the model.
         embedding: the word vectors, which may be among them.
-        extra: other variables that are trained, without decay.
+        extra: other variables that are trained, without decay: numbers of
+            the tasks, `[tasks]`.
         precision: one of `precision.POLICIES`.
+        private: what belongs to tasks: stacks with a slice for each of them
+            (`is_private`), or variables of a single one.
+        tasks: how many there are.
 
     Raises:
         ConfigError: a wrong optimizer, or one for float16 on several replicas.
@@ -58,11 +65,17 @@ def stage_optimizer(
     ]
     factor = chosen["embedding_learning_rate"] / chosen["learning_rate"]
     factors = [factor or 1.0 if w else 1.0 for w in is_word]
+    owned = {id(v): tasks if is_private(v) else 1 for v in private}
+    slices = [
+        # Lazily each word vector is on its own.
+        v.shape[0] if w and chosen["lazy"] else owned.get(id(v), 0)
+        for v, w in zip(variables, is_word)
+    ]
     optimizer.configure(
         [*variables, *extra],
         decays + [0.0] * len(extra),
         factors + [1.0] * len(extra),
-        lazy=chosen["lazy"],
+        slices + [tasks] * len(extra),
         clip_norm=training["clip_norm"],
     )
     if precision != FLOAT16:

@@ -54,6 +54,9 @@ class Trainer:
         shards: in how many parts of the rows a replica computes the gradients
             of the sum. They run side by side, which can be faster on cores
             than one part whose every operation is spread over all.
+
+    Attributes:
+        most_steps: how many steps a call may take at most; None for any.
     """
 
     def __init__(
@@ -77,6 +80,10 @@ class Trainer:
         self.seed = random.fold(seed, "dropout") % (2**30)
         self.grouped = grouped
         self.shards = shards
+        # Replicas agree on the size of a gradient once a call, and that of
+        # word vectors depends on the length of the step's texts.
+        several = strategy.num_replicas_in_sync > 1
+        self.most_steps = 1 if several else None
 
     def iterate(
         self, make_dataset: Callable[[int], tf.data.Dataset]

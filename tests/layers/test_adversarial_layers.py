@@ -35,30 +35,33 @@ def test_the_gradient_is_reversed_and_the_value_is_not(weight, compiled):
     np.testing.assert_allclose(gradient, -weight * 2 * np.array(x), rtol=1e-6)
 
 
-def penalty(shared, private, weight):
-    """|| S^T H / n ||_F^2 in NumPy, row by row."""
+def penalty(shared, private, weight, mean=False):
+    """|| S^T H ||_F^2, or of S^T H / n, in NumPy, row by row."""
     found = []
     for s, p, w in zip(shared, private, weight):
         rows = [n for n in range(len(w)) if w[n]]
-        product = sum(np.outer(s[n], p[n]) for n in rows) / max(len(rows), 1)
+        product = sum(np.outer(s[n], p[n]) for n in rows)
+        if mean:
+            product = product / max(len(rows), 1)
         found.append(np.sum(np.asarray(product) ** 2))
     return np.array(found)
 
 
+@pytest.mark.parametrize("mean", [False, True])
 @pytest.mark.parametrize("filler", [0, 2])
-def test_penalty_and_its_gradient_are_the_formula(filler):
+def test_penalty_and_its_gradient_are_the_formula(filler, mean):
     weight = np.ones([2, 5])
     weight[1, 5 - filler :] = 0
     shared, private = SHARED.copy(), PRIVATE.copy()
     s, p = tf.constant(shared), tf.constant(private)
     with tf.GradientTape() as tape:
         tape.watch([s, p])
-        got = orthogonality_penalty(s, p, tf.constant(weight))
-    expected = penalty(shared, private, weight)
+        got = orthogonality_penalty(s, p, tf.constant(weight), mean)
+    expected = penalty(shared, private, weight, mean)
     np.testing.assert_allclose(got, expected, rtol=1e-12)
 
     def total():
-        return penalty(shared, private, weight).sum()
+        return penalty(shared, private, weight, mean).sum()
 
     for gradient, value in zip(tape.gradient(got, [s, p]), [shared, private]):
         wanted = finite_differences(total, value)
@@ -70,17 +73,64 @@ def test_penalty_without_weights_counts_all_and_without_rows_is_0():
     expected = penalty(SHARED, PRIVATE, np.ones([2, 5]))
     np.testing.assert_allclose(got, expected, rtol=1e-12)
     none = orthogonality_penalty(
-        tf.constant(SHARED), tf.constant(PRIVATE), tf.zeros([2, 5])
+        tf.constant(SHARED), tf.constant(PRIVATE), tf.zeros([2, 5]), mean=True
     )
     np.testing.assert_array_equal(none, [0, 0])
 
 
-def test_penalty_does_not_depend_on_how_often_the_batch_is_repeated():
-    once = orthogonality_penalty(tf.constant(SHARED), tf.constant(PRIVATE))
-    twice = orthogonality_penalty(
-        tf.tile(SHARED, [1, 3, 1]), tf.tile(PRIVATE, [1, 3, 1])
+@pytest.mark.parametrize("mean, factor", [(True, 1.0), (False, 9.0)])
+def test_only_the_mean_is_the_same_for_a_larger_batch(mean, factor):
+    once = orthogonality_penalty(
+        tf.constant(SHARED), tf.constant(PRIVATE), mean=mean
     )
-    np.testing.assert_allclose(once, twice, rtol=1e-12)
+    thrice = orthogonality_penalty(
+        tf.tile(SHARED, [1, 3, 1]), tf.tile(PRIVATE, [1, 3, 1]), mean=mean
+    )
+    np.testing.assert_allclose(factor * once, thrice, rtol=1e-12)
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_replicas_have_the_penalty_of_the_whole_batch(two_replicas, mean):
+    """Not the mean of their own: products are summed before they are squared.
+
+    The replicas have unlike numbers of rows.
+    """
+    weight = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 0, 1, 0, 0]], float)
+    shared, private = (
+        np.pad(x, [[0, 0], [0, 1], [0, 0]]) for x in (SHARED, PRIVATE)
+    )
+
+    def pieces(values):
+        halves = np.split(np.asarray(values), 2, axis=1)
+        return two_replicas.experimental_distribute_values_from_function(
+            lambda c: tf.constant(halves[c.replica_id_in_sync_group])
+        )
+
+    def replica(s, p, w):
+        with tf.GradientTape() as tape:
+            tape.watch([s, p])
+            got = orthogonality_penalty(s, p, w, mean)
+            # As a trainer does: each replica has half of it.
+            total = tf.reduce_sum(got) / 2.0
+        return got, tape.gradient(total, [s, p])
+
+    @tf.function
+    def run(*arguments):
+        return two_replicas.run(replica, arguments)
+
+    got, found = run(pieces(shared), pieces(private), pieces(weight))
+    expected = penalty(shared, private, weight, mean)
+    for one in two_replicas.experimental_local_results(got):
+        np.testing.assert_allclose(one, expected, rtol=1e-10)
+    s, p = tf.constant(shared), tf.constant(private)
+    with tf.GradientTape() as tape:
+        tape.watch([s, p])
+        whole = tf.reduce_sum(
+            orthogonality_penalty(s, p, tf.constant(weight), mean)
+        )
+    for parts, wanted in zip(found, tape.gradient(whole, [s, p])):
+        parts = two_replicas.experimental_local_results(parts)
+        np.testing.assert_allclose(np.concatenate(parts, 1), wanted, rtol=1e-9)
 
 
 def test_orthogonal_outputs_have_no_penalty():

@@ -261,6 +261,16 @@ def test_learned_positions():
     np.testing.assert_allclose(
         layer(EMBEDDED), EMBEDDED + table[[0, 1, 2, 2]], atol=1e-6
     )
+    # Padding has no place of its own: the decay of a step's rows would move
+    # vectors that no word has.
+    mask = np.zeros([2, 3, 4], bool)
+    mask[:, 1, :2] = True
+    with tf.GradientTape() as tape:
+        found = layer(EMBEDDED, tf.constant(mask))
+    np.testing.assert_allclose(found, EMBEDDED + table[[0, 1, 1, 1]], atol=1e-6)
+    [vectors] = layer.trainable_variables
+    gradient = tape.gradient(found, vectors.value)
+    assert set(gradient.indices.numpy()) == {0, 1}
     other = Positions("learned", 3, init={"seed": 1}, name="positions")
     other.build(EMBEDDED.shape)
     assert np.any(other.get_weights()[0] != np.array(table))

@@ -228,8 +228,11 @@ def test_filler_rows_and_empty_texts_do_not_enter_the_penalty():
         np.testing.assert_allclose(filled[path], gradient, atol=1e-7)
 
 
-def test_penalty_is_that_of_the_summaries():
-    config = asp(orthogonality_weight=0.5, bidirectional=True)
+@pytest.mark.parametrize("mean", [False, True])
+def test_penalty_is_that_of_the_summaries(mean):
+    config = asp(
+        orthogonality_weight=0.5, orthogonality_mean=mean, bidirectional=True
+    )
     model, batch = build_model(config, 20, make_tasks(2, 2)), make_batch()
     output = model(batch, inspect=True)
     shared, private = (
@@ -237,7 +240,8 @@ def test_penalty_is_that_of_the_summaries():
     )
     assert shared.shape == private.shape == (2, 3, 12)
     expected = sum(
-        np.sum((s.T @ p / len(s)) ** 2) for s, p in zip(shared, private)
+        np.sum((s.T @ p / (len(s) if mean else 1)) ** 2)
+        for s, p in zip(shared, private)
     )
     np.testing.assert_allclose(
         output["losses"]["orthogonality"], 0.5 * expected, rtol=1e-5

@@ -6,6 +6,7 @@ import pytest
 from mtl_tf.configs import fields
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.runs.run_directory import RunDirectory, flatten
+from mtl_tf.training import learning_rates
 
 CONFIG = json.loads(json.dumps(fields.defaults()))
 CONFIG |= {"seed": 1, "tasks": ["a"]}
@@ -79,6 +80,27 @@ def test_a_longer_training_is_told_and_kept(trained):
     trained.claim(changed(epochs=3))
     assert not trained.has("results.json")
     assert trained.read("config.json")["training"]["epochs"] == 3
+
+
+@pytest.mark.parametrize("name", list(learning_rates.SCHEDULES))
+def test_a_training_that_slowed_down_is_not_prolonged(run, name):
+    """Refused are those whose learning rate depends on the length."""
+    scheduled = CONFIG["training"]["optimizer"] | {"schedule": name}
+    run.claim(changed(optimizer=scheduled))
+    os.makedirs(run.file("tasks"))
+    first, longer = (
+        learning_rates.WarmupThen(1.0, name, 2, total)(5) for total in (8, 12)
+    )
+    longer_config = changed(optimizer=scheduled, epochs=90)
+    if first == longer:
+        run.claim(longer_config)
+        return
+    with pytest.raises(RunError, match=f"schedule '{name}'.* more training.ep"):
+        run.claim(longer_config)
+    assert run.read("config.json")["training"]["epochs"] != 90
+    # Fine-tuning begins anew from the best joint weights.
+    tuning = CONFIG["training"]["fine_tune"] | {"epochs": 3}
+    run.claim(changed(optimizer=scheduled, fine_tune=tuning))
 
 
 def test_a_longer_training_is_never_taken_for_finished(trained, monkeypatch):

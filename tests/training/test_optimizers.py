@@ -55,7 +55,8 @@ def dense_path(name, l2=0.0, words=WORDS):
 def sparse_path(name, l2=0.0, lazy=False, words=WORDS, factor=1.0):
     variable = keras.Variable(table())
     optimizer = ours(name)
-    optimizer.configure([variable], [l2], [factor], lazy)
+    slices = [len(table())] if lazy else [0]
+    optimizer.configure([variable], [l2], [factor], slices)
 
     @tf.function
     def update(row, slope):
@@ -119,7 +120,7 @@ def test_two_replicas_give_the_update_of_the_whole_batch(name, two_replicas):
         variable = keras.Variable(table())
         stack = keras.Variable(table(1)[:2])
         optimizer = ours(name)
-        optimizer.configure([variable, stack], [0, 0], [1, 1], False)
+        optimizer.configure([variable, stack], [0, 0], [1, 1], [0, 2])
 
     def replica(row, slope):
         with tf.GradientTape() as tape:
@@ -154,8 +155,7 @@ def test_two_replicas_give_the_update_of_the_whole_batch(name, two_replicas):
     components = two_replicas.experimental_local_results(variable.value)
     np.testing.assert_array_equal(components[0], components[1])
     assert not np.array_equal(stack.numpy()[1], table(1)[1])
-    if name != "sgd_momentum":
-        np.testing.assert_array_equal(stack.numpy()[0], table(1)[0])
+    np.testing.assert_array_equal(stack.numpy()[0], table(1)[0])
 
 
 @pytest.mark.parametrize("name", STOCK)
@@ -177,6 +177,111 @@ def test_lazy_leaves_unnamed_rows_alone_where_dense_moves_them(name):
     if name != "adadelta":
         moved = np.abs(dense_path(name, words=words)[:3] - after_one[:3])
         assert moved.max() > 1e-4
+
+
+def alone(name, start, gradients, l2=0.0):
+    """The stock Keras optimizer of a variable that only some steps use."""
+    cls, rate, options = STOCK[name]
+    variable = keras.Variable(start)
+    optimizer = cls(learning_rate=rate, **options)
+    for gradient in gradients:
+        used = np.any(gradient, axis=-1, keepdims=True)
+        gradient = gradient + l2 * used * variable.numpy()
+        optimizer.apply([tf.constant(gradient, tf.float32)], [variable])
+    return variable.numpy()
+
+
+# By step the tasks whose slices it uses.
+STEPS = ([0], [1], [1], [2, 0], [1], [1], [0, 1], [2])
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("name", STOCK)
+def test_a_slice_moves_as_if_its_task_were_alone(name, size):
+    """Its moments and Adam's step count, too, whatever other tasks do.
+
+    Slices are of one row, as of a stacked weight, or of several, as of a
+    task's own word vectors, of which a step may name some.
+    """
+    draw = np.random.default_rng(2)
+    start = draw.normal(size=(3 * size, 4)).astype("f")
+    variable, other = keras.Variable(start), keras.Variable(start[:1])
+    optimizer = ours(name)
+    optimizer.configure([variable, other], [0.1, 0.0], [1.0, 1.0], [3, 0])
+    gradients = {task: [] for task in range(3)}
+    for tasks in STEPS:
+        values = draw.normal(size=(len(tasks), 4)).astype("f")
+        named = [task * size for task in tasks]  # the first row of each
+        for task, value in zip(tasks, values):
+            dense = np.zeros((size, 4))
+            dense[0] = value
+            gradients[task].append(dense)
+        slices = tf.IndexedSlices(
+            tf.constant(values),
+            tf.constant(named),
+            tf.constant([3 * size, 4]),
+        )
+        optimizer.apply([slices, tf.ones([1, 4])], [variable, other])
+    for task, own in gradients.items():
+        rows = slice(task * size, (task + 1) * size)
+        expected = alone(name, start[rows], own, l2=0.1)
+        np.testing.assert_allclose(
+            variable.numpy()[rows], expected, atol=2e-6, err_msg=str(task)
+        )
+    # What all tasks share is updated by every step.
+    shared = alone(name, start[:1], [np.ones((1, 4))] * len(STEPS))
+    np.testing.assert_allclose(other.numpy(), shared, atol=2e-6)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", STOCK)
+def test_a_variable_of_one_task_counts_its_own_steps(name, sparse):
+    """Such as a decoder's: other tasks' steps do not mention it."""
+    start = table()
+    variable, other = keras.Variable(start), keras.Variable(start)
+    optimizer = ours(name)
+    optimizer.configure([variable, other], [0, 0], [1, 1], [1, 0])
+    own = []
+    for step in range(6):
+        gradients, variables = [tf.ones([6, 3])], [other]
+        if step % 3 == 2:
+            dense = np.zeros((6, 3), "f")
+            dense[step - 2] = slopes(step)[0]
+            own.append(dense)
+            gradient = tf.constant(dense)
+            if sparse:
+                gradient = tf.IndexedSlices(
+                    gradient[step - 2 : step - 1],
+                    tf.constant([step - 2]),
+                    tf.constant([6, 3]),
+                )
+            gradients, variables = [gradient, *gradients], [variable, other]
+        optimizer.apply(gradients, variables)
+    np.testing.assert_allclose(
+        variable.numpy(), alone(name, start, own), atol=2e-6
+    )
+
+
+def test_word_vectors_have_step_counts_of_their_own_if_lazy():
+    """Else a word that comes late would be taken for one that was there."""
+    start, variable = table(), keras.Variable(table())
+    optimizer = ours("adam")
+    optimizer.configure([variable], [0], [1], [6])
+    steps = ([5], [5], [5, 2], [0], [2])
+    own = {row: [] for row in range(6)}
+    for step, rows in enumerate(steps):
+        values = slopes(step)[: len(rows)]
+        for row, value in zip(rows, values):
+            own[row].append(value[None])
+        slices = tf.IndexedSlices(
+            tf.constant(values), tf.constant(rows), tf.constant([6, 3])
+        )
+        optimizer.apply([slices], [variable])
+    for row, gradients in own.items():
+        expected = alone("adam", start[row : row + 1], gradients)
+        np.testing.assert_allclose(
+            variable.numpy()[row], expected[0], atol=2e-6
+        )
 
 
 @pytest.mark.parametrize("name", ["sgd", "adagrad", "adam"])

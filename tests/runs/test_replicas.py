@@ -1,0 +1,42 @@
+"""Whole runs on several replicas."""
+
+import numpy as np
+import pytest
+
+from mtl_tf.runs import training_run
+from mtl_tf.training import strategies
+from tests.runs.helpers import metrics, weights
+from tests.system import corpus
+
+
+@pytest.fixture
+def mirrored(two_replicas, monkeypatch):
+    """The name of the strategy of two replicas that all tests share."""
+    monkeypatch.setitem(strategies.STRATEGIES, "two", lambda: two_replicas)
+    return "two"
+
+
+def train(config, directory, strategy):
+    return training_run.train(config, str(directory), strategy=strategy)
+
+
+@pytest.mark.parametrize(
+    "scheme", [{"name": "lstm"}, {"name": "asp", "orthogonality_weight": 1.0}]
+)
+def test_replicas_train_as_one_device(tmp_path, toy_files, mirrored, scheme):
+    """Also texts of several lengths, with word gradients of several sizes.
+
+    And a penalty that is no sum over examples.
+    """
+    config = corpus.config(toy_files, steps=12, steps_per_call=4)
+    config["model"]["scheme"] = {"units": 8, **scheme}
+    config["pipeline"] |= {"buckets": 3, "bucket_multiple": 1}
+    train(config, tmp_path / "two", mirrored)
+    train(config, tmp_path / "one", "one_device")
+    [two], [one] = metrics(tmp_path / "two"), metrics(tmp_path / "one")
+    for name, loss in one["train_loss"].items():
+        np.testing.assert_allclose(two["train_loss"][name], loss, rtol=1e-4)
+    two, one = weights(tmp_path / "two"), weights(tmp_path / "one")
+    assert two.keys() == one.keys()
+    for name, value in one.items():
+        np.testing.assert_allclose(two[name], value, atol=1e-4, err_msg=name)

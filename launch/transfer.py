@@ -20,6 +20,15 @@ def define_flags(values: flags.FlagValues) -> None:
         "the tasks that get a turn, such as books,dvd; all by default",
         flag_values=values,
     )
+    flags.DEFINE_enum(
+        "control",
+        None,
+        ["random", "fresh_vectors"],
+        "instead of the transfer a control, on the same first models: random "
+        "freezes shared weights as they were drawn, fresh_vectors takes no "
+        "word vectors. Its results are in controls/CONTROL",
+        flag_values=values,
+    )
 
 
 def main(values: flags.FlagValues) -> int:
@@ -38,6 +47,7 @@ def main(values: flags.FlagValues) -> int:
         manual_dir=values.manual_dir,
         strategy=values.strategy,
         targets=values.targets or None,
+        control=values.control or "",
     )
     print(tables.console(results))
     return 0
@@ -64,6 +74,10 @@ PROGRAM = runner.Program(
             "Two of the sixteen turns on FDU-MTL",
             "--config=fdu_mtl_meta --model_dir=runs/transfer_meta "
             "--manual_dir=corpora --targets=books,dvd",
+        ),
+        (
+            "What the word vectors alone, learnt on the other tasks, give",
+            "--config=quickstart --model_dir=runs/transfer --control=random",
         ),
     ),
     required=("model_dir",),

@@ -54,6 +54,21 @@ def fdu_mtl(name: str) -> config_dict.ConfigDict:
     return config
 
 
+def alone(
+    config: config_dict.ConfigDict, epochs: int = 30, patience: int = 6
+) -> None:
+    """Makes a config of one model a task, whose length validation decides.
+
+    Args:
+        config: what is changed.
+        epochs: at most.
+        patience: evaluations, one an epoch, without a better score.
+    """
+    config.train_separately = True
+    config.training.epochs = epochs
+    config.training.patience = patience
+
+
 TAGGING_FEATURES = ("words", "characters", "best")
 
 
@@ -135,7 +150,6 @@ def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
     """
     config = default_config()
     config.name = f"{table}_{row}"
-    config.train_separately = row in ("lstm", "me_lstm", "nbow")
     config.model.embedding_dim = 100
     if row == "mt_cnn":
         # Its lookup tables are shared in part: the others' 100 dimensions,
@@ -162,6 +176,9 @@ def _memory(name: str, **options) -> dict:
         "bidirectional": False,
     }
 
+
+# Rows of single models.
+SHARED_MEMORY_SINGLE = ("lstm", "me_lstm", "nbow")
 
 # Row of a table of Liu et al. (2016) -> its scheme. The paper gives no sizes
 # of MT-CNN and MT-DNN: they have its 100 hidden units. Nor does it say how a

@@ -28,6 +28,7 @@ def get_config(mode: str = "single") -> config_dict.ConfigDict:
     """
     checks.one_of("fdu_mtl_lstm argument", mode, ("single", "shared"))
     config = base.fdu_mtl(f"fdu_mtl_lstm_{mode}")
-    config.train_separately = mode == "single"
+    if mode == "single":
+        base.alone(config)
     config.model.scheme = config_dict.ConfigDict(base.lstm())
     return config

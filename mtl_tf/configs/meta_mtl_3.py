@@ -66,6 +66,7 @@ def get_config(row: str = "meta_mtl") -> config_dict.ConfigDict:
     """
     checks.one_of("meta_mtl_3 argument", row, ROWS)
     config = base.fdu_mtl(f"meta_mtl_3_{row}")
-    config.train_separately = row in _SINGLE
+    if row in _SINGLE:
+        base.alone(config)
     config.model.scheme = config_dict.ConfigDict(_SCHEMES[row])
     return config

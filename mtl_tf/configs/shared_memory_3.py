@@ -41,4 +41,6 @@ def get_config(row: str = "arc_i") -> config_dict.ConfigDict:
     config.training.l2 = 0.0
     config.training.epochs = 8
     config.training.patience = 3
+    if row in base.SHARED_MEMORY_SINGLE:
+        base.alone(config)
     return config

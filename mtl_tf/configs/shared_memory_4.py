@@ -43,4 +43,8 @@ def get_config(row: str = "arc_i") -> config_dict.ConfigDict:
     config.training.l2 = 1e-5
     config.training.epochs = 15
     config.training.patience = 5
+    if row in base.SHARED_MEMORY_SINGLE:
+        base.alone(config)
+    # Its texts are FDU-MTL's, which also repeat one another across tasks.
+    config.evaluation.group = ("fdu_mtl",)
     return config

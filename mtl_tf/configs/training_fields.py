@@ -57,6 +57,12 @@ TRAINING: Fields = {
         "none. Weights are matched by path, word vectors by word and stacked "
         "ones by the tasks' names.",
     ),
+    "training.initialize_only": Field(
+        (),
+        rules.NAMES,
+        "Which weights of it are taken, named as in training.freeze; () for "
+        "all that fit.",
+    ),
     "training.freeze": Field(
         (),
         rules.NAMES,

@@ -328,8 +328,12 @@ def _train(run: PlannedRun, settings: Settings) -> dict[str, Any]:
     if run.row.column == published.TRANSFER:
         from mtl_tf.experiments import transfer
 
+        table_dir = os.path.dirname(os.path.dirname(run.path))
+        row = run.row.control_of or run.row.name
+        path = os.path.join(table_dir, row, os.path.basename(run.path))
         return transfer.transfer(
-            run.config, run.path, *where, settings.strategy
+            *(run.config, path, *where, settings.strategy),
+            control=run.row.control,
         )
     return training_run.train(run.config, run.path, *where, settings.strategy)
 

@@ -14,7 +14,7 @@ from typing import Any
 import keras
 from absl import logging
 
-from mtl_tf.core import files
+from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
@@ -35,6 +35,7 @@ def transfer(
     manual_dir: str | None = None,
     strategy: str = "auto",
     targets: Sequence[str] | None = None,
+    control: str = "",
 ) -> dict[str, Any]:
     """Takes turns over the tasks of a config; each is the new task once.
 
@@ -46,6 +47,12 @@ def transfer(
     training texts (`text.vocabulary_tasks`), so that the word vectors of the
     first model are those of the second. Labels of the new task are never seen
     before its own training, its unlabelled training words are.
+
+    The word vectors that the new task starts from have learnt from labels of
+    the others, too. What the frozen weights add to them, and they to those,
+    is told by two controls, on the same first models (`controls/<control>`):
+    "random" takes the word vectors and freezes theta_m as it was drawn,
+    "fresh_vectors" takes theta_m and word vectors as for a new model.
 
     Both models train for the epochs of the config, without fine-tuning. Where
     the config counts in steps (`training.steps`, `.evaluate_every`), those
@@ -60,6 +67,7 @@ def transfer(
         manual_dir: where the corpora's own files are.
         strategy: see `mtl_tf.training.strategies`.
         targets: names of the tasks that get a turn; all by default.
+        control: one of `CONTROLS`, "" for the transfer itself.
 
     Returns:
         The contents of `results.json`, as `runs.train` returns them: the
@@ -75,6 +83,8 @@ def transfer(
     """
     config = json.loads(json.dumps(config))
     _check(config)
+    if control:
+        checks.one_of("control", control, tuple(CONTROLS))
     where = (data_dir, manual_dir)
     tasks = registry.resolve(config["tasks"], *where)
     names, chosen = _targets(tasks, targets)
@@ -83,19 +93,24 @@ def transfer(
     with files.locked(model_dir):
         run.check_or_write("transfer.json", {"config": config}, "the config")
         clean = training_run.clean_parts(config, *where)
-        turns = _Turns(config, run, names, where, strategy, clean)
+        turns = _Turns(config, run, names, where, strategy, clean, control)
         for number, name in enumerate(chosen):
             logging.info(
                 "Turn %d of %d: transfer to %s", number + 1, len(chosen), name
             )
             turns.take(name)
         results = turns.results()
-        title = f"{config['name']}: transfer"
+        title = f"{config['name']}: {control or 'transfer'}"
+        written = RunDirectory(run.file(turns.folder))
         files.write_text(
-            run.file("results.md"), tables.markdown(results, title)
+            written.file("results.md"), tables.markdown(results, title)
         )
-        run.write("results.json", results)
+        written.write("results.json", results)
     return results
+
+
+#: Control -> what its new models take of the others' (`freezing.PARTS`).
+CONTROLS = {"random": ("embedding",), "fresh_vectors": ("shared",)}
 
 
 def _check(config: Mapping[str, Any]) -> None:
@@ -147,6 +162,7 @@ class _Turns:
         where: the data and manual directories.
         strategy: its name.
         clean: the clean parts of the group, read once for all runs.
+        control: see `transfer`.
     """
 
     def __init__(
@@ -157,7 +173,9 @@ class _Turns:
         where: tuple[str | None, str | None],
         strategy: str,
         clean: CleanParts,
+        control: str = "",
     ):
+        self.control = control
         self.config, self.run, self.names = config, run, list(names)
         self.where, self.strategy, self.clean = where, strategy, clean
         entries = registry.single_entries(config["tasks"])
@@ -169,14 +187,23 @@ class _Turns:
         logging.info("Joint training on the other %d tasks.", len(others))
         self._train(self._config(others), "sources", name)
         logging.info("Training %s with the shared weights frozen.", name)
-        self._train(self._target_config(name), "targets", name)
+        self._train(self._target_config(name), self._targets, name)
+
+    @property
+    def folder(self) -> str:
+        """Where the new tasks' runs and their results are, below `run`."""
+        return os.path.join("controls", self.control) if self.control else ""
+
+    @property
+    def _targets(self) -> str:
+        return os.path.join(self.folder, "targets")
 
     def results(self) -> dict[str, Any]:
         """The results of all finished turns, in the order of the tasks."""
         finished = {
-            name: self._finished("targets", name)
+            name: self._finished(self._targets, name)
             for name in self.names
-            if self.run.has(os.path.join("targets", name, "results.json"))
+            if self.run.has(os.path.join(self._targets, name, "results.json"))
         }
         turns = {
             name: {
@@ -232,6 +259,7 @@ class _Turns:
         config = self._config([name])
         training = config["training"]
         training["initialize_from"] = self.run.file("sources", name)
+        training["initialize_only"] = list(CONTROLS.get(self.control, ()))
         training["freeze"] = [*training["freeze"], "shared"]
         for field in ("steps", "steps_per_epoch", "evaluate_every"):
             share = training[field] / (len(self.names) - 1)

@@ -12,6 +12,7 @@ from absl import logging
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs import run_data, systems
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.training import freezing
 from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.freezing import is_head, is_private, path_of
 
@@ -73,6 +74,7 @@ def initialize(
     tasks: Sequence[str],
     words: Mapping[str, Sequence[str]],
     labels: Mapping[str, Sequence[str]] | None = None,
+    only: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Gives a model the weights of another that fit it.
 
@@ -90,6 +92,8 @@ def initialize(
         tasks: names of the model's tasks.
         words: of the model, see `System.words_of`.
         labels: of the model's tasks, by name; None takes them for the same.
+        only: which weights are taken, as `freezing.named` knows them; () for
+            all that fit.
 
     Returns:
         What was taken and what not, and why not, for `initialized.json`.
@@ -100,8 +104,12 @@ def initialize(
         for name, own in (labels or {}).items()
         if list(own) != list(source.labels.get(name, own))
     }
+    chosen = freezing.named(model, only, "training.initialize_only")
+    wanted = {id(v) for v in chosen}
     for variable in model.variables:
-        what, why = _take(variable, source, tasks, words, changed)
+        what, why = "", "training.initialize_only does not name it"
+        if not only or id(variable) in wanted:
+            what, why = _take(variable, source, tasks, words, changed)
         path = path_of(variable)
         if what:
             taken.append({"path": path, "what": what})

@@ -260,6 +260,7 @@ def _initialize(
         [task.name for task in loaded.tasks],
         systems.of_type(loaded.tasks[0].type).words_of(loaded.encoder),
         {task.name: task.labels for task in loaded.tasks},
+        config["training"]["initialize_only"],
     )
     taken = {entry["path"] for entry in report["taken"]}
     for weight in freezing.frozen(model, config["training"]["freeze"]):

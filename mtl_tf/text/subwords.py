@@ -102,6 +102,9 @@ class SentencePieceTokenizer(Tokenizer):
                 pad_id=-1,
                 bos_id=-1,
                 eos_id=-1,
+                # In bytes, the most it takes; longer texts are left out
+                # without a word, by default those above 4,192.
+                max_sentence_length=2**30,
                 num_threads=1,  # else equal texts may differ in their models
                 minloglevel=2,
             )

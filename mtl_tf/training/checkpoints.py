@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import keras
 import numpy as np
@@ -267,15 +268,13 @@ class BestWeights:
         Raises:
             RunError: there are none, or they cannot be read.
         """
-        best = files.read_json(os.path.join(self.directory, "best.json"))
-        path = os.path.join(self.directory, best["weights"])
-        try:
+
+        def read(path: str) -> None:
             status = self.checkpoint.read(path)
             status.assert_existing_objects_matched()
             status.assert_consumed()
-        except _DAMAGED as error:
-            raise _unreadable(path, error)
-        return best
+
+        return _read_best(self.directory, read)[0]
 
     @staticmethod
     def read(directory: str) -> tuple[dict, dict[str, np.ndarray]]:
@@ -291,18 +290,33 @@ class BestWeights:
         Raises:
             RunError: there are none, or they cannot be read.
         """
-        best = files.read_json(os.path.join(directory, "best.json"))
-        path = os.path.join(directory, best["weights"])
-        try:
+
+        def read(path: str) -> dict[str, np.ndarray]:
             reader = tf.train.load_checkpoint(path)
-            keys = reader.get_variable_to_shape_map()
-            return best, {
+            return {
                 _path_of_key(key): reader.get_tensor(key)
-                for key in keys
+                for key in reader.get_variable_to_shape_map()
                 if _WEIGHT.fullmatch(key)
             }
+
+        return _read_best(directory, read)
+
+
+def _read_best(directory: str, read: Callable[[str], Any]) -> tuple[dict, Any]:
+    """`best.json`, and what `read` makes of the weights that it names.
+
+    A training may replace both in between: then once more.
+    """
+    best = files.read_json(os.path.join(directory, "best.json"))
+    while True:
+        path = os.path.join(directory, best["weights"])
+        try:
+            return best, read(path)
         except _DAMAGED as error:
-            raise _unreadable(path, error)
+            now = files.read_json(os.path.join(directory, "best.json"))
+            if now == best:
+                raise _unreadable(path, error)
+            best = now
 
 
 # What `tf.train.Checkpoint(model={path: weight})` makes of a path.

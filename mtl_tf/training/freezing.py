@@ -52,6 +52,13 @@ def _without(
 
 
 def frozen(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
+    """What `training.freeze` names; see `named`."""
+    return named(model, patterns, "training.freeze")
+
+
+def named(
+    model: keras.Model, patterns: Sequence[str], field: str
+) -> list[keras.Variable]:
     """The trainable weights that the patterns name.
 
     Args:
@@ -59,6 +66,7 @@ def frozen(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
         patterns: names of `PARTS`; paths of weights; beginnings of paths that
             end at a slash (`scheme/forward`); or shell patterns of whole
             paths, in which `*` also stands for slashes.
+        field: of the config that holds them, for errors.
 
     Raises:
         ConfigError: a pattern names no trainable weight.
@@ -73,7 +81,7 @@ def frozen(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
         if not found:
             paths = "\n".join(f"  {path_of(v)}" for v in variables)
             raise ConfigError(
-                f"training.freeze: {pattern!r} names no trainable weight; "
+                f"{field}: {pattern!r} names no trainable weight; "
                 f"there are the names {', '.join(PARTS)} and the paths\n"
                 f"{paths}"
             )

@@ -190,3 +190,31 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
     source = turns._config(["b", "c"])
     assert source["training"]["steps"] == 100
     assert source["pipeline"]["fractions"] == {"b": 0.1}
+
+
+@pytest.mark.parametrize("control, taken", transfer.CONTROLS.items())
+def test_controls_take_a_part_of_what_was_learnt(
+    turns, small_files, control, taken
+):
+    """On the same first models, and beside the transfer's own results."""
+    directory, results = turns
+    sources = os.path.join(directory, "sources", "mirror")
+    before = os.path.getmtime(os.path.join(sources, "results.json"))
+    found = transfer.transfer(
+        quick(small_files), directory, targets=["plain"], control=control
+    )
+    assert os.path.getmtime(os.path.join(sources, "results.json")) == before
+    below = os.path.join(directory, "controls", control)
+    assert list(found["tasks"]) == ["plain"]
+    assert read(below, "results.json") == found
+    assert read(directory, "results.json") == results
+    about = read(below, "targets", "plain", "initialized.json")
+    parts = {entry["path"].split("/")[0] for entry in about["taken"]}
+    assert parts == {{"shared": "scheme"}.get(name, name) for name in taken}
+    # Whatever it is, what is shared stays as it begins.
+    source = by_path(os.path.join(directory, "sources", "plain"))
+    target = by_path(os.path.join(below, "targets", "plain"))
+    for path, value in target.items():
+        if path.split("/")[-1] in SHARED:
+            same = np.array_equal(value, source[path])
+            assert same == ("shared" in taken), path

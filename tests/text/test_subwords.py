@@ -108,3 +108,12 @@ def test_errors(tokenizer, tmp_path):
     (tmp_path / MODEL_FILE).write_bytes(b"damaged")
     with pytest.raises(DataError, match="no model of SentencePiece"):
         untrained.loaded(str(tmp_path))
+
+
+@pytest.mark.parametrize("model", ["bpe", "unigram"])
+def test_it_learns_from_texts_of_any_length(model):
+    """SentencePiece leaves out what is longer than it expects."""
+    tokenizer = make_tokenizer({"name": "sentencepiece", "model": model})
+    long = " ".join(["Donaudampfschiff"] * 600)
+    trained = tokenizer.trained([tf.constant(["kurz", long])], 40)
+    assert any("Donaudampfschiff" in piece for piece in trained.pieces)

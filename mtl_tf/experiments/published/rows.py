@@ -47,6 +47,9 @@ class PublishedRow:
         source: who measured it, where the paper quotes somebody else.
         config_row: the argument of the table's config, `name` if "".
         seeded: whether a seed changes anything.
+        control: of a row of transfer that the paper lacks: one of
+            `experiments.transfer.CONTROLS`, on the models of `control_of`.
+        control_of: the name of the row with these models.
     """
 
     name: str
@@ -57,6 +60,8 @@ class PublishedRow:
     source: str = ""
     config_row: str = ""
     seeded: bool = True
+    control: str = ""
+    control_of: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

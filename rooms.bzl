@@ -77,6 +77,7 @@ PROGRAMS = {
         "predict",
         "benchmark",
         "baseline",
+        "compare",
         "transfer",
         "sweep",
         "reproduce",

@@ -27,6 +27,7 @@ PROGRAMS = {
     "mtl-predict": "mtl_tf.launch.predict",
     "mtl-baseline": "mtl_tf.launch.baseline",
     "mtl-benchmark": "mtl_tf.launch.benchmark",
+    "mtl-compare": "mtl_tf.launch.compare",
     "mtl-transfer": "mtl_tf.launch.transfer",
     "mtl-sweep": "mtl_tf.launch.sweep",
     "mtl-reproduce": "mtl_tf.launch.reproduce",

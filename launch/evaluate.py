@@ -46,6 +46,13 @@ def define_flags(values: flags.FlagValues) -> None:
         "JSON file for the results; - prints JSON in place of the table",
         flag_values=values,
     )
+    flags.DEFINE_bool(
+        "keep",
+        False,
+        "write into the run what launch.compare reads; a training does so by "
+        "itself for the splits that it scores",
+        flag_values=values,
+    )
     common_flags.define_decoding(values)
 
 
@@ -58,8 +65,8 @@ def main(values: flags.FlagValues) -> None:
     known = {task["name"]: task["name"] for task in run.tasks}
     tasks = [look_up(name.strip(), known, "task") for name in values.tasks]
     if values.files:
-        if tasks or values["split"].present:
-            raise ConfigError("--files takes neither --split nor --tasks")
+        if tasks or values["split"].present or values.keep:
+            raise ConfigError("--files takes no --split, --tasks and --keep")
         results = evaluate_files(
             run,
             parse_files(values.files, run.tasks),
@@ -72,6 +79,7 @@ def main(values: flags.FlagValues) -> None:
             data_dir=values.data_dir,
             manual_dir=values.manual_dir,
             predictions_dir=values.predictions_dir,
+            keep=values.keep,
         )
     if values.output:
         text = json.dumps(results, indent=2, ensure_ascii=False)

@@ -101,6 +101,7 @@ def test_wheel_starts_every_program(wheel):
         "mtl-predict": "mtl_tf.launch.predict:run",
         "mtl-baseline": "mtl_tf.launch.baseline:run",
         "mtl-benchmark": "mtl_tf.launch.benchmark:run",
+        "mtl-compare": "mtl_tf.launch.compare:run",
         "mtl-transfer": "mtl_tf.launch.transfer:run",
         "mtl-sweep": "mtl_tf.launch.sweep:run",
         "mtl-reproduce": "mtl_tf.launch.reproduce:run",

@@ -15,7 +15,12 @@ from absl import logging
 from mtl_tf.baselines.ngrams import Features, scikit_learn, stack
 from mtl_tf.core import checks, files, random
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.evaluation import environment, evaluator, tables
+from mtl_tf.evaluation import (
+    environment,
+    evaluator,
+    scored_examples,
+    tables,
+)
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.runs import run_data
@@ -96,7 +101,7 @@ def _train(
     clean = CleanParts(group, *where, config["cross_validation"])
     splits = [*config["evaluation"]["splits"], "validation"]
     parts = {
-        split: _evaluate(loaded, blocks, split, clean)
+        split: _evaluate(loaded, blocks, split, clean, run.path)
         for split in dict.fromkeys(splits)
     }
     first = parts.pop(splits[0])
@@ -249,9 +254,13 @@ def _predictions(
 
 
 def _evaluate(
-    loaded: RunData, blocks: Sequence[Block], split: str, clean: CleanParts
+    loaded: RunData,
+    blocks: Sequence[Block],
+    split: str,
+    clean: CleanParts,
+    directory: str,
 ) -> dict[str, Any]:
-    """Scores all tasks, in their order, on a split."""
+    """Scores all tasks, in their order, on a split, and keeps predictions."""
     block_of = {n: block for block in blocks for n in block.members}
     scored = []
     for number, task in enumerate(loaded.tasks):
@@ -259,6 +268,7 @@ def _evaluate(
         predicted = block_of[number].predict(encoded, number)
         extra = clean.about(task, split)
         scored.append(_predictions(task, encoded, predicted, **extra))
+    scored_examples.write(directory, split, scored)
     return evaluator.evaluate(scored, split)
 
 

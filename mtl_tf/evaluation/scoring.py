@@ -77,7 +77,11 @@ class Scorer(abc.ABC):
 
     @abc.abstractmethod
     def part(self, chosen: np.ndarray) -> dict[str, Any]:
-        """The scores of the examples where bool [n] `chosen` holds.
+        """The scores of a part of the examples.
+
+        Args:
+            chosen: bool [n], where it holds; or integers, the numbers of the
+                examples, of which some may repeat.
 
         Returns:
             "examples", how many there are, and each metric's score by name,

@@ -60,6 +60,8 @@ class Program:
             `main` finds the locked `ConfigDict` as `flags.config`.
         config_optional: whether the default config is taken without
             `--config`.
+        arguments: name of the list flag that takes what is given without a
+            flag's name; "" where all is given by flags.
         package: the package of the module in a checkout.
         script: the console script's name; `mtl-<name>` by default.
         tensorflow: whether TensorFlow is loaded (quietly) before `main`.
@@ -73,6 +75,7 @@ class Program:
     required: Sequence[str] = ()
     takes_config: bool = False
     config_optional: bool = False
+    arguments: str = ""
     package: str = "launch"
     script: str = ""
     tensorflow: bool = True
@@ -134,7 +137,9 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
     if program.takes_config:
         argv = _parse_config(program, argv, values)
     rest = _parse_flags(program, argv, values)
-    if len(rest) > 1:
+    if program.arguments and len(rest) > 1:
+        values[program.arguments].value = rest[1:]
+    elif len(rest) > 1:
         raise ConfigError(
             f"unexpected argument {rest[1]!r}: flags are given as --name=value"
         )

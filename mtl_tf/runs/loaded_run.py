@@ -10,7 +10,7 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
-from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
@@ -173,6 +173,7 @@ class Run:
         manual_dir: str | None = None,
         clean: run_data.CleanParts | None = None,
         predictions_dir: str | None = None,
+        keep: bool = False,
     ) -> dict[str, Any]:
         """Scores the run on a split of its tasks.
 
@@ -184,6 +185,8 @@ class Run:
             clean: the group's clean parts, if they are at hand already.
             predictions_dir: where to write what the run says of each example;
                 see `Scoring.write`.
+            keep: write into the run directory what `evaluation.significance`
+                compares; see `evaluation.scored_examples`.
 
         Returns:
             See `mtl_tf.evaluation.evaluator.evaluate`.
@@ -200,6 +203,8 @@ class Run:
         if clean is None:
             clean = run_data.CleanParts(group, *where)
         scored = [self._score(resolved[n], split, clean) for n in chosen]
+        if keep:
+            scored_examples.write(self.directory.path, split, scored)
         if predictions_dir:
             for name, one in zip(chosen, scored):
                 task = resolved[name]

@@ -211,7 +211,7 @@ def _train_jointly(
         seconds += float(state.seconds.numpy())
     trained = runner.trained()
     parts = [
-        trained.evaluate(split, None, *where, clean=clean)
+        trained.evaluate(split, None, *where, clean=clean, keep=True)
         for split in config["evaluation"]["splits"]
     ]
     about = {

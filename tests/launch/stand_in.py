@@ -83,9 +83,10 @@ class Run:
         data_dir=None,
         manual_dir=None,
         predictions_dir=None,
+        keep=False,
     ):
         self.calls.append((split, tasks, data_dir, manual_dir))
-        self.predictions_dir = predictions_dir
+        self.predictions_dir, self.kept = predictions_dir, keep
         task = {
             "type": "classification",
             "primary": "accuracy",

@@ -69,6 +69,9 @@ def test_flags_reach_the_run(run):
         "--manual_dir=corpora",
     )
     assert run.calls == [("validation", ["films", "books"], "built", "corpora")]
+    assert not run.kept
+    call("--keep")
+    assert run.kept
 
 
 def test_output_holds_the_results(run, tmp_path, capsys):
@@ -126,9 +129,11 @@ def test_a_wrong_line_in_a_file(run, lines, tmp_path):
         call(f"--files=books={path}")
 
 
-@pytest.mark.parametrize("extra", ["--split=validation", "--tasks=books"])
+@pytest.mark.parametrize(
+    "extra", ["--split=validation", "--tasks=books", "--keep"]
+)
 def test_files_exclude_splits_and_tasks(run, extra):
-    with pytest.raises(ConfigError, match="takes neither --split nor --tasks"):
+    with pytest.raises(ConfigError, match="no --split, --tasks and --ke"):
         call("--files=books=x", extra)
 
 

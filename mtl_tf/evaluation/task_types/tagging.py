@@ -35,8 +35,9 @@ class TagScorer(Scorer):
 
     def part(self, chosen: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`; also "tokens", how many there are."""
-        gold = [self._gold[n] for n in np.flatnonzero(chosen)]
-        predicted = [self._predicted[n] for n in np.flatnonzero(chosen)]
+        numbers = np.arange(self.size)[chosen]
+        gold = [self._gold[n] for n in numbers]
+        predicted = [self._predicted[n] for n in numbers]
         tokens = sum(map(len, gold))
         scores: dict[str, Any] = {"examples": len(gold), "tokens": tokens}
         for name, metric in self._metrics.items():

@@ -35,8 +35,10 @@ class TranslationScorer(Scorer):
             check_length(task.name, RESTRICTED, side, self.size)
 
     def _scores(self, chosen: np.ndarray) -> dict[str, Any]:
+        numbers = np.arange(self.size)[chosen]
+
         def part(texts):
-            return [[side[n] for n in np.flatnonzero(chosen)] for side in texts]
+            return [[side[n] for n in numbers] for side in texts]
 
         texts = part(self._texts)
         scores = {
@@ -50,7 +52,7 @@ class TranslationScorer(Scorer):
 
     def part(self, chosen: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`; also "paper_bleu", if it is asked for."""
-        examples = int(np.sum(chosen))
+        examples = len(np.arange(self.size)[chosen])
         scores = {
             name: score.value if examples else None
             for name, score in self._scores(chosen).items()

@@ -1,0 +1,75 @@
+"""What a run said of each example that it was scored on, in its directory.
+
+`scored/SPLIT/TASK.json` has the labels and the predictions, so that runs can
+be compared example by example without their models.
+"""
+
+import dataclasses
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import RunError
+from mtl_tf.evaluation.scoring import TaskPredictions
+
+FOLDER = "scored"
+# The clean part and losses are not compared, diagnostics not scored.
+_FIELDS = (
+    *("name", "type", "labels", "predictions", "class_names", "metrics"),
+    *("scores", "settings"),
+)
+
+
+def write(run: str, split: str, tasks: Iterable[TaskPredictions]) -> None:
+    """Writes what a run said about a split of its tasks.
+
+    Args:
+        run: its directory.
+        split: name of the split.
+        tasks: the predictions of each task.
+    """
+    for task in tasks:
+        path = os.path.join(run, FOLDER, split, f"{task.name}.json")
+        fields = {name: _plain(getattr(task, name)) for name in _FIELDS}
+        files.write_json(path, fields)
+
+
+def read(run: str, split: str) -> dict[str, TaskPredictions]:
+    """What `write` wrote, by task; nothing if it wrote nothing.
+
+    Raises:
+        RunError: a file cannot be read.
+    """
+    folder = os.path.join(run, FOLDER, split)
+    if not os.path.isdir(folder):
+        return {}
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            task = _task(os.path.join(folder, name))
+            found[task.name] = task
+    return found
+
+
+def _task(path: str) -> TaskPredictions:
+    value = files.read_json(path)
+    known = {field.name for field in dataclasses.fields(TaskPredictions)}
+    if not isinstance(value, dict) or set(_FIELDS) - set(value):
+        raise RunError(
+            f"{path} must hold an object with {', '.join(_FIELDS)}: score the "
+            "run again"
+        )
+    return TaskPredictions(**{k: v for k, v in value.items() if k in known})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value

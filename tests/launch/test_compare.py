@@ -1,0 +1,102 @@
+"""`launch.compare` on directories that hold what runs keep."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from launch import compare
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.evaluation import scored_examples
+from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.programs import runner
+
+
+def run(arguments):
+    values = runner.parse(compare.PROGRAM, ["compare", *map(str, arguments)])
+    return compare.main(values)
+
+
+def make_run(path, share, tasks=("a", "b"), seed=0, size=200, classes="np"):
+    """A run that is right about a share of the examples of each task."""
+    found = []
+    for number, name in enumerate(tasks):
+        draw = np.random.default_rng([seed, number])
+        labels = np.arange(size) % 2
+        right = draw.random(size) < share
+        swap = classes != "np"
+        labels, said = labels, np.where(right, labels, 1 - labels)
+        if swap:
+            labels, said = 1 - labels, 1 - said
+        found.append(
+            TaskPredictions(
+                name=name,
+                labels=labels,
+                predictions=said,
+                class_names=tuple(classes),
+                metrics=("accuracy",),
+            )
+        )
+    scored_examples.write(str(path), "test", found)
+    (path / "results.json").write_text("{}")
+    return path
+
+
+def test_two_runs(tmp_path, capsys):
+    one = make_run(tmp_path / "one", 0.6)
+    other = make_run(tmp_path / "two", 0.9, seed=1, classes="pn")
+    output = tmp_path / "found.json"
+    run([one, other, f"--output={output}", "--draws=200"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"A: {one}" and lines[1] == f"B: {other}"
+    assert [line.split()[0] for line in lines[4:7]] == ["a", "b", "mean"]
+    assert all(line.endswith("*") for line in lines[4:7])
+    found = json.loads(output.read_text())
+    assert found["draws"] == 200 and found["mean"]["p_value"] < 0.05
+    assert 20 < found["mean"]["gain"] < 40
+    run([f"--runs={other},{one}", "--output=-", "--tasks=b", "--draws=50"])
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["tasks"]) == ["b"] and found["mean"]["gain"] < -20
+
+
+def test_folders_of_seeds_and_models_of_single_tasks(tmp_path, capsys):
+    for seed in (1, 2, 10):
+        make_run(tmp_path / "joint" / f"seed_{seed}", 0.9, seed=seed)
+        alone = tmp_path / "alone" / f"seed_{seed}"
+        for task in ("a", "b"):
+            make_run(alone / "tasks" / task, 0.7, (task,), seed=seed)
+        (alone / "results.json").write_text("{}")
+    (tmp_path / "joint" / "seed_3").mkdir()
+    run([tmp_path / "alone", tmp_path / "joint", "--output=-", "--draws=50"])
+    found = json.loads(capsys.readouterr().out)
+    ends = [[path.rsplit("/", 1)[1] for path in side] for side in found["runs"]]
+    assert ends == [["seed_1", "seed_2", "seed_10"]] * 2
+    assert set(found["tasks"]) == {"a", "b"} and found["mean"]["gain"] > 10
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_two_are_named(tmp_path, count):
+    with pytest.raises(ConfigError, match="name two runs, or two folders"):
+        run([tmp_path] * count)
+
+
+def test_mistakes(tmp_path):
+    one = make_run(tmp_path / "one", 0.6)
+    with pytest.raises(RunError, match="is not a directory"):
+        run([one, tmp_path / "nothing"])
+    with pytest.raises(RunError, match="holds no finished run"):
+        run([one, tmp_path])
+    with pytest.raises(RunError, match="kept no predictions for the split 'd"):
+        run([one, one, "--split=dev"])
+    other = make_run(tmp_path / "other", 0.6, tasks=("c",))
+    with pytest.raises(ConfigError, match="no task in common"):
+        run([one, other])
+    with pytest.raises(ConfigError, match="'c' is not among .*: a, b"):
+        run([one, one, "--tasks=c"])
+    longer = make_run(tmp_path / "longer", 0.6, size=210)
+    with pytest.raises(RunError, match="scored on other examples of the task"):
+        run([one, longer])
+    shutil.rmtree(one / "scored")
+    with pytest.raises(RunError, match="launch.evaluate --keep"):
+        run([one, other])

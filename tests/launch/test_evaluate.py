@@ -2,8 +2,6 @@
 
 import json
 import math
-import sys
-import types
 
 import pytest
 
@@ -42,10 +40,7 @@ def lines(monkeypatch):
                     raise DataError(f"{self.path}:{number}: unknown label")
             return [(text, labels[label]) for label, text in rows]
 
-    module = types.ModuleType("mtl_tf.datasets.lines")
-    module.LineFile = LineFile
-    monkeypatch.setitem(sys.modules, "mtl_tf.datasets.lines", module)
-    monkeypatch.setattr(mtl_tf.datasets, "lines", module, raising=False)
+    monkeypatch.setattr("mtl_tf.datasets.lines.LineFile", LineFile)
 
 
 def call(*arguments):

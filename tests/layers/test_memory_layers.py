@@ -124,10 +124,16 @@ def test_outputs_and_gradients_are_the_papers(model, align, reverse):
         assert np.max(np.abs(gradient)) > 1e-4, name
 
 
+@pytest.mark.parametrize("model", ["private", "arc_ii"])
 @pytest.mark.parametrize(
-    "model", ["private", pytest.param("arc_ii", marks=pytest.mark.slow)]
+    "options",
+    [
+        (False, 2, False),
+        # Memories that are compiled learn in test_memory_schemes.py.
+        pytest.param((True, 2, True), marks=pytest.mark.slow),
+    ],
 )
-def test_jit_shards_and_keeping_change_nothing(model):
+def test_jit_shards_and_keeping_change_nothing(model, options):
     layer = made(model)
     x, mask = make_data(2)
 
@@ -136,18 +142,17 @@ def test_jit_shards_and_keeping_change_nothing(model):
             return outputs_and_gradients(layer, x, mask, [2, 0], ONES, training)
 
     expected = tf.nest.flatten(run(False, 1))
-    for jit, shards, training in [(True, 2, True), (False, 2, False)]:
-        got = tf.nest.flatten(run(jit, shards, training))
-        for a, b in zip(got, expected):
-            np.testing.assert_allclose(a, b, atol=1e-6)
+    for a, b in zip(tf.nest.flatten(run(*options)), expected):
+        np.testing.assert_allclose(a, b, atol=1e-6)
 
 
 @pytest.mark.parametrize(
     "model, jit, align",
     [
-        pytest.param("arc_i", False, "mlp", marks=pytest.mark.slow),
+        ("arc_i", False, "mlp"),
         pytest.param("arc_ii", False, "cosine", marks=pytest.mark.slow),
-        ("arc_i", True, "cosine"),
+        # Compiled, an LSTM does it in test_recurrent_layers.py.
+        pytest.param("arc_i", True, "cosine", marks=pytest.mark.slow),
     ],
 )
 def test_batch_and_groups_may_be_unknown_when_traced(model, jit, align):

@@ -87,8 +87,10 @@ def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
     "kind, options",
     [
         ("lstm", [(True, 2, True), (False, 3, True), (False, 2, False)]),
-        ("meta_lstm", [(True, 2, True)]),
+        ("meta_lstm", [(False, 2, False)]),
         pytest.param("lstm", [(True, 1, False)], marks=pytest.mark.slow),
+        # Compiled, it learns in tests/models/test_multi_task.py.
+        pytest.param("meta_lstm", [(True, 2, True)], marks=pytest.mark.slow),
         pytest.param("meta_lstm", [(True, 1, False)], marks=pytest.mark.slow),
     ],
 )

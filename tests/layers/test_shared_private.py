@@ -107,8 +107,12 @@ def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
         assert_gradient(gradient, total, value, name)
 
 
+# Compiled, both kinds learn in tests/models/test_shared_private.py.
+@pytest.mark.parametrize(
+    "jit", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("kind", ["parallel", "both"])
-def test_jit_and_shards_change_nothing(kind):
+def test_jit_and_shards_change_nothing(kind, jit):
     layer = made(kind)
     x, mask = make_data(2)
     cotangents = 1.0, 0.5
@@ -119,7 +123,7 @@ def test_jit_and_shards_change_nothing(kind):
                 outputs_and_gradients(layer, x, mask, [2, 0], cotangents)
             )
 
-    for a, b in zip(run(True, 2), run(False, 1)):
+    for a, b in zip(run(jit, 2), run(False, 1)):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 

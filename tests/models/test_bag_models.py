@@ -353,7 +353,7 @@ def test_learns_what_only_sharing_can_solve(scheme, private):
     every, few = np.arange(POLAR), np.arange(20)
     rest = np.arange(20, POLAR)
 
-    def run(tasks, steps=1000):
+    def run(tasks, steps=300):
         draw = np.random.default_rng(seed)
         config = {
             "embedding_dim": 16,

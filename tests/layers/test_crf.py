@@ -90,7 +90,9 @@ class Case:
 @functools.cache
 def compiled(method):
     layer = make_layer()
-    return tf.function(getattr(layer, method), reduce_retracing=True)
+    return tf.function(
+        getattr(layer, method), reduce_retracing=True, autograph=False
+    )
 
 
 # At the large scale products underflow, and logarithms have to be taken.
@@ -366,7 +368,7 @@ def test_layer():
 def test_nothing_compiled_is_left_where_nothing_may_be():
     layer = make_layer()
     with recurrence.options(jit=False):
-        graph = tf.function(layer.call).get_concrete_function(
+        graph = tf.function(layer.call, autograph=False).get_concrete_function(
             tf.TensorSpec([None, None, None, LABELS]),
             tf.TensorSpec([None, None, None], tf.bool),
             task=tf.TensorSpec([None], tf.int32),
@@ -394,7 +396,7 @@ def test_a_whole_step_compiles():
         gradients = tape.gradient(loss, layer.trainable_variables)
         return loss, *map(tf.convert_to_tensor, gradients)
 
-    compiled_step = tf.function(step, jit_compile=True)
+    compiled_step = tf.function(step, jit_compile=True, autograph=False)
     for scale in (1.0, 200.0):
         batch = Case(5, scale, holes=True).tensors()
         for got, wanted in zip(compiled_step(*batch), step(*batch)):

@@ -186,11 +186,12 @@ def test_one_trace_serves_all_lengths_tasks_and_batches():
     traces = []
 
     @tf.function(
+        autograph=False,
         input_signature=[
             tf.TensorSpec([None, None, None, FEATURES]),
             tf.TensorSpec([None, None, None], tf.bool),
             tf.TensorSpec([None], tf.int32),
-        ]
+        ],
     )
     def run(x, mask, task):
         traces.append(1)

@@ -159,11 +159,12 @@ def test_batch_and_groups_may_be_unknown_when_traced(model, jit, align):
     layer = made(model, align=align)
 
     @tf.function(
+        autograph=False,
         input_signature=[
             tf.TensorSpec([None, None, None, FEATURES]),
             tf.TensorSpec([None, None, None], tf.bool),
             tf.TensorSpec([None], tf.int32),
-        ]
+        ],
     )
     def run(x, mask, task):
         with recurrence.options(jit=jit), tf.GradientTape() as tape:
@@ -288,7 +289,9 @@ def test_rows_and_groups_do_not_meet(model):
     layer = made(model)
     x, mask = make_data(2)
     both = layer(x, mask, tf.constant([2, 1])).state["hidden"]
-    alone = tf.function(lambda *batch: layer(*batch).state["hidden"])
+    alone = tf.function(
+        lambda *batch: layer(*batch).state["hidden"], autograph=False
+    )
     for group, task in enumerate([2, 1]):
         for row in range(4):
             place = np.s_[group : group + 1, row : row + 1]

@@ -126,7 +126,9 @@ def test_a_whole_step_compiles(kind):
 
     expected = tf.nest.flatten(step())
     with recurrence.options(jit=True):
-        got = tf.nest.flatten(tf.function(step, jit_compile=True)())
+        got = tf.nest.flatten(
+            tf.function(step, jit_compile=True, autograph=False)()
+        )
     for a, b in zip(got, expected):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
@@ -137,11 +139,12 @@ def test_one_trace_serves_all_lengths_and_tasks(kind):
     traces = []
 
     @tf.function(
+        autograph=False,
         input_signature=[
             tf.TensorSpec([1, 4, None, FEATURES]),
             tf.TensorSpec([1, 4, None], tf.bool),
             tf.TensorSpec([1], tf.int32),
-        ]
+        ],
     )
     def run(x, mask, task):
         traces.append(1)
@@ -167,11 +170,12 @@ def test_batch_and_groups_may_be_unknown_when_traced(kind, jit):
     layer = made(kind)
 
     @tf.function(
+        autograph=False,
         input_signature=[
             tf.TensorSpec([None, None, None, FEATURES]),
             tf.TensorSpec([None, None, None], tf.bool),
             tf.TensorSpec([None], tf.int32),
-        ]
+        ],
     )
     def run(x, mask, task):
         with recurrence.options(jit=jit), tf.GradientTape() as tape:

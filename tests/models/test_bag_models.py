@@ -313,7 +313,7 @@ def train(model, batches, rate=0.1):
     variables = [v.value for v in model.trainable_variables]
     squares = [tf.Variable(tf.fill(v.shape, 1e-3)) for v in variables]
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def step(batch):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(batch, training=True)["loss"])

@@ -174,7 +174,8 @@ def test_an_exported_graph_translates(model, tmp_path):
             self.weights = [v.value for v in model.variables]
 
         @tf.function(
-            input_signature=[tf.TensorSpec([None, None], tf.int32, "ids")]
+            autograph=False,
+            input_signature=[tf.TensorSpec([None, None], tf.int32, "ids")],
         )
         def translate(self, ids):
             return model.translate(ids, key=0, beam=3)

@@ -118,12 +118,13 @@ def test_texts_without_tokens(jit):
     padded = empty | {"tokens": tf.zeros([1, 3, 4], tf.int32)}
 
     @tf.function(
+        autograph=False,
         input_signature=[
             {
                 "task": tf.TensorSpec([None], tf.int32),
                 "tokens": tf.TensorSpec([None, None, None], tf.int32),
             }
-        ]
+        ],
     )
     def traced(batch):
         with recurrence.options(jit=jit):
@@ -250,7 +251,7 @@ def test_meta_lstm_learns_what_depends_on_order_and_task():
     variables = [v.value for v in model.trainable_variables]
     squares = [tf.Variable(tf.fill(v.shape, 0.1)) for v in variables]
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def step(batch):
         with recurrence.options(jit=True, shards=1):
             with tf.GradientTape() as tape:

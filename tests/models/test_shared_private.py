@@ -288,7 +288,7 @@ def accuracy_on_words_of_another_task(scheme, seed, steps=250):
     )
     optimizer = keras.optimizers.Adam(0.01)
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def step(batch):
         with (
             recurrence.options(jit=True, shards=1),

@@ -190,7 +190,7 @@ def trained(model, batch, steps, rate=0.1):
     optimizer = keras.optimizers.Adam(rate)
     optimizer.build(model.trainable_variables)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step():
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(batch, training=True)["loss"])

@@ -59,6 +59,17 @@ def entries(tmp_path_factory):
     }
 
 
+@pytest.fixture(scope="module")
+def trained(entries, tmp_path_factory):
+    """Folder and results of a training on all tasks, by features."""
+    config, found = make_config(*entries.values()), {}
+    for features in linear.FEATURES:
+        where = tmp_path_factory.mktemp("trained") / features
+        results = linear.train(config, str(where), features=features)
+        found[features] = where, results
+    return found
+
+
 def make_config(*entries):
     return corpus.config(entries)
 
@@ -67,15 +78,11 @@ def accuracies(results):
     return {n: t["accuracy"] for n, t in results["tasks"].items()}
 
 
-def test_sharing_helps_and_own_copies_tell_tasks_apart(entries, tmp_path):
+def test_sharing_helps_and_own_copies_tell_tasks_apart(
+    entries, trained, tmp_path
+):
     """`small` needs the words of `large`, `flip` the opposite of them."""
-    config = make_config(*entries.values())
-    found = {
-        features: accuracies(
-            linear.train(config, str(tmp_path / features), features=features)
-        )
-        for features in linear.FEATURES
-    }
+    found = {f: accuracies(results) for f, (_, results) in trained.items()}
     assert found["private"]["large"] > 95 and found["private"]["flip"] > 95
     assert found["private"]["small"] < 85
     assert found["shared"]["flip"] < 50  # outvoted
@@ -88,9 +95,8 @@ def test_sharing_helps_and_own_copies_tell_tasks_apart(entries, tmp_path):
         assert together["small"] > 95, features
 
 
-def test_results_have_the_structure_of_a_trained_run(entries, tmp_path):
-    where = tmp_path / "run"
-    results = linear.train(make_config(*entries.values()), str(where))
+def test_results_have_the_structure_of_a_trained_run(trained):
+    where, results = trained["shared_private"]
     assert results["split"] == "test"
     assert list(results["tasks"]) == ["large", "small", "flip"]
     task = results["tasks"]["large"]
@@ -111,18 +117,19 @@ def test_results_have_the_structure_of_a_trained_run(entries, tmp_path):
     assert "| large" in page and "**mean**" in page
 
 
-def test_the_same_seed_gives_the_same_results(entries, tmp_path):
-    config = make_config(entries["large"], entries["flip"])
-    a, b = (linear.train(config, str(tmp_path / n)) for n in "ab")
+def test_the_same_seed_gives_the_same_results(entries, trained, tmp_path):
+    config = make_config(*entries.values())
+    _, a = trained["shared_private"]
+    b = linear.train(config, str(tmp_path / "again"))
     assert a["tasks"] == b["tasks"] and a["run"]["C"] == b["run"]["C"]
 
 
 def test_a_finished_run_is_not_repeated_nor_overwritten(
-    entries, tmp_path, monkeypatch
+    entries, trained, monkeypatch
 ):
-    config = make_config(entries["large"])
-    where = str(tmp_path / "run")
-    results = linear.train(config, where)
+    config = make_config(*entries.values())
+    path, results = trained["shared_private"]
+    where = str(path)
     monkeypatch.setattr(linear, "_train", None)
     assert linear.train(config, where) == results
     with pytest.raises(RunError, match="baseline.features: 'shared_private'"):
@@ -131,13 +138,13 @@ def test_a_finished_run_is_not_repeated_nor_overwritten(
         linear.train({**config, "seed": 4}, where)
 
 
-def test_a_model_cannot_take_the_baselines_folder(entries, tmp_path):
+def test_a_model_cannot_take_the_baselines_folder(entries, trained):
     from mtl_tf.runs import training_run
 
-    config, where = make_config(entries["large"]), str(tmp_path / "run")
-    linear.train(config, where)
+    config = make_config(*entries.values())
+    where, _ = trained["shared_private"]
     with pytest.raises(RunError, match="baseline.name: 'linear' there"):
-        training_run.train(config, where)
+        training_run.train(config, str(where))
 
 
 def test_the_penalty_is_chosen_on_validation(entries, tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ DIGEST = "1bb7f048023f6e625926f066b26d395a8bdf41c3c3e52d2efa4cd978ae781a2d"
 
 class SampleReviewsTest(tfds.testing.DatasetBuilderTestCase):
     DATASET_CLASS = Builder
+    BUILDER_CONFIG_NAMES_TO_TEST = ["books"]  # the others differ in words
     SPLITS = grammar.SIZES
     EXAMPLE_DIR = "."  # it reads no file
 

@@ -117,3 +117,35 @@ def finite_differences(function, value, step=1e-5):
         value[index] = old
         gradient[index] = (high - low) / (2 * step)
     return gradient
+
+
+def assert_gradient(gradient, function, value, name, step=1e-5):
+    """Checks a gradient by central differences along random directions.
+
+    Every entry has a part in each of them, so that one wrong entry shows; for
+    all entries one by one, a reference would run a hundred times.
+
+    Args:
+        gradient: the gradient to check, shaped like `value`.
+        function: a float64 function of no arguments that reads `value`.
+        value: a float64 array, changed and put back.
+        name: what a failure is about.
+        step: how far to go.
+    """
+    gradient = np.array(tf.convert_to_tensor(gradient), np.float64)
+    assert gradient.shape == value.shape, name
+    draw, old = np.random.default_rng(0), value.copy()
+    for _ in range(4):
+        direction = draw.normal(size=value.shape)
+        sides = []
+        for side in (step, -step):
+            value[...] = old + side * direction
+            sides.append(function())
+        value[...] = old
+        np.testing.assert_allclose(
+            np.sum(gradient * direction),
+            (sides[0] - sides[1]) / (2 * step),
+            atol=1e-5 * np.sqrt(value.size),
+            rtol=1e-6,
+            err_msg=name,
+        )

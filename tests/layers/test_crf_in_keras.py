@@ -55,11 +55,12 @@ def make_data(length):
     return ids, draw.integers(0, LABELS, ids.shape)
 
 
-def make_model(recurrent=True):
+def make_model(recurrent=True, **options):
     """What the layer's docstring shows, with random transitions.
 
     Args:
         recurrent: whether there are LSTMs, which take seconds to trace.
+        **options: of `compile`.
     """
     layers = keras.layers
     tokens = keras.Input([None], dtype="int32")
@@ -76,13 +77,25 @@ def make_model(recurrent=True):
         keras.optimizers.Adam(0.02),
         loss={"potentials": CRFLoss()},
         jit_compile=False,
+        **options,
     )
     return model
 
 
 @functools.cache
 def shared_model():
-    return make_model()
+    return make_model(metrics={"prediction": keras.metrics.Accuracy()})
+
+
+def batches(*arrays):
+    """One batch, of a shape that is not known: all lengths share a trace."""
+    signature = tf.nest.map_structure(
+        lambda a: tf.TensorSpec([None] * a.ndim, tf.int32), arrays
+    )
+    dataset = tf.data.Dataset.from_generator(
+        lambda: iter([arrays]), output_signature=signature
+    )
+    return dataset.apply(tf.data.experimental.assert_cardinality(1))
 
 
 @pytest.fixture(autouse=True)
@@ -141,15 +154,20 @@ def test_the_loss_is_that_of_all_paths_under_a_mask(length):
 def test_models_honour_the_mask_of_keras(length):
     model, (ids, tags) = shared_model(), make_data(length)
     known, mask = reference(model.get_layer("crf")), ids > 0
-    output = model.predict(ids, batch_size=ROWS, verbose=0)
+    output = model.predict(batches(ids), verbose=0)
     expected = losses_of(known, output["logits"], tags, mask).mean()
 
     def evaluate(ids, tags):
+        targets = dict.fromkeys(model.output, tags)
         return model.evaluate(
-            ids, {"potentials": tags}, batch_size=ROWS, verbose=0
+            batches(ids, targets), verbose=0, return_dict=True
         )
 
-    np.testing.assert_allclose(evaluate(ids, tags), expected, 1e-5)
+    found = evaluate(ids, tags)
+    np.testing.assert_allclose(found["loss"], expected, 1e-5)
+    # The metric counts tokens only.
+    right = (output["prediction"] == tags)[mask].mean()
+    np.testing.assert_allclose(found["prediction_accuracy"], right, 1e-6)
     for row, real in enumerate(mask):
         logits = output["logits"][row, real].astype(np.float64)
         path, _, margin = known.viterbi(logits)
@@ -163,30 +181,13 @@ def test_models_honour_the_mask_of_keras(length):
     # More padding changes nothing, whatever tags stand there.
     wide = np.pad(ids, [[0, 0], [0, 3]])
     wide_tags = np.pad(tags, [[0, 0], [0, 3]], constant_values=LABELS - 1)
-    np.testing.assert_allclose(evaluate(wide, wide_tags), expected, 1e-5)
-    again = model.predict(wide, batch_size=ROWS, verbose=0)
+    found = evaluate(wide, wide_tags)
+    np.testing.assert_allclose(found["loss"], expected, 1e-5)
+    np.testing.assert_allclose(found["prediction_accuracy"], right, 1e-6)
+    again = model.predict(batches(wide), verbose=0)
     for name in ("prediction", "confidence", "scores"):
         short = again[name][:, :length]
         np.testing.assert_allclose(short, output[name], atol=1e-6)
-
-
-@pytest.mark.parametrize("length", LENGTHS)
-def test_metrics_count_tokens_only(length):
-    full, (ids, tags) = shared_model(), make_data(length)
-    names = ("potentials", "prediction")
-    model = keras.Model(full.input, {name: full.output[name] for name in names})
-    model.compile(
-        loss={"potentials": CRFLoss()},
-        metrics={"prediction": keras.metrics.Accuracy()},
-        jit_compile=False,
-    )
-    found = model.evaluate(
-        ids, dict.fromkeys(names, tags), verbose=0, return_dict=True
-    )
-    right = model.predict(ids, verbose=0)["prediction"] == tags
-    np.testing.assert_allclose(
-        found["prediction_accuracy"], right[ids > 0].mean(), 1e-6
-    )
 
 
 def test_the_mask_is_found_beside_other_tensors():
@@ -237,9 +238,10 @@ def test_keras_does_not_compile_the_step_as_a_whole():
 
 def test_exports_without_xla(tmp_path):
     model, (ids, _) = make_model(recurrent=False), make_data(ROWS)
-    expected = model.predict(ids, verbose=0)
+    expected = model(ids)
     with recurrence.options(jit=True):
-        model.predict(ids, verbose=0)  # what it traced is not taken again
+        # What it traced is not taken again.
+        tf.function(model).get_concrete_function(tf.constant(ids))
         with recurrence.options(jit=False):
             model.export(tmp_path, verbose=False)
     content = (tmp_path / "saved_model.pb").read_bytes()
@@ -273,7 +275,9 @@ np.savez(f"{folder}/found.npz", fit=fit.history["loss"], **found)
 
 
 def test_saved_models_go_on_in_a_fresh_process(tmp_path):
-    model, (ids, tags) = make_model(recurrent=False), make_data(ROWS)
+    # Eagerly, a few steps take less time than tracing one.
+    model = make_model(recurrent=False, run_eagerly=True)
+    ids, tags = make_data(ROWS)
     y = {"potentials": tags}
     model.fit(ids, y, epochs=2, verbose=0)
     model.save(tmp_path / "model.keras")

@@ -10,7 +10,7 @@ from mtl_tf.layers import recurrence
 from mtl_tf.layers.gru import GRU
 from tests.layers import translation_reference as reference
 from tests.layers.layer_testing import (
-    finite_differences,
+    assert_gradient,
     run_layer_test,
     weights_of,
 )
@@ -69,8 +69,7 @@ def test_outputs_and_gradients_are_the_papers(options):
 
     names = ["x", *(v.name for v in layer.trainable_variables)]
     for name, gradient in zip(names, gradients):
-        wanted = finite_differences(weighted, values[name])
-        np.testing.assert_allclose(gradient, wanted, atol=1e-5, err_msg=name)
+        assert_gradient(gradient, weighted, values[name], name)
 
 
 def test_keras_has_the_same_unit_with_z_swapped():

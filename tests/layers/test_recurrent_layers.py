@@ -1,5 +1,6 @@
 """LSTM and MetaLSTM against NumPy float64 references from the paper."""
 
+import functools
 from functools import partial
 
 import numpy as np
@@ -19,7 +20,7 @@ from mtl_tf.layers.shared_private import (
 )
 from tests.layers import numpy_reference as reference
 from tests.layers.layer_testing import (
-    finite_differences,
+    assert_gradient,
     run_layer_test,
     weights_of,
 )
@@ -52,11 +53,15 @@ def make_layer(kind, reverse=False, **options):
     return layer
 
 
+# One of each kind for all tests: a layer plans its loops when it first runs.
+made = functools.cache(make_layer)
+
+
 # Unlike groups in one direction, a single one in the other.
 @pytest.mark.parametrize("task, reverse", [([2, 0, 2], False), ([1], True)])
 @pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
 def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
-    layer = make_layer(kind, reverse)
+    layer = made(kind, reverse)
     batch = 4 if len(task) == 1 else 2
     x, mask = make_data(len(task), batch)
     draw = np.random.default_rng(1)
@@ -83,21 +88,22 @@ def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
     names = [v.name for v in layer.trainable_variables]
     for name, gradient in zip(["x", *names], gradients):
         value = x64 if name == "x" else values[name]
-        wanted = finite_differences(total, value)
-        np.testing.assert_allclose(gradient, wanted, atol=1e-5, err_msg=name)
+        assert_gradient(gradient, total, value, name)
 
 
 @pytest.mark.parametrize(
     "kind, options",
     [
         ("lstm", [(True, 2, True), (False, 3, True), (False, 2, False)]),
-        ("meta_lstm", [(True, 2, True)]),
+        ("meta_lstm", [(False, 2, False)]),
         pytest.param("lstm", [(True, 1, False)], marks=pytest.mark.slow),
+        # Compiled, it learns in tests/models/test_multi_task.py.
+        pytest.param("meta_lstm", [(True, 2, True)], marks=pytest.mark.slow),
         pytest.param("meta_lstm", [(True, 1, False)], marks=pytest.mark.slow),
     ],
 )
 def test_jit_shards_and_keeping_change_nothing(kind, options):
-    layer = make_layer(kind)
+    layer = made(kind)
     task = [2, 0]
     x, mask = make_data(2)
     cotangents = np.ones([2, 4, 3], "float32"), 0.5
@@ -120,7 +126,7 @@ def test_jit_shards_and_keeping_change_nothing(kind, options):
 )
 def test_a_whole_step_compiles(kind):
     """As Keras does it on GPUs."""
-    layer, (x, mask) = make_layer(kind), make_data(2)
+    layer, (x, mask) = made(kind), make_data(2)
     cotangents = np.ones([2, 4, 3], "float32"), 0.5
 
     def step():
@@ -128,22 +134,25 @@ def test_a_whole_step_compiles(kind):
 
     expected = tf.nest.flatten(step())
     with recurrence.options(jit=True):
-        got = tf.nest.flatten(tf.function(step, jit_compile=True)())
+        got = tf.nest.flatten(
+            tf.function(step, jit_compile=True, autograph=False)()
+        )
     for a, b in zip(got, expected):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
 def test_one_trace_serves_all_lengths_and_tasks(kind):
-    layer = make_layer(kind)
+    layer = made(kind)
     traces = []
 
     @tf.function(
+        autograph=False,
         input_signature=[
             tf.TensorSpec([1, 4, None, FEATURES]),
             tf.TensorSpec([1, 4, None], tf.bool),
             tf.TensorSpec([1], tf.int32),
-        ]
+        ],
     )
     def run(x, mask, task):
         traces.append(1)
@@ -166,14 +175,15 @@ def test_one_trace_serves_all_lengths_and_tasks(kind):
 
 @pytest.mark.parametrize("kind, jit", [("lstm", True), ("meta_lstm", False)])
 def test_batch_and_groups_may_be_unknown_when_traced(kind, jit):
-    layer = make_layer(kind)
+    layer = made(kind)
 
     @tf.function(
+        autograph=False,
         input_signature=[
             tf.TensorSpec([None, None, None, FEATURES]),
             tf.TensorSpec([None, None, None], tf.bool),
             tf.TensorSpec([None], tf.int32),
-        ]
+        ],
     )
     def run(x, mask, task):
         with recurrence.options(jit=jit), tf.GradientTape() as tape:
@@ -196,7 +206,7 @@ def test_batch_and_groups_may_be_unknown_when_traced(kind, jit):
     "kind, reverse", [("lstm", True), ("meta_lstm", False)]
 )
 def test_padding_changes_nothing(kind, reverse):
-    layer = make_layer(kind, reverse)
+    layer = made(kind, reverse)
     x, mask = make_data(1)
     cotangents = np.ones([1, 4, 3], "float32"), 1.0
     short = outputs_and_gradients(layer, x, mask, [1], cotangents)
@@ -211,7 +221,7 @@ def test_padding_changes_nothing(kind, reverse):
 
 @pytest.mark.parametrize("kind, jit", [("lstm", True), ("meta_lstm", False)])
 def test_rows_and_batches_without_tokens(kind, jit):
-    layer = make_layer(kind)
+    layer = made(kind)
     cotangents = np.ones([1, 4, 3], "float32"), 1.0
     with recurrence.options(jit=jit):
         x, mask = make_data(1)
@@ -231,7 +241,7 @@ def test_rows_and_batches_without_tokens(kind, jit):
 
 @pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
 def test_tasks_own_their_weights(kind):
-    layer = make_layer(kind)
+    layer = made(kind)
     x, mask = make_data(1)
     summaries = [
         layer(x, mask, tf.constant([t])).state["hidden"] for t in range(3)
@@ -247,7 +257,7 @@ def test_tasks_own_their_weights(kind):
 
 
 def test_shared_lstm_ignores_the_task():
-    layer = make_layer("lstm", tasks=0)
+    layer = made("lstm", tasks=0)
     x, mask = make_data(2)
     one = layer(x, mask, tf.constant([0, 1])).state["hidden"]
     other = layer(x, mask, tf.constant([2, 2])).state["hidden"]
@@ -259,7 +269,7 @@ def test_shared_lstm_ignores_the_task():
 
 
 def test_meta_vectors_are_emitted():
-    layer = make_layer("meta_lstm")
+    layer = made("meta_lstm")
     x, mask = make_data(1)
     result = layer(x, mask, tf.constant([1]), inspect=True)
     z = result.emitted["meta_vector"]
@@ -352,8 +362,8 @@ def test_far_tokens_have_a_gradient(forget_bias, least, most):
 )
 def test_states_are_float32_under_mixed_policies(kind, policy):
     x, mask = make_data(1)
-    full = make_layer(kind)
-    mixed = make_layer(kind, dtype=policy)
+    full = made(kind)
+    mixed = made(kind, dtype=policy)
     cotangents = np.ones([1, 4, 3], "float32"), 1.0
     expected = outputs_and_gradients(full, x, mask, [1], cotangents)
     got = outputs_and_gradients(mixed, x, mask, [1], cotangents)

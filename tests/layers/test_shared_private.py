@@ -1,5 +1,7 @@
 """Shared and private LSTMs, joined, against the NumPy float64 LSTM."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -11,7 +13,7 @@ from mtl_tf.layers.shared_private import (
     SerialSharedPrivate,
 )
 from tests.layers import numpy_reference as reference
-from tests.layers.layer_testing import finite_differences, run_layer_test
+from tests.layers.layer_testing import assert_gradient, run_layer_test
 from tests.layers.recurrent_testing import (
     FEATURES,
     LENGTH,
@@ -39,6 +41,10 @@ def make_layer(kind, reverse=False, **options):
         layer = SerialSharedPrivate(H, 3, private_input=kind, **options)
     layer.build((None, None, None, FEATURES))
     return layer
+
+
+# One of each kind for all tests: a layer plans its loops when it first runs.
+made = functools.cache(make_layer)
 
 
 def values_of(layer):
@@ -70,7 +76,7 @@ def forward(kind, values, x, mask, task, reverse):
     ],
 )
 def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
-    layer = make_layer(kind, reverse)
+    layer = made(kind, reverse)
     x, mask = make_data(len(task), 2)
     draw = np.random.default_rng(1)
     size = 2 * H if kind == "parallel" else H
@@ -98,13 +104,16 @@ def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
         found += list(part.items())
     assert len(gradients) == len(found) == 7
     for (name, value), gradient in zip(found, gradients):
-        wanted = finite_differences(total, value)
-        np.testing.assert_allclose(gradient, wanted, atol=1e-5, err_msg=name)
+        assert_gradient(gradient, total, value, name)
 
 
+# Compiled, both kinds learn in tests/models/test_shared_private.py.
+@pytest.mark.parametrize(
+    "jit", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("kind", ["parallel", "both"])
-def test_jit_and_shards_change_nothing(kind):
-    layer = make_layer(kind)
+def test_jit_and_shards_change_nothing(kind, jit):
+    layer = made(kind)
     x, mask = make_data(2)
     cotangents = 1.0, 0.5
 
@@ -114,13 +123,13 @@ def test_jit_and_shards_change_nothing(kind):
                 outputs_and_gradients(layer, x, mask, [2, 0], cotangents)
             )
 
-    for a, b in zip(run(True, 2), run(False, 1)):
+    for a, b in zip(run(jit, 2), run(False, 1)):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind, reverse", [("parallel", False), ("both", True)])
 def test_padding_changes_nothing(kind, reverse):
-    layer = make_layer(kind, reverse)
+    layer = made(kind, reverse)
     x, mask = make_data(1)
     short = outputs_and_gradients(layer, x, mask, [1], (1.0, 1.0))
     longer = np.pad(x, [(0, 0), (0, 0), (0, 6), (0, 0)], constant_values=9)
@@ -136,7 +145,7 @@ def test_padding_changes_nothing(kind, reverse):
     "kind, length", [("parallel", 0), ("shared", LENGTH), ("both", 0)]
 )
 def test_rows_and_batches_without_tokens(kind, length):
-    layer = make_layer(kind)
+    layer = made(kind)
     x, mask = make_data(1, length=length)
     summary, sequence, gradients = outputs_and_gradients(
         layer, x, np.zeros_like(mask), [0], (1.0, 1.0)
@@ -147,7 +156,7 @@ def test_rows_and_batches_without_tokens(kind, length):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_states_name_the_shared_half(kind):
-    layer = make_layer(kind)
+    layer = made(kind)
     x, mask = make_data(2)
     state = layer(x, mask, tf.constant([0, 2])).state
     shared = layer.shared(x, mask, tf.constant([0, 2])).state["hidden"]
@@ -158,7 +167,7 @@ def test_states_name_the_shared_half(kind):
 
 
 def test_directions_and_halves_start_from_different_weights():
-    layer = make_layer("parallel")
+    layer = made("parallel")
     other = ParallelSharedPrivate(H, tasks=3, init=UNIFORM, name="m")
     other.build((None, None, None, FEATURES))
     kernels = [

@@ -108,7 +108,7 @@ def trained(head, optimizer, encoded, batch):
     head.build({"sequence": encoded["sequence"].shape})
     optimizer.build(head.trainable_variables)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step():
         with tf.GradientTape() as tape:
             output = head(encoded, batch)

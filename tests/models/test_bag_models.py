@@ -313,7 +313,7 @@ def train(model, batches, rate=0.1):
     variables = [v.value for v in model.trainable_variables]
     squares = [tf.Variable(tf.fill(v.shape, 1e-3)) for v in variables]
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def step(batch):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(batch, training=True)["loss"])
@@ -353,7 +353,7 @@ def test_learns_what_only_sharing_can_solve(scheme, private):
     every, few = np.arange(POLAR), np.arange(20)
     rest = np.arange(20, POLAR)
 
-    def run(tasks, steps=1000):
+    def run(tasks, steps=300):
         draw = np.random.default_rng(seed)
         config = {
             "embedding_dim": 16,

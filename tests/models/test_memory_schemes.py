@@ -179,7 +179,7 @@ def shared_only(name, draw_seed, steps=400):
             found = scheme(x, mask, task, training=True, sequence=False)
         return 20 * found["summary"][..., 0]
 
-    @tf.function
+    @tf.function(autograph=False)
     def step(x, label):
         with tf.GradientTape() as tape:
             logits = score(x, tf.constant([0]))
@@ -196,7 +196,7 @@ def shared_only(name, draw_seed, steps=400):
         if np.mean(losses[-10:]) < 0.02:
             break
     print(len(losses), losses[::50])
-    right, compiled = [], tf.function(score)
+    right, compiled = [], tf.function(score, autograph=False)
     for x, label in [first_word_problem(draw, 32) for _ in range(10)]:
         for task in (0, 1):
             found = compiled(tf.constant(x), tf.constant([task]))

@@ -60,7 +60,7 @@ SCHEMES = [
 
 
 @pytest.mark.parametrize("config", SCHEMES)
-def test_outputs(config):
+def test_outputs_which_padding_does_not_change(config):
     model = build_model(config, 20, make_tasks(2, 4))
     batch = make_batch()
     output = model(batch, inspect=True)
@@ -75,6 +75,7 @@ def test_outputs(config):
     both = config["scheme"].get("bidirectional", False)
     assert ("backward/hidden" in output["inspect"]) == both
     assert output["losses"] == {} and model(batch)["inspect"] == {}
+    check_padding(model, batch, output["scores"])
 
 
 @pytest.mark.parametrize("config", SCHEMES[1:4:2])
@@ -99,11 +100,6 @@ def test_summary_joins_last_forward_and_first_backward_state(config):
 
 
 @pytest.mark.parametrize("config", SCHEMES)
-def test_padding_changes_no_score(config):
-    check_padding(config)
-
-
-@pytest.mark.parametrize("config", SCHEMES)
 def test_checkpoint_restores_a_fresh_model(config, tmp_path):
     check_checkpoint(config, tmp_path)
 
@@ -118,12 +114,13 @@ def test_texts_without_tokens(jit):
     padded = empty | {"tokens": tf.zeros([1, 3, 4], tf.int32)}
 
     @tf.function(
+        autograph=False,
         input_signature=[
             {
                 "task": tf.TensorSpec([None], tf.int32),
                 "tokens": tf.TensorSpec([None, None, None], tf.int32),
             }
-        ]
+        ],
     )
     def traced(batch):
         with recurrence.options(jit=jit):
@@ -250,7 +247,7 @@ def test_meta_lstm_learns_what_depends_on_order_and_task():
     variables = [v.value for v in model.trainable_variables]
     squares = [tf.Variable(tf.fill(v.shape, 0.1)) for v in variables]
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def step(batch):
         with recurrence.options(jit=True, shards=1):
             with tf.GradientTape() as tape:
@@ -260,15 +257,12 @@ def test_meta_lstm_learns_what_depends_on_order_and_task():
             v.assign_sub(0.1 * tf.convert_to_tensor(g) / tf.sqrt(s))
         return loss
 
-    scores = []
-    for n in range(1500):
-        step(two_task_problem(draw, 32))
-        if n % 100 == 99:
-            test = [two_task_problem(draw, 200) for _ in range(4)]
-            scores.append(
-                np.mean([model(b)["prediction"] == b["label"] for b in test])
-            )
-            if scores[-1] > 0.98:
-                break
-    print(scores)
-    assert scores[-1] > 0.98
+    losses = []
+    for _ in range(1500):
+        losses.append(float(step(two_task_problem(draw, 32))))
+        if np.mean(losses[-30:]) < 0.02:
+            break
+    test = [two_task_problem(draw, 200) for _ in range(4)]
+    score = np.mean([model(b)["prediction"] == b["label"] for b in test])
+    print(len(losses), losses[::100], score)
+    assert score > 0.98

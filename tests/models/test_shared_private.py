@@ -81,7 +81,7 @@ def test_parameter_counts_are_the_notes(scheme, tasks, count):
 
 
 @pytest.mark.parametrize("config", SCHEMES)
-def test_outputs(config):
+def test_outputs_which_padding_does_not_change(config):
     model = build_model(config, 20, make_tasks(2, 4))
     batch = make_batch()
     output = model(batch, inspect=True)
@@ -95,11 +95,7 @@ def test_outputs(config):
     assert set(output["losses"]) == (
         {"adversarial", "orthogonality"} if name == "asp" else set()
     )
-
-
-@pytest.mark.parametrize("config", SCHEMES)
-def test_padding_changes_no_score(config):
-    check_padding(config)
+    check_padding(model, batch, output["scores"])
 
 
 @pytest.mark.parametrize("config", [SCHEMES[0], *SCHEMES[4::2]])
@@ -273,7 +269,7 @@ def one_word_problem(draw, labels, task, words, batch=32):
     }
 
 
-def accuracy_on_words_of_another_task(scheme, seed, steps=600):
+def accuracy_on_words_of_another_task(scheme, seed, steps=250):
     """Task 1 comes late, sees a fifth of the words, is asked for the rest."""
     draw = np.random.default_rng(seed)
     labels = draw.permutation(np.arange(WORDS) % 2)
@@ -292,7 +288,7 @@ def accuracy_on_words_of_another_task(scheme, seed, steps=600):
     )
     optimizer = keras.optimizers.Adam(0.01)
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def step(batch):
         with (
             recurrence.options(jit=True, shards=1),

@@ -149,19 +149,16 @@ def test_learns_transitions_that_tokens_do_not_show():
     tasks = [{"name": "turns", "type": "tagging", "labels": ["A", "B"]}]
     batch = {"task": [0], "tokens": np.ones(tags.shape), "tags": tags}
     batch = {name: tf.constant(a, tf.int32) for name, a in batch.items()}
-    losses = {}
-    for decoder in ("crf", "softmax"):
-        config = make_config(tagging={"decoder": decoder})
-        output = trained(build_model(config, 6, tasks), batch, steps=40)
-        losses[decoder] = np.mean(output["loss"])
-        if decoder == "crf":
-            assert np.all(np.diff(output["prediction"]) != 0)
-    # One bit is unknown, once for a sentence or at every token.
-    assert losses["crf"] < np.log(2) + 0.2
-    assert losses["softmax"] > 7.9 * np.log(2)
+    output = trained(build_model(make_config(), 6, tasks), batch, steps=40)
+    assert np.all(np.diff(output["prediction"]) != 0)
+    # One bit is unknown, once for a sentence. (At every token, without a CRF:
+    # see tests/layers/test_tagging_head.py.)
+    assert np.mean(output["loss"]) < np.log(2) + 0.2
 
 
-@pytest.mark.parametrize("scheme", ["s_p", "l_e"])
+@pytest.mark.parametrize(
+    "scheme", [pytest.param("s_p", marks=pytest.mark.slow), "l_e"]
+)
 def test_a_crf_trains_the_transformer_below_it(scheme):
     """Tags alternate; a word anywhere in the text says from which one."""
     draw = np.random.default_rng(0)
@@ -190,7 +187,7 @@ def trained(model, batch, steps, rate=0.1):
     optimizer = keras.optimizers.Adam(rate)
     optimizer.build(model.trainable_variables)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step():
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(batch, training=True)["loss"])

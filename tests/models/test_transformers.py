@@ -164,13 +164,14 @@ def test_texts_without_words_train(name):
     model = model_of(name)
 
     @tf.function(
+        autograph=False,
         input_signature=[
             {
                 "task": tf.TensorSpec([None], tf.int32),
                 "tokens": tf.TensorSpec([None, None, None], tf.int32),
                 "label": tf.TensorSpec([None, None], tf.int32),
             }
-        ]
+        ],
     )
     def step(batch):
         with tf.GradientTape() as tape:
@@ -309,7 +310,7 @@ def learned(config, seed, steps=600):
     optimizer = keras.optimizers.Adam(0.003)
     optimizer.build(model.trainable_variables)
 
-    @tf.function(reduce_retracing=True)
+    @tf.function(reduce_retracing=True, autograph=False)
     def step(batch):
         with tf.GradientTape() as tape:
             output = model(batch, training=True, seed=SEED)

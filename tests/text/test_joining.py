@@ -93,7 +93,7 @@ def of_lengths(*lengths):
     return [rows_of([n], 1000 * (i + 1)) for i, n in enumerate(lengths)]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=15)
 @given(cases())
 @example((of_lengths(10, 10, 10), 10))
 @example((of_lengths(10, 3, 10, 1), 12))
@@ -101,7 +101,7 @@ def test_agreement_with_plain_python(case):
     check(*case)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=5), st.data())
 def test_the_longest_text_is_cut_first(lengths, data):
     limit = data.draw(st.integers(len(lengths) - 1, 80))

@@ -231,7 +231,15 @@ def opposed(step, full):
     return full
 
 
-@pytest.mark.parametrize("weighting", ["static", "uncertainty", "gradnorm"])
+@pytest.mark.parametrize(
+    "weighting",
+    [
+        # The others do all that it does, and move weights besides.
+        pytest.param("static", marks=pytest.mark.slow),
+        "uncertainty",
+        "gradnorm",
+    ],
+)
 def test_two_replicas_take_the_step_of_one_device(
     tmp_path, two_replicas, no_dropout, monkeypatch, weighting
 ):
@@ -249,10 +257,12 @@ def test_two_replicas_take_the_step_of_one_device(
     two, second = trained(tmp_path / "b", strategy=two_replicas, **surgery)
     np.testing.assert_allclose(first.loss_sum, second.loss_sum, rtol=1e-5)
     assert_same(one, two, 2e-6)
-    # There are conflicts: without surgery the words end elsewhere.
-    plain, _ = trained(tmp_path / "c", **settings)
-    moved = plain.model.table.numpy() - one.model.table.numpy()
-    assert np.abs(moved).max() > 1e-4
+    # There are conflicts, whatever the weights: without surgery the words end
+    # elsewhere.
+    if weighting == "uncertainty":
+        plain, _ = trained(tmp_path / "c", **settings)
+        moved = plain.model.table.numpy() - one.model.table.numpy()
+        assert np.abs(moved).max() > 1e-4
 
 
 def test_a_continued_training_ends_with_the_same_weights(tmp_path):

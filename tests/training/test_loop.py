@@ -1,5 +1,6 @@
 import glob
 import os
+import shutil
 import signal
 
 import numpy as np
@@ -11,8 +12,21 @@ from tests.training.killing import run_killed
 from tests.training.toy import assert_same
 
 
-def test_evaluates_on_time_and_at_the_end(tmp_path):
-    stage = toy.Stage(tmp_path).run()
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A training of 12 steps that nothing interrupts."""
+    return toy.Stage(tmp_path_factory.mktemp("whole")).run()
+
+
+@pytest.fixture
+def finished(whole, tmp_path):
+    """A directory as `whole` left its own."""
+    directory = os.path.dirname(whole.checkpoints.directory)
+    return shutil.copytree(directory, tmp_path / "finished")
+
+
+def test_evaluates_on_time_and_at_the_end(whole):
+    stage = whole
     assert [r["step"] for r in stage.records] == [5, 10, 12]
     assert stage.records[0]["epoch"] == round(5 / 6, 4)
     assert set(stage.records[0]["train_loss"]) == {"first", "second"}
@@ -76,7 +90,7 @@ def test_kill_9_anywhere_resumes_bit_equal(tmp_path, saves):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_saves_and_stops_and_the_same_command_continues(
-    tmp_path, number
+    tmp_path, whole, number
 ):
     def send(step, full):
         if step == 7:
@@ -89,12 +103,10 @@ def test_a_signal_saves_and_stops_and_the_same_command_continues(
         stage.run()
     assert got.value.signal_number == number
     assert signal.getsignal(number) is before
-    resumed = toy.Stage(tmp_path / "a").run()
-    whole = toy.Stage(tmp_path / "b").run()
-    assert_same(resumed, whole)
+    assert_same(toy.Stage(tmp_path / "a").run(), whole)
 
 
-def test_a_signal_at_the_last_step_is_not_lost(tmp_path):
+def test_a_signal_at_the_last_step_is_not_lost(tmp_path, whole):
     def score(step):
         if step == 12:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -104,7 +116,7 @@ def test_a_signal_at_the_last_step_is_not_lost(tmp_path):
         toy.Stage(tmp_path / "a", scores=score).run()
     resumed = toy.Stage(tmp_path / "a").run()
     assert resumed.records == []
-    assert_same(resumed, toy.Stage(tmp_path / "b").run())
+    assert_same(resumed, whole)
 
 
 def damage(directory, newest):
@@ -116,26 +128,24 @@ def damage(directory, newest):
         file.truncate(10)
 
 
-def test_a_truncated_checkpoint_falls_back_and_says_so(tmp_path, caplog):
-    toy.Stage(tmp_path / "a").run()
-    damage(tmp_path / "a", newest=True)
-    stage = toy.Stage(tmp_path / "a")
+def test_a_truncated_checkpoint_falls_back_and_says_so(finished, whole, caplog):
+    damage(finished, newest=True)
+    stage = toy.Stage(finished)
     with caplog.at_level("WARNING"):
         assert stage.checkpoints.restore() == 10
     assert "ckpt-12 is damaged" in caplog.text
-    assert_same(stage.run(), toy.Stage(tmp_path / "b").run())
+    assert_same(stage.run(), whole)
 
 
-def test_no_readable_checkpoint_is_an_error(tmp_path):
-    toy.Stage(tmp_path).run()
-    damage(tmp_path, newest=True)
-    damage(tmp_path, newest=False)
+def test_no_readable_checkpoint_is_an_error(finished):
+    damage(finished, newest=True)
+    damage(finished, newest=False)
     with pytest.raises(RunError, match="no checkpoint in .* is readable"):
-        toy.Stage(tmp_path).checkpoints.restore()
+        toy.Stage(finished).checkpoints.restore()
 
 
 @pytest.mark.parametrize("left", [0, 30])
-def test_a_damaged_list_of_states_is_made_anew(tmp_path, caplog, left):
+def test_a_damaged_list_of_states_is_made_anew(tmp_path, whole, caplog, left):
     toy.Stage(tmp_path / "a", total_steps=10).run()
     path = tmp_path / "a" / "checkpoints" / "checkpoint"
     path.write_bytes(path.read_bytes()[:left])
@@ -143,19 +153,18 @@ def test_a_damaged_list_of_states_is_made_anew(tmp_path, caplog, left):
     with caplog.at_level("WARNING"):
         assert stage.checkpoints.restore() == 10
     assert "checkpoints/checkpoint is damaged" in caplog.text
-    assert_same(stage.run(), toy.Stage(tmp_path / "b").run())
+    assert_same(stage.run(), whole)
     # No more than two states are kept, those from before included.
     assert len(glob.glob(f"{path.parent}/*.index")) == 2
 
 
-def test_a_damaged_list_without_states_is_an_error(tmp_path):
-    toy.Stage(tmp_path).run()
-    for name in os.listdir(tmp_path / "checkpoints"):
-        os.truncate(tmp_path / "checkpoints" / name, 0)
+def test_a_damaged_list_without_states_is_an_error(finished):
+    for name in os.listdir(finished / "checkpoints"):
+        os.truncate(finished / "checkpoints" / name, 0)
         if name != "checkpoint":
-            os.unlink(tmp_path / "checkpoints" / name)
+            os.unlink(finished / "checkpoints" / name)
     with pytest.raises(RunError, match="damaged, and there is no state"):
-        toy.Stage(tmp_path).checkpoints.restore()
+        toy.Stage(finished).checkpoints.restore()
 
 
 def leave_killed_saves(folder):
@@ -167,32 +176,30 @@ def leave_killed_saves(folder):
     (folder / "checkpoint.tmp7").touch()
 
 
-def test_a_first_save_that_was_killed_begins_anew(tmp_path):
+def test_a_first_save_that_was_killed_begins_anew(tmp_path, whole):
     left = tmp_path / "a" / "checkpoints"
     leave_killed_saves(left)
     resumed = toy.Stage(tmp_path / "a")
     assert resumed.checkpoints.restore() == 0
     assert os.listdir(left) == []
-    assert_same(resumed.run(), toy.Stage(tmp_path / "b").run())
+    assert_same(resumed.run(), whole)
 
 
-def test_what_killed_saves_left_is_removed(tmp_path):
-    toy.Stage(tmp_path).run()
-    folder = tmp_path / "checkpoints"
+def test_what_killed_saves_left_is_removed(finished):
+    folder = finished / "checkpoints"
     before = sorted(os.listdir(folder))
     leave_killed_saves(folder)
     (folder / "notes.txt").touch()
-    assert toy.Stage(tmp_path).checkpoints.restore() == 12
+    assert toy.Stage(finished).checkpoints.restore() == 12
     assert sorted(os.listdir(folder)) == [*before, "notes.txt"]
 
 
-def test_states_without_a_list_are_listed(tmp_path, caplog):
-    toy.Stage(tmp_path).run()
-    folder = tmp_path / "checkpoints"
+def test_states_without_a_list_are_listed(finished, caplog):
+    folder = finished / "checkpoints"
     os.unlink(folder / "checkpoint")
     leave_killed_saves(folder)
     with caplog.at_level("WARNING"):
-        assert toy.Stage(tmp_path).checkpoints.restore() == 12
+        assert toy.Stage(finished).checkpoints.restore() == 12
     assert "checkpoints/checkpoint is missing" in caplog.text
     names = {name.partition(".")[0] for name in os.listdir(folder)}
     assert names == {"checkpoint", "ckpt-10", "ckpt-12"}

@@ -48,8 +48,9 @@ def test_steps_per_call_do_not_change_the_result(tmp_path):
     assert_same(one, many)
 
 
-@pytest.mark.parametrize("weighting", ["static", "uncertainty"])
-@pytest.mark.parametrize("clip_norm", [0.0, 0.05])
+@pytest.mark.parametrize(
+    "weighting, clip_norm", [("static", 0.0), ("uncertainty", 0.05)]
+)
 def test_two_replicas_take_the_step_of_one_device(
     tmp_path, two_replicas, weighting, clip_norm, monkeypatch
 ):

@@ -84,7 +84,9 @@ def _write(run: Any, directory: str) -> None:
     archive.track(tables)
     for name, function in functions.items():
         archive.add_endpoint(name, function)
-    archive.write_out(directory, verbose=False)
+    # Servers have no use for the backward loops, half of what is to be traced.
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    archive.write_out(directory, options, verbose=False)
     if serving.DEFAULT not in functions:
         _drop_signature(directory, serving.DEFAULT)
     warmup.write(directory, _warmup_calls(functions, served))

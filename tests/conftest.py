@@ -55,6 +55,19 @@ def lasting_objects_cost_nothing():
     gc.freeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def batches_stay_whole():
+    """Keeps recurrences from splitting batches by the machine's cores.
+
+    Every part is traced anew, which costs more than it saves in runs this
+    short. `tests/layers` holds that splitting changes nothing.
+    """
+    from mtl_tf.layers import recurrence
+
+    with recurrence.options(shards=1):
+        yield
+
+
 @pytest.fixture(scope="session")
 def two_replicas() -> tf.distribute.MirroredStrategy:
     # One for the whole session: two strategies in a process use the same keys
@@ -70,6 +83,15 @@ def toy_files(tmp_path_factory):
     seed = random.SystemRandom().randrange(2**31)
     print(f"corpus seed {seed}")
     return corpus.write(tmp_path_factory.mktemp("corpus"), seed)
+
+
+@pytest.fixture(scope="session")
+def small_files(tmp_path_factory):
+    """The same with few texts: for tests that need not learn them."""
+    from tests.system import corpus
+
+    sizes = {"train": 120, "validation": 40, "test": 40}
+    return corpus.write(tmp_path_factory.mktemp("small"), 7, sizes)
 
 
 @pytest.fixture(scope="session")
@@ -90,9 +112,8 @@ def transformer_run(tmp_path_factory, toy_files):
     from tests.system import corpus
 
     directory = str(tmp_path_factory.mktemp("run") / "l_e")
-    # Compiled, as the scores of a loaded run are: bfloat16 has three digits.
     config = corpus.transformer(
-        toy_files, epochs=1, jit=True, mixed_precision="mixed_bfloat16"
+        toy_files, layers=1, epochs=1, mixed_precision="mixed_bfloat16"
     )
     training_run.train(config, directory)
     return directory

@@ -13,17 +13,11 @@ from tests.runs.helpers import assert_same_weights, weights
 from tests.system import corpus
 from tests.training.killing import run_killed
 
-SHARED = ("meta_kernel", "meta_recurrent", "meta_bias", "vector_kernel")
+SHARED = ("kernel", "recurrent", "bias")
 
 
 def quick(entries, **training):
-    return corpus.config(entries, epochs=1, **training)
-
-
-@pytest.fixture(scope="module")
-def small_files(tmp_path_factory):
-    sizes = {"train": 120, "validation": 40, "test": 40}
-    return corpus.write(tmp_path_factory.mktemp("small"), 7, sizes)
+    return corpus.quick(entries, "lstm", epochs=1, **training)
 
 
 @pytest.fixture(scope="module")

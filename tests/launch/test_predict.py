@@ -9,11 +9,11 @@ import pytest
 import mtl_tf
 from launch import predict
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.programs import runner
-from tests.launch.helpers import execute, start
+from mtl_tf.programs import runner, text_input
+from tests.launch.helpers import start
 from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
 
-# Runs the real program on the stand-in, without loading TensorFlow.
+# Runs the real program on the stand-in.
 PROGRAM = (
     "import dataclasses, mtl_tf\n"
     "from launch import predict\nfrom mtl_tf.programs import runner\n"
@@ -155,15 +155,16 @@ def test_a_pipe_gets_its_answer_before_the_input_ends():
     assert b"Error" not in err
 
 
-def test_interactive_in_a_process():
-    status, out, err = execute(
-        "-c", PROGRAM, "--model_dir=x", "--interactive", stdin=b"good\n"
-    )
-    assert status == 0
+def test_interactive_on_standard_streams(run, monkeypatch, capfdbinary):
+    source = io.TextIOWrapper(io.BytesIO(b"good\n"))
+    monkeypatch.setattr("sys.stdin", source)
+    argv = ["predict", "--model_dir=x", "--interactive"]
+    predict.main(runner.parse(predict.PROGRAM, argv))
+    out, err = capfdbinary.readouterr()
     assert [json.loads(line)["label"] for line in out.splitlines()] == [
         "positive"
     ]
-    assert "books> " in err
+    assert b"books> " in err
 
 
 def test_interactive_commands(run, capsys):
@@ -264,18 +265,30 @@ def test_what_only_a_tagging_task_can_do(
     assert not files.output.exists()
 
 
-def test_sentences_of_a_pipe_are_tagged_as_they_end():
-    program = PROGRAM.replace("Run()", "Run([TAGGING])")
-    program = program.replace("import Run", "import Run, TAGGING")
-    process = start("-c", program, "--model_dir=x", "--format=conll")
-    for token in (b"Ann", b"see"):
-        process.stdin.write(token + b"\n\n")
-        process.stdin.flush()
-        answer = json.loads(process.stdout.readline())
-        assert answer["tokens"] == [token.decode()]
-    rest, err = process.communicate(b"Bonn", timeout=20)
-    assert json.loads(rest)["tags"] == ["B-X"]
-    assert process.returncode == 0 and b"Error" not in err
+class Talk(io.RawIOBase):
+    """A pipe whose writer waits for an answer before it goes on."""
+
+    def __init__(self, *pieces):
+        self.pieces, self.answers, self.before = [*pieces], io.BytesIO(), []
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        self.before.append(self.answers.getvalue().count(b"\n"))
+        piece = self.pieces.pop(0) if self.pieces else b""
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def test_sentences_of_a_pipe_are_tagged_as_they_end(tagger):
+    talk = Talk(b"Ann\n\n", b"see\n\n", b"Bonn")
+    reader = text_input.TextReader(io.BufferedReader(talk), "-", "conll")
+    predict.predict(tagger, "names", reader, talk.answers, 64)
+    found = [json.loads(line) for line in talk.answers.getvalue().splitlines()]
+    assert [one["tokens"] for one in found] == [["Ann"], ["see"], ["Bonn"]]
+    assert found[-1]["tags"] == ["B-X"]
+    assert talk.before == [0, 1, 2, 2]
 
 
 def test_tags_at_a_prompt(tagger, capsys):

@@ -79,13 +79,13 @@ def test_sentences_are_whole_and_given_tokens_are_encoded(tmp_path, builds):
 
 
 def test_a_run_numbers_labels_as_it_was_trained(tmp_path):
-    entries = tagging.entries(tmp_path)
+    _, *entries = tagging.entries(tmp_path)
     run = mtl_tf.load(tagging.write_run(tmp_path / "run", entries))
     before = run.evaluate("validation")
     # Tags are those of all files: a new one moves the others' numbers.
     (tmp_path / "test.conll").write_text("EU AAA B-NP\n")
-    words = registry.resolve(entries)[1]
-    assert words.labels == ("AAA", *run.tasks[1]["labels"])
+    (words,) = registry.resolve(entries)
+    assert words.labels == ("AAA", *run.tasks[0]["labels"])
     assert run.evaluate("validation") == before
     with pytest.raises(DataError, match="test.conll:1: unknown tag 'AAA'"):
         run.evaluate()

@@ -82,26 +82,25 @@ def test_a_longer_training_equals_one_that_was_long_at_once(
     assert continued["tasks"] == whole["tasks"]
 
 
-def test_kill_9_mid_epoch_ends_with_the_same_weights(
-    tmp_path, toy_run, toy_files
-):
-    config = corpus.config(toy_files)
+def test_kill_9_mid_epoch_ends_with_the_same_weights(tmp_path, small_files):
+    config = corpus.quick(small_files, "lstm")
+    config["model"]["dropout"] = {"embedding": 0.2, "head": 0.2}
+    whole = train(config, tmp_path / "whole")
     # Neither changes the result; they make states to be killed at.
-    often = corpus.config(toy_files, checkpoint_seconds=1e-6, steps_per_call=7)
-    assert config != often
-    train_killed(often, tmp_path / "a", 12)
+    config["training"] |= {"checkpoint_seconds": 1e-6, "steps_per_call": 2}
+    train_killed(config, tmp_path / "a", 9)
     assert not os.path.exists(tmp_path / "a" / "results.json")
-    results = train(often, tmp_path / "a")
-    assert_same_weights(tmp_path / "a", toy_run)
-    with open(os.path.join(toy_run, "results.json")) as file:
-        assert json.load(file)["tasks"] == results["tasks"]
-    assert metrics(tmp_path / "a") == metrics(toy_run)
+    assert len(metrics(tmp_path / "a")) == 1
+    results = train(config, tmp_path / "a")
+    assert_same_weights(tmp_path / "a", tmp_path / "whole")
+    assert results["tasks"] == whole["tasks"]
+    assert metrics(tmp_path / "a") == metrics(tmp_path / "whole")
 
 
-def test_changed_data_are_noticed(tmp_path, toy_files):
+def test_changed_data_are_noticed(tmp_path):
     sizes = {"train": 40, "validation": 20, "test": 20}
     entries = corpus.write(tmp_path, 1, sizes)
-    config = corpus.config(entries, epochs=1, jit=True)
+    config = corpus.quick(entries, epochs=1)
     train(config, tmp_path / "run")
     with open(entries[0]["files"]["train"], "a") as file:
         file.write("1\tyes a stone no\n")
@@ -140,9 +139,9 @@ def test_mirrored_learns_the_same_tasks(tmp_path, toy_files, two_replicas):
     ],
 )
 def test_unknown_names_offer_the_nearest(
-    tmp_path, toy_files, field, value, message
+    tmp_path, small_files, field, value, message
 ):
-    config = corpus.config(toy_files)
+    config = corpus.quick(small_files)
     if field == "optimizer":
         config["training"]["optimizer"]["name"] = value
     else:
@@ -151,17 +150,17 @@ def test_unknown_names_offer_the_nearest(
         train(config, tmp_path / "a")
 
 
-def test_wrong_mixing_scheme_and_strategy(tmp_path, toy_files):
-    config = corpus.config(toy_files)
+def test_wrong_mixing_scheme_and_strategy(tmp_path, small_files):
+    config = corpus.quick(small_files)
     config["pipeline"]["mixing"] = {"name": "unifrom"}
     with pytest.raises(ConfigError, match="did you mean 'uniform'"):
         train(config, tmp_path / "a")
-    config = corpus.config(toy_files)
+    config = corpus.quick(small_files)
     config["model"]["scheme"] = {"name": "meta_lstn"}
     with pytest.raises(ConfigError, match="did you mean 'meta_lstm'"):
         train(config, tmp_path / "b")
     with pytest.raises(ConfigError, match="did you mean 'mirrored'"):
-        train(corpus.config(toy_files), tmp_path / "c", strategy="mirored")
+        train(corpus.quick(small_files), tmp_path / "c", strategy="mirored")
 
 
 @pytest.mark.parametrize("separately", [False, True])
@@ -189,7 +188,7 @@ def test_a_malformed_line_is_named(tmp_path):
 def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
     tmp_path, toy_run, toy_files, monkeypatch
 ):
-    config = corpus.config(toy_files)
+    config = corpus.quick(toy_files, "lstm")
     config["train_separately"] = True
     made, read = SeenTexts.__init__, []
     monkeypatch.setattr(
@@ -230,8 +229,9 @@ def test_phases_that_name_other_tasks_are_not_those_of_a_single_model(
     "scope", ["private", pytest.param("all", marks=pytest.mark.slow)]
 )
 def test_fine_tuning(tmp_path, toy_files, scope, monkeypatch):
-    config = corpus.config(
+    config = corpus.quick(
         toy_files,
+        "lstm",
         epochs=2,
         steps_per_epoch=30,
         fine_tune={"epochs": 1, "scope": scope, "learning_rate": 0.005},
@@ -254,7 +254,7 @@ def test_fine_tuning(tmp_path, toy_files, scope, monkeypatch):
     for folder in folders:
         tuned = weights(os.path.dirname(folder))
         moved = {k for k in joint if not np.array_equal(joint[k], tuned[k])}
-        shared = {k for k in moved if "meta_" in k or "embedding" in k}
+        shared = {k for k in moved if "scheme" in k or "embedding" in k}
         with open(os.path.join(folder, "best.json")) as file:
             if json.load(file)["step"]:
                 assert moved
@@ -309,7 +309,7 @@ def test_damaged_best_weights_are_named(tmp_path, toy_run):
 
 
 def test_pretrained_vectors_are_loaded_and_their_coverage_told(
-    tmp_path, toy_files
+    tmp_path, small_files
 ):
     rng = np.random.default_rng(0)
     words = ["yes", "no", "the", "unused"]
@@ -317,7 +317,7 @@ def test_pretrained_vectors_are_loaded_and_their_coverage_told(
         for word in words:
             numbers = " ".join(f"{x:.4f}" for x in rng.normal(size=16))
             file.write(f"{word} {numbers}\n")
-    config = corpus.config(toy_files, steps=1)
+    config = corpus.quick(small_files, steps=1)
     config["text"]["vectors"] = str(tmp_path / "vectors.txt")
     config["model"]["embedding_trainable"] = False
     train(config, tmp_path / "run")
@@ -342,7 +342,7 @@ def test_pretrained_vectors_are_loaded_and_their_coverage_told(
 )
 def test_a_fold_is_tested_and_never_trained_on(tmp_path, separately):
     entries = corpus.write(tmp_path, 5, {"train": 60, "validation": 30})
-    config = corpus.config(entries, steps=2)
+    config = corpus.quick(entries, steps=2)
     config["train_separately"] = separately
     config["cross_validation"] = {"folds": 2, "fold": 1}
     results = train(config, tmp_path / "run")

@@ -29,10 +29,11 @@ def test_a_run_is_loaded_in_its_precision(transformer_run):
     run = mtl_tf.load(transformer_run)
     assert run.model.scheme.compute_dtype == "bfloat16"
     assert {v.dtype for v in run.model.variables} == {"float32"}
+    # The graph is that of the shapes seen so far, and bfloat16 rounds to three
+    # digits otherwise in another graph. Training saw the validation split.
+    run.evaluate("validation")
     results = read(transformer_run, "results.json")
-    again = run.evaluate("test")
-    for name, scores in results["tasks"].items():
-        assert again["tasks"][name]["accuracy"] == scores["accuracy"]
+    assert run.evaluate("test")["tasks"] == results["tasks"]
 
 
 def test_every_epoch_has_as_many_steps_as_full_batches(transformer_run):
@@ -56,9 +57,9 @@ def test_a_run_does_not_go_on_with_other_batches(transformer_run, tmp_path):
         training_run.train(config, directory)
 
 
-def test_float16_trains_and_scales_its_loss(toy_files, tmp_path):
+def test_float16_trains_and_scales_its_loss(small_files, tmp_path):
     config = corpus.transformer(
-        toy_files, "s_p", 1, steps=8, epochs=1, mixed_precision="mixed_float16"
+        small_files, "s_p", 1, steps=8, epochs=1, mixed_precision="mixed_float16"
     )
     results = training_run.train(config, str(tmp_path))
     assert np.isfinite(results["mean"]["overall"])

@@ -51,7 +51,7 @@ def sentence(rng, mirrored):
     ],
 )
 def test_words_learn_from_each_other(entries, tmp_path, scheme):
-    config = corpus.transformer(entries, scheme, epochs=6)
+    config = corpus.transformer(entries, scheme, layers=1, epochs=6)
     config["model"]["scheme"] |= {"units": 16, "dropout": 0.0}
     config["model"]["scheme"]["input_dropout"] = 0.0
     config["model"]["tagging"] = {"decoder": "softmax", "constraints": True}

@@ -73,6 +73,17 @@ def config(entries, **training):
     return chosen.to_dict()
 
 
+def quick(entries, scheme="nbow", **training):
+    """A model whose graph is made in a second, for what is around models.
+
+    A bag of words cannot learn these tasks; an "lstm" learns them.
+    """
+    chosen = config(entries, **training)
+    units = {} if scheme == "nbow" else {"units": 16}
+    chosen["model"]["scheme"] = {"name": scheme, **units}
+    return chosen
+
+
 def transformer(entries, scheme="l_e", layers=2, **training):
     """A small multi-task Transformer for them."""
     chosen = config(entries, **training)

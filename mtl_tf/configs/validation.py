@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mtl_tf.configs import base, fields, rules
+from mtl_tf.configs import base, fields, plain_values, rules
 from mtl_tf.configs.field import Field
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
@@ -18,12 +18,14 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
         config: what `default_config()` has, as plain values.
 
     Returns:
-        The config as a dict.
+        The config as a dict of what JSON has; numbers of NumPy are Python's.
 
     Raises:
         ConfigError: a field is missing, unknown or has a wrong value; the
             message names the field, the rule and the value.
     """
+    if isinstance(config, Mapping):
+        config = plain_values.plain("", config)
     _check_fields("", config, fields.defaults())
     for path, value in _leaves("", config):
         if _is_field(path):
@@ -34,7 +36,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     _embedding(config["model"])
     _positions(config["model"]["scheme"], config["text"]["max_length"])
     _written_words(config["text"], config["model"])
-    return dict(config)
+    return config
 
 
 def _embedding(model: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ values of its own: several programs can be imported, and run, in one process.
 
 import contextlib
 import dataclasses
+import errno
 import glob
 import importlib
 import os
@@ -276,6 +277,50 @@ def _user_errors_exit(program: Program) -> Iterator[None]:
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(int(PIPE_CLOSED))
+    except Exception as error:
+        reason = machine_error(error)
+        if not reason:
+            raise
+        _leave(1, f"error: {reason}")
+
+
+# What the machine, not the program, is to blame for.
+_ERRNOS = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS),
+    *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENAMETOOLONG),
+    *(errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ENOMEM),
+)
+# How TensorFlow says the same.
+_TENSORFLOW = (
+    *("No space left on device", "Disk quota exceeded", "File too large"),
+    *("Permission denied", "Read-only file system", "Input/output error"),
+    *("File name too long", "Too many open files"),
+)
+
+
+def machine_error(error: Exception) -> str:
+    """One line on an error of disks, permissions or memory; "" for another.
+
+    Args:
+        error: what a program raised.
+    """
+    if isinstance(error, OSError) and error.errno in _ERRNOS:
+        where = f" {error.filename}" if error.filename else ""
+        return f"{error.strerror}:{where}" if where else str(error.strerror)
+    if isinstance(error, MemoryError) or _is_out_of_memory(error):
+        first = _one_line(str(error).split("\n")[0])
+        return f"out of memory: {first or 'sizes or batches are too large'}"
+    if type(error).__module__.startswith("tensorflow"):
+        text = str(error)
+        if any(reason in text for reason in _TENSORFLOW):
+            return _one_line(text.split("\n")[0])
+    return ""
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return type(error).__name__ == "ResourceExhaustedError" and (
+        "OOM" in str(error) or "allocat" in str(error)
+    )
 
 
 def _leave(status: int, message: str) -> NoReturn:

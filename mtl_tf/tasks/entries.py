@@ -18,6 +18,7 @@ from mtl_tf.tasks.task_type import TaskType
 _COMMON = ("name", "type", "metrics", "loss_weight")
 _DATASET = ("dataset", "splits", "columns")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_LONGEST = 100
 
 
 def task_of_entry(
@@ -134,6 +135,12 @@ def with_validation(
 
 def _name(entry: Mapping[str, Any]) -> str:
     name = entry.get("name")
+    if isinstance(name, str) and len(name) > _LONGEST:
+        # A file is called after it, with endings and temporary marks.
+        raise ConfigError(
+            f"a task's name must have at most {_LONGEST} characters, got "
+            f"{len(name)}: {name[:40]!r}..."
+        )
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ConfigError(
             "a task's name must start with a letter or a digit and hold only "

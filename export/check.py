@@ -9,13 +9,14 @@ from typing import Any
 
 from absl import flags
 
-from mtl_tf.core import files
+from mtl_tf.core import digests, files
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
 
 from . import task_types
 
 _ANSWERS = os.path.join("assets.extra", "warmup_answers.json")
+_DIGESTS = os.path.join("assets.extra", "digests.json")
 _LABELS = os.path.join("assets.extra", "labels.json")
 _LOADER = os.path.join(os.path.dirname(__file__), "c_loader.py")
 TOLERANCE = 1e-5
@@ -79,6 +80,7 @@ def check(model: str) -> list[dict[str, Any]]:
     Raises:
         RunError: the model cannot be run, or has no recorded answers.
     """
+    check_files(model)
     calls = files.read_json(os.path.join(model, _ANSWERS))
     requests = [
         {"signature": c["signature"], "inputs": c["inputs"]} for c in calls
@@ -97,6 +99,21 @@ def check(model: str) -> list[dict[str, Any]]:
     if result["imported"]:
         raise RunError(f"the loader imported {', '.join(result['imported'])}")
     return rows
+
+
+def check_files(model: str) -> None:
+    """Refuses an export whose vocabulary, labels or graph were changed.
+
+    Raises:
+        RunError: a file is no longer what was exported.
+    """
+    path = os.path.join(model, _DIGESTS)
+    if not os.path.exists(path):
+        return  # Older exports have none.
+    known = files.read_json(path)
+    if not isinstance(known, dict):
+        raise RunError(f"{path} must hold an object, found {known!r:.80}")
+    digests.check(model, known, "was exported")
 
 
 def _row(call: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
@@ -128,6 +145,7 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
         RunError: the model cannot be run or has no such task.
         ConfigError: an example does not have as many texts as the task.
     """
+    check_files(model)
     names = _inputs_of(model, task)
     rows = [text.split("\t") if len(names) > 1 else [text] for text in texts]
     for row in rows:

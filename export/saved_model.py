@@ -6,10 +6,12 @@ from typing import Any
 
 from absl import flags, logging
 
-from mtl_tf.core import checks, files
+from mtl_tf.core import checks, digests, files
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import common_flags, runner
 
+# Digests of the files by name; `export.check` reads them.
+_DIGESTS = os.path.join("assets.extra", "digests.json")
 _RESERVED = ("serving_default", "serve", "train")
 _WARMUP_TEXTS = (
     "a good one , i would buy it again",
@@ -97,6 +99,14 @@ def _write(run: Any, directory: str) -> None:
     for one in served.values():
         for name, value in one.extra.items():
             files.write_json(os.path.join(extra, name), value)
+    # TensorFlow has checksums of the weights.
+    names = [
+        name
+        for name in digests.files_below(directory)
+        if not name.startswith("variables")
+    ]
+    found = digests.of_files(directory, names)
+    files.write_json(os.path.join(directory, _DIGESTS), found)
 
 
 def _drop_signature(directory: str, name: str) -> None:

@@ -21,7 +21,12 @@ from mtl_tf.core.errors import (
     RunError,
 )
 from mtl_tf.core.names import look_up
-from mtl_tf.experiments import published, table_page, table_report
+from mtl_tf.experiments import (
+    compare,
+    published,
+    table_page,
+    table_report,
+)
 from mtl_tf.experiments.published import PublishedRow, PublishedTable
 from mtl_tf.runs import training_run
 from mtl_tf.runs.run_directory import RunDirectory
@@ -253,11 +258,35 @@ def write(
         overrides=settings.overrides,
         vectors=_vectors(planned),
         absent=settings.absent,
+        comparisons=_comparisons(table, model_dir),
     )
     text = table_page.markdown(report)
     files.write_json(os.path.join(model_dir, "table.json"), report)
     files.write_text(os.path.join(model_dir, "table.md"), text)
     return report
+
+
+def _comparisons(
+    table: PublishedTable, model_dir: str
+) -> dict[str, dict[str, Any]]:
+    """Each row that can be compared with the one above it, by its name."""
+    found: dict[str, dict[str, Any]] = {}
+    above = None
+    for row in table.rows:
+        folder = os.path.join(model_dir, row.name)
+        if not glob.glob(
+            os.path.join(glob.escape(folder), "seed_*", "results.json")
+        ):
+            continue
+        if above is not None:
+            try:
+                result = compare.compare(above[1], folder, draws=1000)
+            except MtlError as error:
+                logging.debug("%s is not compared: %s", row.name, error)
+            else:
+                found[row.name] = {"above": above[0].title, **result}
+        above = row, folder
+    return found
 
 
 def _others(

@@ -30,6 +30,7 @@ def markdown(report: dict[str, Any]) -> str:
         "training or validation text of the whole group. Parameters are "
         "without word vectors, times are of training one seed.",
         grid(*_summary(report)),
+        *_compared(report),
         f"## Each task: ours{_THEIRS if _has_paper(report) else ''}",
         grid(*_details(report)),
         *_others(report),
@@ -46,7 +47,8 @@ def markdown(report: dict[str, Any]) -> str:
 def _summary(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     header = [
         *("model", "kind", "paper", "ours", "ours - paper", "clean"),
-        *("parameters, paper", "parameters", "training time", "seeds"),
+        *("parameters, paper", "parameters", "training time", "updates"),
+        *("precision", "seeds"),
     ]
     show = _Numbers(report["decimals"])
     rows = [_summary_row(row, show) for row in report["rows"]]
@@ -79,8 +81,53 @@ def _summary_row(row: dict[str, Any], show: "_Numbers") -> list[str]:
         _thousands(paper["parameters"]),
         _parameters(ours),
         "-" if seconds is None else duration(seconds),
+        _updates(ours),
+        ", ".join(ours.get("precision", ())) or "-",
         _seeds(ours),
     ]
+
+
+def _compared(report: dict[str, Any]) -> Iterator[str]:
+    """Each row beside the one above it."""
+    rows = []
+    show = _Numbers(max(report["decimals"], 1))
+    for row in report["rows"]:
+        one = row.get("compared")
+        if not one:
+            continue
+        mean = one["mean"]
+        low, high = mean["interval"]
+        rows.append(
+            [
+                row["title"],
+                one["above"],
+                show.number(mean["standard_errors"][1]),
+                show.difference(mean["gain"]),
+                f"{show.difference(low)} to {show.difference(high)}",
+                f"{mean['p_value']:.3f}",
+                "yes" if mean["p_value"] < 0.05 else "no",
+            ]
+        )
+    if not rows:
+        return
+    yield "## Each row beside the one above it"
+    yield (
+        "The mean over tasks: the standard error that the choice of the test "
+        "examples gives it, and a paired bootstrap over examples and seeds "
+        "(`python -m launch.compare`)."
+    )
+    yield grid(
+        [
+            *("model", "row above", "test error", "gain", "95 % interval"),
+            *("p", "significant"),
+        ],
+        rows,
+    )
+
+
+def _updates(ours: dict) -> str:
+    mean = ours.get("updates", {}).get("mean")
+    return "-" if mean is None else f"{round(mean):,}"
 
 
 def _scale(report: dict[str, Any]) -> str:

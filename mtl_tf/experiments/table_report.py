@@ -41,6 +41,7 @@ def build(
     overrides: Sequence[str] = (),
     vectors: str = "",
     absent: Mapping[str, str] | None = None,
+    comparisons: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """The table as data.
 
@@ -51,13 +52,16 @@ def build(
         overrides: fields changed in every row's config.
         vectors: the file of pretrained vectors, "" for none.
         absent: tasks that were left out, and why.
+        comparisons: by row what `compare.compare` tells of the row above it
+            and itself.
 
     Returns:
         `table`, `paper`, `command`, `split`, `decimals`, `tasks` (with the
         metrics and the numbers of test texts, ours and the paper's), `rows`
         (each with `paper` and `ours`: per task, mean, clean mean, each as
-        mean, std and n over seeds; parameters, wall time, the seeds and
-        failures; of further metrics `others`), `gain` of a row over another
+        mean, std and n over seeds; parameters, wall time, updates, precision,
+        the seeds and failures; of further metrics `others`; and `compared`,
+        the mean's part of `comparisons`), `gain` of a row over another
         with the same seeds, or None, `orientation`: the paper's figures where
         they are of another corpus, or None, `differences` of the setting,
         `hardware` and `versions`.
@@ -81,6 +85,7 @@ def build(
                 "ours": _ours(
                     table, [o for o in outcomes if o.row == row.name]
                 ),
+                "compared": (comparisons or {}).get(row.name),
             }
             for row in table.rows
         ],
@@ -134,6 +139,10 @@ def _ours(table: PublishedTable, outcomes: list[Outcome]) -> dict[str, Any]:
             "parameters": runs[0].get("parameters_without_embedding"),
             "models": runs[0].get("models", 1),
             "wall_time": spread(run.get("wall_time") for run in runs),
+            "updates": spread(run.get("steps") or None for run in runs),
+            "precision": sorted(
+                {run["precision"] for run in runs if "precision" in run}
+            ),
         }
     )
 

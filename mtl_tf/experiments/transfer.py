@@ -223,6 +223,7 @@ class _Turns:
             "wall_time": sum(
                 part["wall_time"] for turn in pairs for part in turn.values()
             ),
+            "steps": sum(t["target"].get("steps", 0) for t in pairs),
             "turns": turns,
         }
         return training_run.joined(

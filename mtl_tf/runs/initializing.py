@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs import run_data, systems
+from mtl_tf.runs import run_data, seals, systems
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.training import freezing
 from mtl_tf.training.checkpoints import BestWeights
@@ -58,6 +58,7 @@ def read_source(directory: str) -> Source:
             f"training.initialize_from: {directory} has no trained weights"
             f"{hint}"
         )
+    seals.check(run)
     config = run.read("config.json")
     best, weights = BestWeights.read(run.file("best"))
     tasks = run.read("labels.json")["tasks"]

@@ -14,7 +14,7 @@ from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
-from mtl_tf.runs import run_data, systems, task_types
+from mtl_tf.runs import run_data, seals, systems, task_types
 from mtl_tf.runs.building import build
 from mtl_tf.runs.inference import DIAGNOSTICS, Predictor
 from mtl_tf.runs.run_directory import RunDirectory
@@ -164,6 +164,7 @@ class Run:
                 task.update(found)
         if fitted:
             self.directory.write(FITTED, fitted)
+            seals.seal(self.directory, FITTED)
 
     def evaluate(
         self,
@@ -395,6 +396,7 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
         )
     if not directory.has(os.path.join("best", "best.json")):
         raise RunError(f"{run_directory} has no trained weights yet")
+    seals.check(directory)
     tasks = directory.read("labels.json")["tasks"]
     encoder = run_data.load_encoder(directory.file("vocabulary"), config, tasks)
     model = build(config, encoder, tasks)

@@ -17,7 +17,7 @@ from mtl_tf.pipelines import buckets, encoding
 from mtl_tf.pipelines.encoded_split import alike
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
-from mtl_tf.runs import systems, task_types
+from mtl_tf.runs import seals, systems, task_types
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.system import Pretrained, System
 from mtl_tf.tasks import checking, registry
@@ -67,6 +67,7 @@ def load(
         MtlError: wrong tasks or data, or data that changed since the run
             began.
     """
+    seals.check(run)
     where = (data_dir, manual_dir, config["cross_validation"])
     tasks = registry.resolve(config["tasks"], *where)
     system = _system(tasks)
@@ -107,6 +108,8 @@ def load(
         {"boundaries": boundaries, "axes": axes, "tasks": digests},
         "the data",
     )
+    if not run.has(seals.FILE):
+        seals.seal(run, "vocabulary", "labels.json")
     return RunData(
         tasks,
         encoder,

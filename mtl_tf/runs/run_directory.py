@@ -12,7 +12,7 @@ from absl import logging
 from mtl_tf.configs import fields
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs import upgrading
+from mtl_tf.runs import file_shapes, upgrading
 from mtl_tf.training import learning_rates
 
 _LENGTHS = ("training.epochs", "training.steps", "training.fine_tune.epochs")
@@ -61,9 +61,15 @@ class RunDirectory:
         """Reads a JSON file, which older code may have written.
 
         Raises:
-            RunError: it is missing or is not JSON.
+            RunError: it is missing, is not JSON or not what belongs there.
         """
-        return upgrading.upgraded(name, files.read_json(self.file(name)))
+        path = self.file(name)
+        value = files.read_json(path)
+        file_shapes.check(path, value)
+        try:
+            return upgrading.upgraded(name, value)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise RunError(f"{path} is damaged: {error!r}")
 
     def write(self, name: str, value: Any) -> None:
         """Writes a JSON file, all of it or nothing."""
@@ -147,6 +153,7 @@ class RunDirectory:
         shutil.rmtree(self.file("vocabulary"), ignore_errors=True)
         for name in (
             "labels.json",
+            "digests.json",
             "data.json",
             "batches.json",
             "vectors.json",

@@ -144,6 +144,8 @@ def _train_separately(
             ),
             "models": len(tasks),
             "validation_mean": sum(scores) / len(scores),
+            # Runs of older versions do not say how many they took.
+            "steps": sum(run.get("steps", 0) for run in about),
             "wall_time": sum(run["wall_time"] for run in about),
         },
     )
@@ -204,11 +206,12 @@ def _train_jointly(
         model = _make_model(config, run, loaded)
         _initialize(config, run, loaded, model)
     runner = stage_runner.StageRunner(config, run, loaded, model, chosen)
-    seconds = 0.0
+    seconds, steps = 0.0, 0
     names = [task.name for task in loaded.tasks]
     for stage in stage_plan.plan(config, names):
         state = runner.execute(stage)
         seconds += float(state.seconds.numpy())
+        steps += int(state.step.numpy())
     trained = runner.trained()
     parts = [
         trained.evaluate(split, None, *where, clean=clean, keep=True)
@@ -219,6 +222,7 @@ def _train_jointly(
         "parameters": count_parameters(model, include_embedding=True),
         "parameters_without_embedding": count_parameters(model),
         "vocabulary": loaded.encoder.size,
+        "steps": steps,
         "best_step": run.read("best/best.json")["step"],
         "validation_mean": run.read("best/best.json")["score"],
         "wall_time": seconds,
@@ -305,6 +309,7 @@ def run_facts(config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": config["name"],
         "seed": config["seed"],
+        "precision": config["training"]["mixed_precision"],
         "hardware": environment.hardware(),
         "versions": environment.versions(),
     }

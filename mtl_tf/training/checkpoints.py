@@ -302,18 +302,34 @@ class BestWeights:
         return _read_best(directory, read)
 
 
+def _named(directory: str) -> dict[str, Any]:
+    """`best.json`, as `BestWeights.save` writes it."""
+    path = os.path.join(directory, "best.json")
+    best = files.read_json(path)
+    if (
+        not isinstance(best, dict)
+        or not isinstance(best.get("weights"), str)
+        or not {"step", "score"} <= best.keys()
+    ):
+        raise RunError(
+            f"{path} must name weights, their step and their score, found "
+            f"{best!r:.60}: restore it from a copy"
+        )
+    return best
+
+
 def _read_best(directory: str, read: Callable[[str], Any]) -> tuple[dict, Any]:
     """`best.json`, and what `read` makes of the weights that it names.
 
     A training may replace both in between: then once more.
     """
-    best = files.read_json(os.path.join(directory, "best.json"))
+    best = _named(directory)
     while True:
         path = os.path.join(directory, best["weights"])
         try:
             return best, read(path)
         except _DAMAGED as error:
-            now = files.read_json(os.path.join(directory, "best.json"))
+            now = _named(directory)
             if now == best:
                 raise _unreadable(path, error)
             best = now

@@ -1,0 +1,57 @@
+"""Digests of files: whether they are what they were."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+
+from mtl_tf.core.errors import RunError
+
+
+def of_file(path: str) -> str:
+    """The digest of a file's content, 32 hexadecimal digits.
+
+    Raises:
+        RunError: it cannot be read.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        with open(path, "rb") as file:
+            while part := file.read(1 << 20):
+                digest.update(part)
+    except OSError as error:
+        raise RunError(f"cannot read {path}: {error.strerror}")
+    return digest.hexdigest()
+
+
+def of_files(folder: str, names: Iterable[str]) -> dict[str, str]:
+    """The digests of files by their names below a folder."""
+    return {name: of_file(os.path.join(folder, name)) for name in names}
+
+
+def files_below(folder: str) -> list[str]:
+    """The names of all files below a folder, sorted."""
+    return sorted(
+        os.path.relpath(os.path.join(parent, name), folder)
+        for parent, _, names in os.walk(folder)
+        for name in names
+    )
+
+
+def check(folder: str, digests: Mapping[str, str], what: str) -> None:
+    """Refuses files that are no longer what they were.
+
+    Args:
+        folder: holds them. What is not there is not looked at.
+        digests: of files by name.
+        what: what they belong to, such as "the run was trained with".
+
+    Raises:
+        RunError: a file has changed; the message names it.
+    """
+    for name, digest in digests.items():
+        path = os.path.join(folder, name)
+        if os.path.exists(path) and of_file(path) != digest:
+            raise RunError(
+                f"{path} has changed and is no longer what {what}: answers "
+                "would be wrong without a word. Restore it from a copy"
+            )

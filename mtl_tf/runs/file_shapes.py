@@ -1,0 +1,96 @@
+"""What the JSON files of a run directory hold at least."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mtl_tf.core.errors import RunError
+
+_NUMBER = (int, float)
+_TASK = {"name": str, "labels": list, "metrics": list, "loss_weight": _NUMBER}
+_CONFIG = {
+    "tasks": list,
+    "text": {"tokenizer": dict},
+    "pipeline": dict,
+    "model": {"scheme": {"name": str}},
+    "training": {"optimizer": dict},
+    "evaluation": dict,
+}
+_SCORES = {"split": str, "tasks": {"*": {"primary": str}}, "mean": dict}
+
+# File -> its shape: a type, several, {field: shape}, {"*": shape of every
+# value}, or [shape of every item].
+_SHAPES: dict[str, Any] = {
+    "batches.json": {"steps_per_epoch": int},
+    "best.json": {"weights": str, "step": int, "score": _NUMBER},
+    "config.json": _CONFIG,
+    "data.json": {"boundaries": list, "tasks": dict},
+    "failure.json": {"error": str},
+    "fitted.json": {"*": dict},
+    "labels.json": {"tasks": [_TASK]},
+    "results.json": {**_SCORES, "run": dict, "other_splits": {"*": _SCORES}},
+    "setting.json": {"overrides": list, "vectors": str},
+    "sweep_config.json": _CONFIG,
+    "transfer.json": {"config": _CONFIG},
+}
+
+
+def check(path: str, value: Any) -> None:
+    """Refuses a file that holds JSON, but not what belongs there.
+
+    Args:
+        path: of the file.
+        value: what was read of it.
+
+    Raises:
+        RunError: the message names what is missing or wrong.
+    """
+    wrong = _wrong(_SHAPES.get(os.path.basename(path)), value, "")
+    if wrong:
+        raise RunError(
+            f"{path} is damaged: {wrong}. Restore it from a copy, or begin "
+            "the run anew in another --model_dir"
+        )
+
+
+def _wrong(shape: Any, value: Any, where: str) -> str:
+    """What is wrong at a place, "" if nothing is."""
+    if shape is None:
+        return ""
+    if isinstance(shape, list):
+        if not isinstance(value, list) or not value:
+            return _not(where, "a list that is not empty", value)
+        parts = [
+            (shape[0], one, f"{where}[{n}]") for n, one in enumerate(value)
+        ]
+    elif isinstance(shape, Mapping):
+        if not isinstance(value, Mapping):
+            return _not(where, "an object", value)
+        parts = []
+        for name, inner in shape.items():
+            if name == "*":
+                parts += [
+                    (inner, v, _below(where, k)) for k, v in value.items()
+                ]
+            elif name not in value:
+                return f"{_below(where, name)} is missing"
+            else:
+                parts.append((inner, value[name], _below(where, name)))
+    else:
+        is_bool = isinstance(value, bool)
+        if isinstance(value, shape) and not is_bool:
+            return ""
+        return _not(where, _NAMES.get(shape, "a number"), value)
+    found = (_wrong(*part) for part in parts)
+    return next(filter(None, found), "")
+
+
+_NAMES = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
+
+
+def _below(where: str, name: str) -> str:
+    return f"{where}.{name}" if where else name
+
+
+def _not(where: str, wanted: str, value: Any) -> str:
+    return f"{where or 'it'} must be {wanted}, found {value!r:.60}"

@@ -1,0 +1,51 @@
+"""Digests of what a run's weights depend on, in its directory.
+
+A row of a weight belongs to a word, a slice to a task, an output to a label,
+by their places in files that anyone can edit.
+"""
+
+from mtl_tf.core import digests
+from mtl_tf.core.errors import RunError
+from mtl_tf.runs.run_directory import RunDirectory
+
+FILE = "digests.json"
+
+
+def check(run: RunDirectory) -> None:
+    """Refuses a run whose vocabulary, labels or thresholds were changed.
+
+    Runs of older versions have no digests.
+
+    Raises:
+        RunError: a file has changed; the message names it.
+    """
+    if run.has(FILE):
+        known = _known(run)
+        digests.check(run.path, known, "the run was trained with")
+
+
+def seal(run: RunDirectory, *names: str) -> None:
+    """Notes what files are now, and all files of folders among them.
+
+    Args:
+        run: the run's directory.
+        *names: of files or folders in it.
+    """
+    files = []
+    for name in names:
+        below = digests.files_below(run.file(name))
+        files += [f"{name}/{one}" for one in below] or [name]
+    known = _known(run) if run.has(FILE) else {}
+    run.write(FILE, known | digests.of_files(run.path, files))
+
+
+def _known(run: RunDirectory) -> dict[str, str]:
+    known = run.read(FILE)
+    if not isinstance(known, dict) or not all(
+        isinstance(digest, str) for digest in known.values()
+    ):
+        raise RunError(
+            f"{run.file(FILE)} must hold an object of digests by file name, "
+            f"found {known!r:.80}: restore it from a copy"
+        )
+    return known

@@ -1,0 +1,76 @@
+"""What the machine refuses is told in one line, not in a traceback."""
+
+import errno
+
+import pytest
+import tensorflow as tf
+
+from mtl_tf.programs import runner
+
+
+def program(error):
+    def main(_):
+        raise error
+
+    return runner.Program(
+        name="fails", summary="Fails.", main=main, define_flags=lambda _: None
+    )
+
+
+def outcome(error, capfd):
+    with pytest.raises(SystemExit) as stopped:
+        runner.run(program(error), ["fails"])
+    return stopped.value.code, capfd.readouterr().err.strip()
+
+
+@pytest.mark.parametrize(
+    "error, message",
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "run/best"),
+            "No space left on device: run/best",
+        ),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on"),
+        (PermissionError(errno.EACCES, "Permission denied", "x"), "denied: x"),
+        (OSError(errno.EROFS, "Read-only file system", "x"), "Read-only"),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "x"), "too long"),
+        (MemoryError(), "out of memory: sizes or batches are too large"),
+        (MemoryError("Unable to allocate 8 TiB"), "Unable to allocate 8 TiB"),
+        (
+            tf.errors.ResourceExhaustedError(
+                None, None, "OOM when allocating tensor"
+            ),
+            "out of memory: ",
+        ),
+        (
+            tf.errors.UnknownError(
+                None, None, "ckpt.data: No space left on device\n\tat x"
+            ),
+            "ckpt.data: No space left on device",
+        ),
+        (
+            tf.errors.PermissionDeniedError(None, None, "a; Permission denied"),
+            "a; Permission denied",
+        ),
+    ],
+)
+def test_one_line_and_status_1(error, message, capfd):
+    status, text = outcome(error, capfd)
+    assert status == 1
+    last = text.splitlines()[-1]
+    assert last.startswith("error: ") and message in last
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyError("a defect"),
+        OSError(errno.EINVAL, "Invalid argument"),
+        tf.errors.InvalidArgumentError(None, None, "shapes"),
+        tf.errors.ResourceExhaustedError(None, None, "a queue is full"),
+    ],
+)
+def test_defects_keep_their_traceback(error, capfd):
+    with pytest.raises(type(error)):
+        runner.run(program(error), ["fails"])

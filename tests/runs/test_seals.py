@@ -1,0 +1,73 @@
+"""Files that a run's weights depend on, changed by hand."""
+
+import json
+import shutil
+
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import MtlError, RunError
+from mtl_tf.runs import training_run
+from tests.system import corpus
+
+
+@pytest.fixture
+def copied(toy_run, tmp_path):
+    return shutil.copytree(toy_run, tmp_path / "run")
+
+
+def swap_lines(path):
+    lines = path.read_text().split("\n")
+    lines[4], lines[5] = lines[5], lines[4]
+    path.write_text("\n".join(lines))
+
+
+def swap_labels(path):
+    labels = json.loads(path.read_text())
+    labels["tasks"][0]["labels"].reverse()
+    path.write_text(json.dumps(labels))
+
+
+def change_letter(path):
+    text = path.read_text()
+    path.write_text(text.replace("house", "hause"))
+
+
+CHANGES = [
+    ("vocabulary/vocabulary.txt", swap_lines),
+    ("vocabulary/vocabulary.txt", change_letter),
+    ("labels.json", swap_labels),
+]
+
+
+@pytest.mark.parametrize("name, change", CHANGES)
+def test_a_changed_file_is_named(copied, toy_files, tmp_path, name, change):
+    """Not answered from, not started from, not trained on."""
+    change(copied / name)
+    with pytest.raises(RunError, match=f"{name} has changed"):
+        mtl_tf.load(str(copied))
+    longer = corpus.config(toy_files, epochs=9)
+    with pytest.raises(RunError, match=f"{name} has changed"):
+        training_run.train(longer, str(copied))
+    other = corpus.config(toy_files, initialize_from=str(copied), steps=1)
+    with pytest.raises(RunError, match=f"{name} has changed"):
+        training_run.train(other, str(tmp_path / "other"))
+
+
+def test_what_nothing_depends_on_may_change(copied):
+    for name in ("results.md", "metrics.jsonl"):
+        (copied / name).write_text("anything")
+    assert mtl_tf.load(str(copied)).tasks
+
+
+def test_runs_of_older_versions_have_no_digests(copied):
+    (copied / "digests.json").unlink()
+    swap_lines(copied / "vocabulary" / "vocabulary.txt")
+    assert mtl_tf.load(str(copied)).tasks
+
+
+@pytest.mark.parametrize("content", ["[]", "3", '{"a": 1}', "null", "{"])
+def test_damaged_digests_are_an_error(copied, content):
+    (copied / "digests.json").write_text(content)
+    with pytest.raises(MtlError, match=r"digests\.json"):
+        mtl_tf.load(str(copied))

@@ -113,7 +113,7 @@ def transformer_run(tmp_path_factory, toy_files):
 
     directory = str(tmp_path_factory.mktemp("run") / "l_e")
     config = corpus.transformer(
-        toy_files, layers=1, epochs=1, mixed_precision="mixed_bfloat16"
+        toy_files, epochs=1, mixed_precision="mixed_bfloat16"
     )
     training_run.train(config, directory)
     return directory

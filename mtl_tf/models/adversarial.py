@@ -122,12 +122,7 @@ class AdversarialScheme(ParallelScheme):
         """
         results = self.run(embedded, mask, task, training, inspect, sequence)
         output = self.joined(results, mask, task, inspect, sequence)
-        # Of each direction the shared half comes first.
-        halves = tf.split(output["summary"], 2 * len(results), axis=-1)
-        shared, private = (
-            tf.concat(halves[::2], -1),
-            tf.concat(halves[1::2], -1),
-        )
+        shared, private = self._halves(results, output["summary"])
         if inspect:
             output["inspect"] |= {"shared": shared, "private": private}
         guess = self.discriminator(
@@ -145,6 +140,18 @@ class AdversarialScheme(ParallelScheme):
             "discriminator_accuracy": 100.0 * guess["correct"]
         }
         return output
+
+    def _halves(self, results, summary):
+        """The shared and the private part of the summary."""
+        if self.pooling == "last":
+            # So that the losses have no gradient of the others' LSTM at all.
+            return tuple(
+                tf.concat([result.state[half] for result in results], -1)
+                for half in ("shared", "private")
+            )
+        # Of each direction the shared half comes first.
+        halves = tf.split(summary, 2 * len(results), axis=-1)
+        return tf.concat(halves[::2], -1), tf.concat(halves[1::2], -1)
 
     def _reversal(self, step, training):
         """The adversarial weight at a step."""

@@ -16,22 +16,23 @@ _CONFIG = {
     "training": {"optimizer": dict},
     "evaluation": dict,
 }
-_SCORES = {"split": str, "tasks": {"*": {"primary": str}}, "mean": dict}
+_SCORES = {"tasks": {"*": {"primary": str}}, "mean": dict, "split?": str}
 
-# File -> its shape: a type, several, {field: shape}, {"*": shape of every
-# value}, or [shape of every item].
+# File -> its shape: a type, several, {field: shape}, of fields that need not
+# be there {"field?": shape}, {"*": shape of every value}, or [shape of every
+# item].
 _SHAPES: dict[str, Any] = {
     "batches.json": {"steps_per_epoch": int},
     "best.json": {"weights": str, "step": int, "score": _NUMBER},
     "config.json": _CONFIG,
-    "data.json": {"boundaries": list, "tasks": dict},
+    "data.json": {"boundaries": list, "tasks": dict, "axes?": list},
     "failure.json": {"error": str},
     "fitted.json": {"*": dict},
     "labels.json": {"tasks": [_TASK]},
-    "results.json": {**_SCORES, "run": dict, "other_splits": {"*": _SCORES}},
+    "results.json": {**_SCORES, "run?": dict, "other_splits?": {"*": _SCORES}},
     "setting.json": {"overrides": list, "vectors": str},
-    "sweep_config.json": _CONFIG,
-    "transfer.json": {"config": _CONFIG},
+    "sweep_config.json": dict,
+    "transfer.json": {"config": dict},
 }
 
 
@@ -72,6 +73,10 @@ def _wrong(shape: Any, value: Any, where: str) -> str:
                 parts += [
                     (inner, v, _below(where, k)) for k, v in value.items()
                 ]
+            elif name.endswith("?"):
+                name = name[:-1]
+                if name in value:
+                    parts.append((inner, value[name], _below(where, name)))
             elif name not in value:
                 return f"{_below(where, name)} is missing"
             else:

@@ -112,8 +112,34 @@ def test_summary_line(report):
         "120K",
         "2 x 100",
         "1 min 01 s",
+        "-",
+        "-",
         "2",
     ]
+
+
+def test_rows_are_compared_with_those_above_them(report):
+    """By how much, how surely, after how many updates of which precision."""
+    for number, row in enumerate(report["rows"][:2]):
+        row["ours"] |= {
+            "updates": {"mean": 1234.5 + number},
+            "precision": ["float32"],
+        }
+    mean = {
+        "gain": 2.04,
+        "interval": [0.5, 3.5],
+        "p_value": 0.012,
+        "standard_errors": [0.3, 0.4],
+    }
+    report["rows"][1]["compared"] = {"above": "LSTM", "mean": mean}
+    text = " ".join(markdown(report).split())
+    title = report["rows"][1]["title"]
+    expected = f"| {title} | LSTM | 0.4 | +2.0 | +0.5 to +3.5 | 0.012 | yes |"
+    assert expected in text
+    assert "1,234 | float32" in text
+    mean["p_value"] = 0.3
+    text = " ".join(markdown(report).split())
+    assert expected.replace("0.012 | yes", "0.300 | no") in text
 
 
 def test_rows_that_are_not_run_still_stand(report):

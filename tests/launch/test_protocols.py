@@ -60,6 +60,7 @@ def test_transfer_hands_everything_on_and_prints_the_table(calls, capsys):
         "manual_dir": "corpora",
         "strategy": "auto",
         "targets": ["books", "films"],
+        "control": "",
     }
     assert "75.0" in capsys.readouterr().out
 
@@ -67,6 +68,8 @@ def test_transfer_hands_everything_on_and_prints_the_table(calls, capsys):
 def test_transfer_takes_all_turns_by_default(calls):
     call(transfer)
     assert calls[0][1]["targets"] is None
+    call(transfer, "--control=random")
+    assert calls[1][1]["control"] == "random"
 
 
 def test_sweep_takes_the_flags_before_the_config(calls, capsys):

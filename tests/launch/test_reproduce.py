@@ -159,7 +159,8 @@ def test_a_dry_run_lists_and_does_nothing(trained, tmp_path, capsys):
     )
     lines = capsys.readouterr().out.splitlines()
     rows = [line.split()[2] for line in lines]
-    assert rows == ["lstm", "hyper_lstm", "meta_lstm", "transfer"] * 2
+    transfers = ["transfer", "transfer_random", "transfer_fresh_vectors"]
+    assert rows == ["lstm", "hyper_lstm", "meta_lstm", *transfers] * 2
     assert trained == [] and not folder.exists()
 
 

@@ -91,7 +91,8 @@ def test_the_last_state_is_that_of_each_direction():
 @pytest.mark.parametrize("name", ["meta_lstm", "psp", "me_lstm"])
 def test_padding_and_checkpoints(name, pooling, tmp_path):
     config = small(name, scheme={"pooling": pooling})
-    check_padding(config)
+    model, batch = build_model(config, 20, make_tasks(2, 2)), make_batch()
+    check_padding(model, batch, model(batch)["scores"])
     if pooling == "attention":
         check_checkpoint(config, tmp_path)
 

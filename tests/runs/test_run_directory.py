@@ -138,17 +138,20 @@ def test_a_run_that_never_trained_takes_another_config(run):
 
 
 def test_other_values_than_at_the_beginning_are_named(run):
-    run.check_or_write("data.json", {"a": {"rows": 1}}, "the data")
-    run.check_or_write("data.json", {"a": {"rows": 1}}, "the data")
+    data = {"boundaries": [8], "tasks": {"a": {"rows": 1}}}
+    run.check_or_write("data.json", data, "the data")
+    run.check_or_write("data.json", data, "the data")
+    data = {"boundaries": [8], "tasks": {"a": {"rows": 2}}}
     with pytest.raises(
-        RunError, match="the data changed .*first diff.* a.rows"
+        RunError, match="the data changed .*first diff.* tasks.a.rows"
     ):
-        run.check_or_write("data.json", {"a": {"rows": 2}}, "the data")
+        run.check_or_write("data.json", data, "the data")
 
 
 def test_configs_of_other_names_are_compared_as_of_today(run):
-    old = {"seed": 1, "pipeline": {"schedule": {"name": "joint"}}}
-    new = {"seed": 1, "pipeline": {"mixing": {"name": "joint"}}}
+    rest = {k: v for k, v in CONFIG["pipeline"].items() if k != "mixing"}
+    old = CONFIG | {"pipeline": rest | {"schedule": {"name": "joint"}}}
+    new = CONFIG | {"pipeline": rest | {"mixing": {"name": "joint"}}}
     for name, wrap in (
         ("sweep_config.json", lambda config: config),
         ("row/config.json", lambda config: config),

@@ -218,7 +218,7 @@ def test_a_small_model_learns_to_copy_and_to_reverse():
     optimizer = keras.optimizers.Adam(0.01)
     optimizer.build(model.trainable_variables)
 
-    # Converting all that it calls takes a third of the time of tracing it.
+    # Converting all that it calls takes a quarter of the time of tracing it.
     @tf.autograph.experimental.do_not_convert
     def step(tokens, target):
         batch = {"tokens": tf.stack([tokens] * 2), "target": target}

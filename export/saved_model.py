@@ -101,9 +101,8 @@ def _write(run: Any, directory: str) -> None:
             files.write_json(os.path.join(extra, name), value)
     # TensorFlow has checksums of the weights.
     names = [
-        name
-        for name in digests.files_below(directory)
-        if not name.startswith("variables")
+        *(n for n in digests.files_below(directory) if "assets/" in n),
+        *("saved_model.pb", f"{warmup.FOLDER}/labels.json"),
     ]
     found = digests.of_files(directory, names)
     files.write_json(os.path.join(directory, _DIGESTS), found)

@@ -115,6 +115,7 @@ def test_labels_results_and_warm_up_travel_along(version):
         "results.json",
         "tf_serving_warmup_requests",
         "warmup_answers.json",
+        "digests.json",
     }
 
 
@@ -186,3 +187,16 @@ def test_a_reserved_task_name_is_refused(run, tmp_path):
     finally:
         run.tasks = tasks
     assert not os.path.exists(tmp_path / "e")
+
+
+@pytest.mark.parametrize("name", ["assets/vocabulary.txt", "labels.json"])
+def test_a_changed_file_of_an_export_is_named(version, tmp_path, name):
+    """Swapped lines would give other answers without a word."""
+    copy = shutil.copytree(version, tmp_path / "1")
+    folder = "assets.extra/" if name == "labels.json" else ""
+    path = copy / f"{folder}{name}"
+    path.write_text(path.read_text().replace("a", "e"))
+    with pytest.raises(RunError, match=f"{name} has changed"):
+        check.check(str(copy))
+    with pytest.raises(RunError, match=f"{name} has changed"):
+        check.ask(str(copy), "plain", ["yes no"])

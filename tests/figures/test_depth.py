@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from mtl_tf.configs import fields
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.figures import depth, depth_figure
 from mtl_tf.figures.depth import Depth
@@ -15,9 +16,11 @@ from mtl_tf.figures.depth import Depth
 def write(folder, scheme, layers, score, separately=False):
     folder.mkdir()
     scheme = {"name": scheme} | ({"layers": layers} if layers else {})
-    config = {"train_separately": separately, "model": {"scheme": scheme}}
+    config = fields.defaults()
+    config |= {"train_separately": separately}
+    config["model"]["scheme"] = scheme
     (folder / "config.json").write_text(json.dumps(config))
-    results = {"split": "test", "mean": {"overall": score}}
+    results = {"split": "test", "tasks": {}, "mean": {"overall": score}}
     (folder / "results.json").write_text(json.dumps(results))
     return str(folder)
 

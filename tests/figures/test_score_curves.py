@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from mtl_tf.configs import fields
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.figures import score_curve_figure, score_curves
 from mtl_tf.figures.score_curves import ScoreCurve
@@ -14,24 +15,27 @@ from mtl_tf.figures.score_curves import ScoreCurve
 def write(folder, names, scores, mixing=None, sizes=None, wall_time=None):
     """A run that was evaluated after 10 steps, 20 and so on."""
     folder.mkdir(parents=True)
-    tasks = [{"name": n, "metrics": ["bleu", "bleu_lc"]} for n in names]
+    described = {"labels": [], "metrics": ["bleu", "bleu_lc"]}
+    tasks = [{"name": n, "loss_weight": 1.0, **described} for n in names]
+    config = fields.defaults()
+    config["seed"] = 3
+    config["pipeline"]["mixing"] = mixing or {"name": "round_robin"}
     sizes = sizes or [40] * len(names)
     contents = {
-        "config": {
-            "seed": 3,
-            "pipeline": {"mixing": mixing or {"name": "round_robin"}},
-        },
+        "config": config,
         "labels": {"tasks": tasks},
         "data": {
+            "boundaries": [[8, 8]],
             "tasks": {
                 name: {"train": {"examples": size}}
                 for name, size in zip(names, sizes)
-            }
+            },
         },
         "batches": {"steps_per_epoch": 10},
     }
     if wall_time:
-        contents["results"] = {"run": {"wall_time": wall_time}}
+        about = {"run": {"wall_time": wall_time}}
+        contents["results"] = {"tasks": {}, "mean": {}, **about}
     for name, value in contents.items():
         (folder / f"{name}.json").write_text(json.dumps(value))
     lines = [
@@ -92,7 +96,7 @@ def test_a_model_a_pair_has_all_of_its_minibatches(tmp_path):
     root = tmp_path / "single"
     for pair in ("en-de", "en-fr"):
         write(root / "tasks" / pair, [pair], [(4.0,), (5.0,)])
-    (root / "config.json").write_text("{}")
+    (root / "config.json").write_text(json.dumps(fields.defaults()))
     curves = score_curves.read(str(root), "Single")
     assert [c.task for c in curves] == ["en-de", "en-fr"]
     assert all(c.places == (10.0, 20.0) for c in curves)

@@ -59,7 +59,12 @@ def test_a_run_does_not_go_on_with_other_batches(transformer_run, tmp_path):
 
 def test_float16_trains_and_scales_its_loss(small_files, tmp_path):
     config = corpus.transformer(
-        small_files, "s_p", 1, steps=8, epochs=1, mixed_precision="mixed_float16"
+        small_files,
+        "s_p",
+        1,
+        steps=8,
+        epochs=1,
+        mixed_precision="mixed_float16",
     )
     results = training_run.train(config, str(tmp_path))
     assert np.isfinite(results["mean"]["overall"])

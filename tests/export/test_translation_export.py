@@ -118,10 +118,10 @@ def test_the_c_loader_answers_as_predict_does(exported):
 
 def test_unknown_words_are_replaced_by_those_of_the_source(exported):
     run, changes, _ = exported
-    said = run.predict("xx-aa", TEXTS)
+    said = run.predict("xx-aa", MANY[:4])
     changes = {**changes, "replace_unknown": False}
     other = mtl_tf.load(run.directory.path, changes)
-    shown = other.predict("xx-aa", TEXTS)
+    shown = other.predict("xx-aa", MANY[:4])
     assert any("<unk>" in one["translation"] for one in shown)
     assert not any("<unk>" in one["translation"] for one in said)
 

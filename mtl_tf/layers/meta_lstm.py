@@ -38,7 +38,9 @@ def _step(
         ops.matmul(tf.concat([part * z, z], -1), f"generator_{k}")
         for k, part in enumerate(tf.split(ops.keep(q), 4, axis=-1))
     )
-    i, f, o = ops.sigmoid(i), ops.sigmoid(f + forget_bias), ops.sigmoid(o)
+    # Adding a zero would make other bits of it, compiled.
+    f = f + forget_bias if forget_bias else f
+    i, f, o = ops.sigmoid(i), ops.sigmoid(f), ops.sigmoid(o)
     memory = ops.tanh(g) * i + state["memory"] * f
     hidden = o * ops.tanh(memory)
     return {

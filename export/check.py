@@ -16,7 +16,6 @@ from mtl_tf.programs import runner
 from . import task_types
 
 _ANSWERS = os.path.join("assets.extra", "warmup_answers.json")
-_DIGESTS = os.path.join("assets.extra", "digests.json")
 _LABELS = os.path.join("assets.extra", "labels.json")
 _LOADER = os.path.join(os.path.dirname(__file__), "c_loader.py")
 TOLERANCE = 1e-5
@@ -107,13 +106,9 @@ def check_files(model: str) -> None:
     Raises:
         RunError: a file is no longer what was exported.
     """
-    path = os.path.join(model, _DIGESTS)
-    if not os.path.exists(path):
-        return  # Older exports have none.
-    known = files.read_json(path)
-    if not isinstance(known, dict):
-        raise RunError(f"{path} must hold an object, found {known!r:.80}")
-    digests.check(model, known, "was exported")
+    path = os.path.join(model, "assets.extra", digests.FILE)
+    if os.path.exists(path):  # Older exports have none.
+        digests.check(model, digests.read(path), "was exported")
 
 
 def _row(call: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,6 @@ from mtl_tf.core import checks, digests, files
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import common_flags, runner
 
-# Digests of the files by name; `export.check` reads them.
-_DIGESTS = os.path.join("assets.extra", "digests.json")
 _RESERVED = ("serving_default", "serve", "train")
 _WARMUP_TEXTS = (
     "a good one , i would buy it again",
@@ -101,11 +99,11 @@ def _write(run: Any, directory: str) -> None:
             files.write_json(os.path.join(extra, name), value)
     # TensorFlow has checksums of the weights.
     names = [
-        *(n for n in digests.files_below(directory) if "assets/" in n),
+        *(f"assets/{name}" for name in os.listdir(f"{directory}/assets")),
         *("saved_model.pb", f"{warmup.FOLDER}/labels.json"),
     ]
     found = digests.of_files(directory, names)
-    files.write_json(os.path.join(directory, _DIGESTS), found)
+    files.write_json(os.path.join(extra, digests.FILE), found)
 
 
 def _drop_signature(directory: str, name: str) -> None:

@@ -21,6 +21,7 @@ Time and score: test F1 of chunks on one shared core of an AMD EPYC: `words`
 91.1, 4 min; `words_all` 91.6, 4 min; `characters` 92.6, 12 min;
 `characters_all` 92.9, 13 min; `best_all` 93.8, 23 min; none for `best` yet
 (docs/results.md).
+Measured before the defaults of version 2 (see there).
 """
 
 from ml_collections import config_dict

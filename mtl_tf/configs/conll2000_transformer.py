@@ -17,6 +17,7 @@ Command: python -m launch.train --config=conll2000_transformer:l_i
 Time and score: test F1 of chunks and accuracy of parts of speech on one
 shared core of an AMD EPYC: `s_p` 89.5 and 97.5, 19 min; `l_i` 90.0 and 97.6,
 21 min; `l_e` is not measured yet (docs/results.md).
+Measured before the defaults of version 2 (see there).
 """
 
 from ml_collections import config_dict

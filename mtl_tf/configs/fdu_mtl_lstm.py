@@ -12,6 +12,7 @@ Command: python -m launch.train --config=fdu_mtl_lstm:single
 Time and score: mean accuracy on half of the test texts, without pretrained
 vectors, on one shared core of an AMD EPYC: `single` 66.7 %, 13 to 14 min;
 `shared` 84.9 %, 9 to 11 min (docs/results.md).
+Measured before the defaults of version 2 (see there).
 """
 
 from ml_collections import config_dict

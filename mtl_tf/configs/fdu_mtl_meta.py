@@ -11,6 +11,7 @@ Command: python -m launch.train --config=fdu_mtl_meta --model_dir=runs/meta
 Time and score: 83.5 % mean accuracy on half of the test texts, 87.1 % with
 vectors learnt from the corpus; 8 to 15 min on one shared core of an AMD EPYC
 (docs/results.md).
+Measured before the defaults of version 2 (see there).
 """
 
 from ml_collections import config_dict

@@ -22,6 +22,7 @@ from the corpus, on one shared core of an AMD EPYC: `lstm` 73.3 %, 7 min;
 `hyper_lstm` 75.4 %, 23 min; `meta_lstm` 75.3 %, 24 min; `asp` 87.9 %, 12 min;
 `psp` 87.0 %, 14 min; `ssp` 86.8 %, 53 min; `meta_mtl` 87.1 %, 8 min
 (docs/results.md).
+Measured before the defaults of version 2 (see there).
 """
 
 from ml_collections import config_dict

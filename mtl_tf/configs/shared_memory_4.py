@@ -19,6 +19,7 @@ Time and score: mean accuracy on half of the test texts, with vectors learnt
 from FDU-MTL, on one shared core of an AMD EPYC: `lstm` 76.0 %, 4 min;
 `me_lstm` 76.0 %, 6 min; `arc_i` 77.3 %, 5 min; `arc_ii` 77.6 %, 11 min;
 `mt_cnn` 86.5 %, 6 min; `mt_dnn` 84.2 %, 15 s (docs/results.md).
+Measured before the defaults of version 2 (see there).
 """
 
 from ml_collections import config_dict

@@ -23,6 +23,7 @@ Time and score: not run to its end; 5 of the 30 epochs, mean accuracy on half
 of the test texts, with vectors learnt from the corpus, on shared cores:
 `s_p` 80.7 %, 1 h 53 min; `s_c` 81.9 %, 1 h 57 min; `l_i` 82.4 %, 2 h 22 min;
 `l_e` 81.2 %, 1 h 44 min; `single` 80.5 %, 1 h 49 min (docs/results.md).
+Measured before the defaults of version 2 (see there).
 """
 
 from ml_collections import config_dict

@@ -12,6 +12,7 @@ Command: python -m launch.train --config=ud_pos:characters
 
 Time and score: `characters` 95.0 % test accuracy on English EWT, 9 min on one
 shared core of an AMD EPYC; none for `words` and `best` yet (docs/results.md).
+Measured before the defaults of version 2 (see there).
 """
 
 from ml_collections import config_dict

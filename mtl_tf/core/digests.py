@@ -4,7 +4,11 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 
+from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
+
+#: The file that holds them.
+FILE = "digests.json"
 
 
 def of_file(path: str) -> str:
@@ -35,6 +39,23 @@ def files_below(folder: str) -> list[str]:
         for parent, _, names in os.walk(folder)
         for name in names
     )
+
+
+def read(path: str) -> dict[str, str]:
+    """Digests by file name, as a file holds them.
+
+    Raises:
+        RunError: it holds something else.
+    """
+    known = files.read_json(path)
+    if not isinstance(known, dict) or not all(
+        isinstance(digest, str) for digest in known.values()
+    ):
+        raise RunError(
+            f"{path} must hold an object of digests by file name, found "
+            f"{known!r:.80}: restore it from a copy"
+        )
+    return known
 
 
 def check(folder: str, digests: Mapping[str, str], what: str) -> None:

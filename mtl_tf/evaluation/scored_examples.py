@@ -4,7 +4,6 @@
 be compared example by example without their models.
 """
 
-import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -56,13 +55,20 @@ def read(run: str, split: str) -> dict[str, TaskPredictions]:
 
 def _task(path: str) -> TaskPredictions:
     value = files.read_json(path)
-    known = {field.name for field in dataclasses.fields(TaskPredictions)}
     if not isinstance(value, dict) or set(_FIELDS) - set(value):
         raise RunError(
             f"{path} must hold an object with {', '.join(_FIELDS)}: score the "
             "run again"
         )
-    return TaskPredictions(**{k: v for k, v in value.items() if k in known})
+    lists = [value[name] for name in ("labels", "predictions", "metrics")]
+    if not all(isinstance(one, list) for one in lists) or (
+        len(lists[0]) != len(lists[1]) or not lists[2]
+    ):
+        raise RunError(
+            f"{path} must hold lists of labels, as many predictions, and a "
+            "metric: score the run again"
+        )
+    return TaskPredictions(**{name: value[name] for name in _FIELDS})
 
 
 def _plain(value: Any) -> Any:

@@ -5,10 +5,9 @@ by their places in files that anyone can edit.
 """
 
 from mtl_tf.core import digests
-from mtl_tf.core.errors import RunError
 from mtl_tf.runs.run_directory import RunDirectory
 
-FILE = "digests.json"
+FILE = digests.FILE
 
 
 def check(run: RunDirectory) -> None:
@@ -20,7 +19,7 @@ def check(run: RunDirectory) -> None:
         RunError: a file has changed; the message names it.
     """
     if run.has(FILE):
-        known = _known(run)
+        known = digests.read(run.file(FILE))
         digests.check(run.path, known, "the run was trained with")
 
 
@@ -35,17 +34,5 @@ def seal(run: RunDirectory, *names: str) -> None:
     for name in names:
         below = digests.files_below(run.file(name))
         files += [f"{name}/{one}" for one in below] or [name]
-    known = _known(run) if run.has(FILE) else {}
+    known = digests.read(run.file(FILE)) if run.has(FILE) else {}
     run.write(FILE, known | digests.of_files(run.path, files))
-
-
-def _known(run: RunDirectory) -> dict[str, str]:
-    known = run.read(FILE)
-    if not isinstance(known, dict) or not all(
-        isinstance(digest, str) for digest in known.values()
-    ):
-        raise RunError(
-            f"{run.file(FILE)} must hold an object of digests by file name, "
-            f"found {known!r:.80}: restore it from a copy"
-        )
-    return known

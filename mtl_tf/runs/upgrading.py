@@ -20,7 +20,7 @@ from mtl_tf.core.errors import RunError
 #: version, they started at 0, and the penalty was divided by n squared.
 VERSION = 2
 
-# What has forget gates, where their bias was 0 before version 2.
+# What has forget gates: recurrent schemes, and features of characters.
 _FORGETTING = (
     "arc_i",
     "arc_ii",
@@ -72,13 +72,15 @@ def _config(config: Mapping[str, Any]) -> dict[str, Any]:
     # Tuples are lists in JSON.
     default = json.loads(json.dumps(fields.defaults(version=version)))
     config = _completed(_renamed(config), default)
-    if version < 2:
-        if config["model"]["scheme"]["name"] == "asp":
-            config["model"]["scheme"].setdefault("orthogonality_mean", True)
-        for choice in ("scheme", "characters"):
-            options = config["model"][choice]
-            if options["name"] in _FORGETTING:
-                options.setdefault("forget_bias", 0.0)
+    # Also what today's configs leave out: to say a default is no difference.
+    scheme, characters = (config["model"][c] for c in ("scheme", "characters"))
+    for options in (scheme, characters):
+        if options["name"] in _FORGETTING:
+            options.setdefault("forget_bias", 0.0 if version < 2 else 1.0)
+    if scheme["name"] in _FORGETTING:
+        scheme.setdefault("pooling", "last")
+    if scheme["name"] == "asp":
+        scheme.setdefault("orthogonality_mean", version < 2)
     config["pipeline"]["mixing"] = _mixing(config["pipeline"]["mixing"])
     for group, name in (
         (config, "tasks"),

@@ -114,10 +114,13 @@ class Vocabulary:
             checks.positive_integer(
                 f"max_size - {reserved}", max_size - reserved
             )
-        kept = (token for token, count in counts.items() if count >= min_count)
-        words = sorted(kept, key=lambda token: (-counts[token], token))
-        others = sorted(set(more) - set(words))
-        tokens = [*first, *words, *others]
+
+        def frequency(token: str) -> tuple[int, str]:
+            return -counts.get(token, 0), token
+
+        kept = {token for token, count in counts.items() if count >= min_count}
+        others = sorted(set(more) - kept, key=frequency)
+        tokens = [*first, *sorted(kept, key=frequency), *others]
         return cls(tokens[:max_size] if max_size else tokens)
 
     def save(self, path: str) -> None:

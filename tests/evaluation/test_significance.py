@@ -1,5 +1,7 @@
 """The paired bootstrap against what is known of its results."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -168,7 +170,13 @@ def test_what_is_kept_of_a_split_is_that_split_alone(tmp_path):
     scored_examples.write(str(tmp_path), "test", [predictions([1, 0])])
     assert scored_examples.read(str(tmp_path), "validation") == {}
     path = tmp_path / "scored" / "test" / "a.json"
-    for damaged in ("[]", "{}", "null", "{"):
+    whole = json.loads(path.read_text())
+    halves = (
+        json.dumps(whole | {name: value})
+        for name in ("labels", "predictions", "metrics")
+        for value in (None, [], 3)
+    )
+    for damaged in ("[]", "{}", "null", "{", *halves):
         path.write_text(damaged)
         with pytest.raises(RunError, match=r"a\.json"):
             scored_examples.read(str(tmp_path), "test")

@@ -3,12 +3,13 @@
 import copy
 import json
 import pathlib
+import shutil
 
 import pytest
 
 from mtl_tf.configs import fields, validation
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs.run_directory import flatten
+from mtl_tf.runs.run_directory import RunDirectory, flatten
 from mtl_tf.runs.upgrading import VERSION, stamped, upgraded
 
 STORED = pathlib.Path(__file__).parent.parent / "stored_runs"
@@ -73,8 +74,9 @@ def test_a_config_of_the_first_version_is_complete():
 
 def test_options_of_a_choice_are_not_completed():
     config = upgraded("config.json", FIRST)
+    # But for what comes with version 2: what it does not say was so.
     scheme = {"name": "lstm", "units": 8, "forget_bias": 0.0}
-    assert config["model"]["scheme"] == scheme
+    assert config["model"]["scheme"] == scheme | {"pooling": "last"}
     assert config["text"]["tokenizer"] == {"name": "reversible"}
     assert config["model"]["characters"] == {"name": "none"}
 
@@ -84,7 +86,7 @@ def test_a_config_of_today_stays():
     assert upgraded("config.json", stamped("config.json", config)) == config
 
 
-def test_options_that_a_config_of_today_leaves_out_stay_so():
+def test_options_that_a_config_of_today_leaves_out_are_todays():
     """Else a run of today would begin as those of older code did."""
     config = {**DEFAULTS, "model": {"scheme": {"name": "lstm", "units": 8}}}
     for name, value, read in (
@@ -93,8 +95,32 @@ def test_options_that_a_config_of_today_leaves_out_stay_so():
         ("transfer.json", {"config": config}, lambda v: v["config"]),
     ):
         found = read(upgraded(name, stamped(name, value)))
-        assert found["model"]["scheme"] == {"name": "lstm", "units": 8}
+        scheme = {"name": "lstm", "units": 8, "forget_bias": 1.0}
+        assert found["model"]["scheme"] == scheme | {"pooling": "last"}
         assert "version" not in found
+
+
+RECURRENT = ("lstm", "meta_mtl", "asp", "arc_i", "tagging")
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_a_stored_run_goes_on_with_todays_config(name, tmp_path):
+    """One says what it did by default; what both leave out is the same."""
+    shutil.copytree(STORED / name, tmp_path / "run")
+    run = RunDirectory(str(tmp_path / "run"))
+    stored = json.loads((STORED / name / "config.json").read_text())
+    config = validation.validate(upgraded("config.json", stored))
+    scheme = {"forget_bias": 0.0}
+    if name == "asp":
+        scheme["orthogonality_mean"] = True
+    config["model"]["scheme"] = stored["model"]["scheme"] | scheme
+    run.claim(config)
+    config["model"]["scheme"]["pooling"] = "last"
+    run.claim(config)
+    assert run.has("results.json")
+    config["model"]["scheme"]["forget_bias"] = 1.0
+    with pytest.raises(RunError, match="forget_bias: 0.0 there, 1.0 asked"):
+        run.claim(config)
 
 
 @pytest.mark.parametrize("version", [VERSION + 1, "2", None])

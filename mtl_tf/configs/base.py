@@ -118,7 +118,7 @@ def tagging(name: str, task: str, features: str) -> config_dict.ConfigDict:
                 "name": "ssp",
                 "units": 150,
                 "private_input": "shared",
-                "bidirectional": True,
+                **recurrent(bidirectional=True),
             }
         )
         config.pipeline.mixing = config_dict.ConfigDict({"name": "joint"})
@@ -165,6 +165,13 @@ def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
     return config
 
 
+def recurrent(bidirectional: bool = False) -> dict:
+    """The options that all recurrent schemes have, so that one can set them."""
+    default = fields.defaults("model.scheme")
+    options = {name: default[name] for name in ("pooling", "forget_bias")}
+    return {**options, "bidirectional": bidirectional}
+
+
 def _memory(name: str, **options) -> dict:
     return {
         "name": name,
@@ -173,7 +180,7 @@ def _memory(name: str, **options) -> dict:
         "memory_width": 20,
         "align": "cosine",
         **options,
-        "bidirectional": False,
+        **recurrent(),
     }
 
 
@@ -189,7 +196,7 @@ SHARED_MEMORY_ROWS = {
         "name": "lstm",
         "units": 100,
         "sharing": "shared",
-        "bidirectional": False,
+        **recurrent(),
     },
     "me_lstm": _memory("me_lstm", sharing="private"),
     "arc_i": _memory("arc_i"),
@@ -215,5 +222,5 @@ def lstm(sharing: str = "shared") -> dict:
         "name": "lstm",
         "units": 100,
         "sharing": sharing,
-        "bidirectional": False,
+        **recurrent(),
     }

@@ -31,7 +31,7 @@ from mtl_tf.configs import base
 from mtl_tf.core import checks
 
 _SINGLE = ("lstm", "hyper_lstm", "meta_lstm")
-_SIZES = {"units": 100, "bidirectional": False}
+_SIZES = {"units": 100, **base.recurrent()}
 _SCHEMES = {
     "lstm": base.lstm(),
     "hyper_lstm": {

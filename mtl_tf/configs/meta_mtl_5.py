@@ -34,7 +34,7 @@ from mtl_tf.core import checks
 
 TASKS = ("conll2000/chunk", "conll2003/ner", "ud_pos/xpos")
 _SINGLE = ("lstm", "meta_lstm")
-_SIZES = {"units": 100, "bidirectional": True}
+_SIZES = {"units": 100, **base.recurrent(bidirectional=True)}
 # The paper gives one "30d Meta-LSTM size"; in Exp-I state and vector are 40.
 _META = {
     "name": "meta_lstm",

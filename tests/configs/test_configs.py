@@ -326,3 +326,20 @@ def test_quickstart_trains_the_embedded_corpus_jointly():
     assert config.tasks == ("sample_reviews",)
     assert config.train_separately is False
     assert config.model.scheme.name == "meta_lstm"
+
+
+def test_every_recurrent_row_lets_its_forget_bias_and_pooling_be_set():
+    """What a config lacks no flag of the command line can change."""
+    found = 0
+    for name in ("fdu_mtl_lstm", "meta_mtl_3", "meta_mtl_5", "conll2000"):
+        module = load(name)
+        for row in getattr(module, "ROWS", (None,)):
+            config = module.get_config(*([row] if row else []))
+            scheme = config.model.scheme
+            assert (scheme.forget_bias, scheme.pooling) == (1.0, "last"), row
+            found += 1
+    for table in ("shared_memory_3", "shared_memory_4"):
+        for row in ("lstm", "me_lstm", "arc_i", "arc_ii"):
+            scheme = load(table).get_config(row).model.scheme
+            assert (scheme.forget_bias, scheme.pooling) == (1.0, "last"), row
+    assert found > 10

@@ -174,7 +174,7 @@ def reproduce(
     with files.locked(model_dir):
         _claim_setting(table, planned, model_dir, settings)
         _claim(planned, model_dir)
-        report = write(table, planned, model_dir, settings)
+        write(table, planned, model_dir, settings)
         clock = Clock(planned)
         for number, run in enumerate(planned):
             if run.state == FINISHED:
@@ -187,8 +187,11 @@ def reproduce(
             began = time.monotonic()
             _attempt(run, settings)
             clock.add(run.row.name, time.monotonic() - began)
-            report = write(table, planned, model_dir, settings)
-    return report
+            write(table, planned, model_dir, settings)
+        # At the end: corpus scores such as BLEU take minutes a pair of rows.
+        logging.info("Comparing each row with the one above it.")
+        compared = _comparisons(table, model_dir)
+        return write(table, planned, model_dir, settings, compared)
 
 
 def _claim_setting(
@@ -246,6 +249,7 @@ def write(
     planned: Sequence[PlannedRun],
     model_dir: str,
     settings: Settings,
+    comparisons: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Writes `table.json` and `table.md` from the runs' directories.
 
@@ -258,7 +262,7 @@ def write(
         overrides=settings.overrides,
         vectors=_vectors(planned),
         absent=settings.absent,
-        comparisons=_comparisons(table, model_dir),
+        comparisons=comparisons,
     )
     text = table_page.markdown(report)
     files.write_json(os.path.join(model_dir, "table.json"), report)

@@ -237,6 +237,7 @@ class ServedSharing(Served):
             specs[name] = tf.TensorSpec(shape, tf.int32)
         return specs
 
+    @tf.autograph.experimental.do_not_convert
     def run(
         self,
         model: MultiTaskModel,
@@ -270,6 +271,7 @@ class ServedTexts(ServedSharing):
         self.inputs = tuple(feature.name for feature in inputs(features))
         super().__init__(run, models, tasks)
 
+    @tf.autograph.experimental.do_not_convert
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
         """The texts' ids and features, each time axis padded by itself."""
         columns = self.examples(inputs)

@@ -129,7 +129,7 @@ def _read_and_predict(
 ) -> tuple[Any, list]:
     """The predictions for a labelled file, and what they are made of."""
     from mtl_tf.runs import task_types
-    from mtl_tf.runs.loaded_run import task_predictions
+    from mtl_tf.runs.scored_split import task_predictions
 
     entry: Mapping[str, Any] = {}
     for one in run.config["tasks"]:

@@ -109,6 +109,7 @@ def _check_replicas(plan: BatchPlan, replicas: int) -> None:
         )
 
 
+@tf.autograph.experimental.do_not_convert
 def _plan_chunk(
     plan: BatchPlan, replicas: int, stop: int, start: tf.Tensor
 ) -> dict[str, tf.Tensor]:
@@ -160,6 +161,7 @@ def _pieces(
     ]
 
 
+@tf.autograph.experimental.do_not_convert
 def _make_batch(
     store: ExampleStore, static_shapes: bool, plan: dict[str, tf.Tensor]
 ) -> Batch:
@@ -229,6 +231,7 @@ def evaluation_dataset(
         plan["size"] = sizes[batches.buckets]
     store = ExampleStore([split])
 
+    @tf.autograph.experimental.do_not_convert
     def make(step: dict[str, tf.Tensor]) -> Batch:
         # The store has one split, whatever the task's number.
         alone = {**step, "task": tf.zeros_like(step["task"])}

@@ -57,6 +57,7 @@ def encode(
         not fixed. Integers are int32, or smaller where the encoder says so.
     """
 
+    @tf.autograph.experimental.do_not_convert
     def encoded(batch: _Batch) -> dict[str, tf.Tensor | tf.RaggedTensor]:
         return encoder(batch)
 
@@ -250,15 +251,15 @@ def _inputs(
         for feature in inputs(task.features):
             if feature.element == WORDS:
                 tokenizer.check_words()
+
+            @tf.autograph.experimental.do_not_convert
+            def taken(batch: _Batch, feature: Feature = feature) -> tf.Tensor:
+                return take(feature, batch[feature.name])
+
             yield from fixed(
                 task.dataset(split)
                 .ragged_batch(_TEXTS_AT_ONCE)
-                .map(
-                    lambda batch, feature=feature: take(
-                        feature, batch[feature.name]
-                    ),
-                    num_parallel_calls=2,
-                )
+                .map(taken, num_parallel_calls=2)
                 .prefetch(2)
             )
 

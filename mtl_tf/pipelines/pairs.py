@@ -231,6 +231,7 @@ def _count(
         language = languages_of(task.name)[1]
         sides = (tokenizers[SOURCE], tokenizers[language])
 
+        @tf.autograph.experimental.do_not_convert
         def tokens(batch: dict[str, tf.Tensor], sides=sides) -> Any:
             return sides[0](batch[SOURCE]), sides[1](batch[TARGET])
 

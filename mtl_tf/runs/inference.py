@@ -42,8 +42,9 @@ class Predictor:
         self.types = list(types)
         self.decoder = decoder
         self.boundaries, self.axes = list(boundaries), tuple(axes)
-        self._compiled = tf.function(self._forward, reduce_retracing=True)
-        self._plain = tf.function(self._forward, reduce_retracing=True)
+        options = {"reduce_retracing": True, "autograph": False}
+        self._compiled = tf.function(self._forward, **options)
+        self._plain = tf.function(self._forward, **options)
 
     def _forward(
         self,

@@ -18,9 +18,10 @@ from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs import systems
 from mtl_tf.runs.inference import Predictor
-from mtl_tf.runs.loaded_run import Run, score
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.scored_split import score
 from mtl_tf.runs.stage_plan import Stage
 from mtl_tf.training import freezing, precision
 from mtl_tf.training.checkpoints import BestWeights, Checkpoints
@@ -152,6 +153,7 @@ class StageRunner:
     ) -> Callable[[int, int], tf.data.Dataset]:
         numbers = tf.constant(stage.tasks)
 
+        @tf.autograph.experimental.do_not_convert
         def numbered(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
             return {**batch, "task": tf.gather(numbers, batch["task"])}
 

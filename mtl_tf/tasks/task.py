@@ -74,6 +74,7 @@ class Task:
         """The features of its examples."""
         return self.task_type.features(self.labels, self.settings)
 
+    @tf.autograph.experimental.do_not_convert
     def text_of(self, examples: Mapping[str, Any]) -> tf.Tensor:
         """The texts of examples of this task; see `features.text_of`."""
         return text_of(self.features, examples)

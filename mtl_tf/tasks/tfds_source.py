@@ -82,6 +82,7 @@ class TextDatasetSource(Source):
         if convert is None:
             return self._coded(split)
 
+        @tf.autograph.experimental.do_not_convert
         def converted(example):
             texts = {name: example[c] for name, c in self._texts.items()}
             return texts | {self._target.name: convert(example[self._column])}

@@ -223,7 +223,7 @@ def _remove(directory: str, unwanted: Callable[[str], bool]) -> None:
             os.unlink(entry.path)
 
 
-@tf.function(reduce_retracing=True)
+@tf.function(reduce_retracing=True, autograph=False)
 def _is_finite(value: tf.Tensor) -> tf.Tensor:
     return tf.reduce_all(tf.math.is_finite(value))
 

@@ -68,7 +68,7 @@ class GroupedGradients:
         self.balanced = self._numbers(balanced)
         self.surgery = surgery
         self.seed = random.fold(seed, "surgery") % (2**30)
-        self._one = tf.function(self._gradients_of_one)
+        self._one = tf.function(self._gradients_of_one, autograph=False)
 
     def __call__(
         self, batch: dict[str, tf.Tensor], seed: tf.Tensor, share: float

@@ -145,6 +145,9 @@ class Trainer:
     def _first(self, value: Any) -> tf.Tensor:
         return self.strategy.experimental_local_results(value)[0]
 
+    # Nothing below has Python's control flow on tensors; to look for it costs
+    # seconds at every start.
+    @tf.autograph.experimental.do_not_convert
     def _step(
         self, batch: dict[str, tf.Tensor], key: str | None
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:

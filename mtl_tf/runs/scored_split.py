@@ -1,0 +1,95 @@
+"""What a model says about a split of a task, ready to be scored."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.pipelines import encoding
+from mtl_tf.runs import task_types
+from mtl_tf.runs.inference import DIAGNOSTICS, Predictor
+
+# What a run knows of a task beside its type's settings.
+_COMMON = ("name", "type", "labels", "metrics", "loss_weight")
+
+
+def task_predictions(task: Mapping[str, Any], **found: Any) -> TaskPredictions:
+    """What a model said about a run's task, ready to be scored.
+
+    Args:
+        task: the task, as the run knows it.
+        **found: the other fields of `TaskPredictions`.
+    """
+    return TaskPredictions(
+        name=task["name"],
+        type=task["type"],
+        class_names=tuple(task["labels"]),
+        metrics=tuple(task["metrics"]),
+        settings={k: v for k, v in task.items() if k not in _COMMON},
+        **found,
+    )
+
+
+def fitted_on(
+    predictor: Predictor,
+    encoded: encoding.EncodedSplit,
+    task: Mapping[str, Any],
+    index: int,
+    config: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What a task's type settles on an encoded split; see `score`."""
+    predictions = task_types.of(task["type"])
+    if not predictions.fits:
+        return {}
+    batch_size = config["evaluation"]["batch_size"]
+    outputs = predictor.predict(encoded, index, batch_size)
+    targets = predictions.encoded_targets(task, encoded)
+    return predictions.fit(task, targets, outputs)
+
+
+def score(
+    predictor: Predictor,
+    encoded: encoding.EncodedSplit,
+    task: Mapping[str, Any],
+    index: int,
+    batch_size: int,
+    targets: Sequence[Any] | None = None,
+    texts: Sequence[Any] = (),
+    fit: bool = False,
+    **extra: Any,
+) -> TaskPredictions:
+    """The predictions for an encoded split with targets, ready to be scored.
+
+    Args:
+        predictor: of the trained model.
+        encoded: the split.
+        task: as the run knows it.
+        index: the task's number.
+        batch_size: examples at a time.
+        targets: what is scored against, where it is not what is encoded.
+        texts: what the examples are read from, where decoding needs it.
+        fit: whether to settle on these examples what the task's type settles
+            on validation examples.
+        **extra: what else `TaskPredictions` has.
+    """
+    outputs = predictor.predict(encoded, index, batch_size, texts)
+    predictions, labels = task_types.of(task["type"]), targets
+    if labels is None:
+        labels = predictions.encoded_targets(task, encoded)
+    empty = not len(labels)
+    if fit and not empty:
+        task = {**task, **predictions.fit(task, labels, outputs)}
+    if not empty:
+        outputs = predictions.decided(task, outputs)
+    return task_predictions(
+        task,
+        labels=labels,
+        predictions=labels if empty else outputs["prediction"],
+        losses=None if empty else outputs["loss"],
+        scores=outputs.get("scores"),
+        diagnostics={
+            name.removeprefix(DIAGNOSTICS): values
+            for name, values in outputs.items()
+            if name.startswith(DIAGNOSTICS)
+        },
+        **extra,
+    )

@@ -103,6 +103,13 @@ TRAINING: Fields = {
         rules.NOT_NEGATIVE,
         "That of word vectors; 0 for the same as the other parameters.",
     ),
+    "training.optimizer.pretrained_learning_rate": Field(
+        0.0,
+        rules.NOT_NEGATIVE,
+        "That of word vectors which start from text.vectors: fine-tuned as "
+        "fast as the rest learns, they fit few texts by heart. 0 for "
+        "embedding_learning_rate.",
+    ),
     "training.optimizer.schedule": Field(
         "constant",
         rules.NAME,

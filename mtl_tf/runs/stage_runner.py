@@ -215,6 +215,7 @@ class StageRunner:
             precision.policy(self.config),
             self.model.private_variables(),
             len(self.data.tasks),
+            bool(self.config["text"]["vectors"]),
         )
         tasks = len(self.data.tasks)
         checkpoints = Checkpoints(

@@ -23,6 +23,7 @@ def stage_optimizer(
     precision: str = "float32",
     private: Sequence[keras.Variable] = (),
     tasks: int = 0,
+    pretrained: bool = False,
 ) -> keras.optimizers.Optimizer:
     """Makes and builds the optimizer of a stage, within its strategy's scope.
 
@@ -43,6 +44,8 @@ def stage_optimizer(
         private: what belongs to tasks: stacks with a slice for each of them
             (`is_private`), or variables of a single one.
         tasks: how many there are.
+        pretrained: whether the word vectors, but those that belong to tasks,
+            start from others' vectors.
 
     Raises:
         ConfigError: a wrong optimizer, or one for float16 on several replicas.
@@ -63,9 +66,16 @@ def stage_optimizer(
         training["l2"] if training["l2_embeddings"] or not w else 0.0
         for w in is_word
     ]
-    factor = chosen["embedding_learning_rate"] / chosen["learning_rate"]
-    factors = [factor or 1.0 if w else 1.0 for w in is_word]
     owned = {id(v): tasks if is_private(v) else 1 for v in private}
+
+    def factor(variable: keras.Variable, is_word: bool) -> float:
+        fields = ["embedding_learning_rate"] if is_word else []
+        if is_word and pretrained and id(variable) not in owned:
+            fields.insert(0, "pretrained_learning_rate")
+        rates = [chosen[field] for field in fields if chosen[field]]
+        return rates[0] / chosen["learning_rate"] if rates else 1.0
+
+    factors = [factor(v, w) for v, w in zip(variables, is_word)]
     slices = [
         # Lazily each word vector is on its own.
         v.shape[0] if w and chosen["lazy"] else owned.get(id(v), 0)

@@ -41,8 +41,13 @@ def test_pretrained_vectors_fill_the_shared_table(tmp_path, entries):
             file.write(f"{word} {' '.join(f'{x:.4f}' for x in row)}\n")
     config = make_config(entries, steps=3)
     config["text"]["vectors"] = str(tmp_path / "vectors.txt")
+    # Belongs to the table that is filled: it does not move, the other does.
+    optimizer = config["training"]["optimizer"]
+    optimizer["pretrained_learning_rate"] = 1e-12
+    training_run.train(config, str(tmp_path / "moved"))
+    moved = tables(mtl_tf.load(str(tmp_path / "moved")), "best")
     # Belongs to both tables: neither moves, the heads do.
-    config["training"]["optimizer"]["embedding_learning_rate"] = 1e-12
+    optimizer["embedding_learning_rate"] = 1e-12
     training_run.train(config, str(tmp_path / "run"))
     run = mtl_tf.load(str(tmp_path / "run"))
     shared, private = tables(run, "best")
@@ -52,6 +57,8 @@ def test_pretrained_vectors_fill_the_shared_table(tmp_path, entries):
     rows = [tokens.index(word) for word in WORDS[:3]]
     np.testing.assert_allclose(shared[rows], numbers[:3], atol=1e-4)
     assert np.abs(private).max() <= 0.1
+    np.testing.assert_allclose(moved[0], shared, atol=1e-6)
+    assert np.abs(moved[1]).max() > 0.1
     config["model"]["embedding_private_dim"] = 5
     with pytest.raises(DataError, match=r"vectors\.txt:1"):
         training_run.train(config, str(tmp_path / "wrong"))

@@ -36,7 +36,7 @@ def entries(tmp_path_factory):
 
 
 def train(entries, directory, **changes):
-    config = corpus.config(entries, steps=6)
+    config = corpus.quick(entries, steps=6)
     config["model"] |= changes.pop("model", {})
     config["text"] |= changes.pop("text", {})
     config |= changes

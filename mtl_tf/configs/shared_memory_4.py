@@ -42,7 +42,7 @@ def get_config(row: str = "arc_i") -> config_dict.ConfigDict:
     config.tasks = ("product_reviews",)
     config.training.optimizer.learning_rate = 0.1
     config.training.l2 = 1e-5
-    config.training.epochs = 15
+    config.training.epochs = 30
     config.training.patience = 5
     if row in base.SHARED_MEMORY_SINGLE:
         base.alone(config)

@@ -126,8 +126,9 @@ def quoted(title: str, source: str, *scores: float | None) -> PublishedRow:
 
 
 ADAGRAD_NOTE = (
-    "Adagrad's sums start at 0.001 and gradients are clipped at norm 1: the "
-    "paper says neither."
+    "Adagrad's sums start at 0.001, gradients are clipped at norm 1, and "
+    "pretrained word vectors are fine-tuned at 0.001: the paper says none of "
+    "these."
 )
 TEXTS_NOTE = (
     "Texts are lower-cased and cut at 400 tokens (text.max_length): the paper "

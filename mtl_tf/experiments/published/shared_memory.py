@@ -89,8 +89,8 @@ SHARED_MEMORY_4 = PublishedTable(
     notes=(
         "The split is FDU-MTL's, where these four tasks come from; the "
         "paper's own is not published.",
-        "The paper does not give epochs: ours are at most 15, fewer when the "
-        "validation mean has not risen for 5; of single models 30 and 6.",
+        "The paper does not give epochs: ours are at most 30, fewer when the "
+        "validation mean has not risen for 5, of single models for 6.",
         _SIZES_NOTE,
         ADAGRAD_NOTE,
         TEXTS_NOTE,

@@ -104,7 +104,8 @@ def test_lstm_modes(mode, separately):
 
 def training_alone(training):
     """What a table trains with, for a model of one task."""
-    return training | {"epochs": 30, "patience": 6}
+    optimizer = {**training["optimizer"], "pretrained_learning_rate": 1e-3}
+    return training | {"epochs": 30, "patience": 6, "optimizer": optimizer}
 
 
 def test_both_lstm_modes_differ_from_meta_in_the_model_only():

@@ -127,7 +127,8 @@ def quoted(title: str, source: str, *scores: float | None) -> PublishedRow:
 
 ADAGRAD_NOTE = (
     "Adagrad's sums start at 0.001, gradients are clipped at norm 1, and "
-    "pretrained word vectors are fine-tuned at 0.001: the paper says none of "
+    "pretrained word vectors are fine-tuned at a rate of their own "
+    "(training.optimizer.pretrained_learning_rate): the paper says none of "
     "these."
 )
 TEXTS_NOTE = (

@@ -64,6 +64,19 @@ def test_pretrained_vectors_fill_the_shared_table(tmp_path, entries):
         training_run.train(config, str(tmp_path / "wrong"))
 
 
+def test_vectors_of_our_own_learn_at_the_rate_of_the_rest(tmp_path, entries):
+    config = make_config(entries, steps=3)
+    training_run.train(config, str(tmp_path / "plain"))
+    optimizer = config["training"]["optimizer"]
+    optimizer["pretrained_learning_rate"] = 1e-12
+    training_run.train(config, str(tmp_path / "run"))
+    plain, same = (
+        tables(mtl_tf.load(str(tmp_path / name)), "best")[0]
+        for name in ("plain", "run")
+    )
+    np.testing.assert_array_equal(plain, same)
+
+
 def test_private_fine_tuning_moves_the_tasks_own_tables(tmp_path, entries):
     tuning = {"epochs": 2, "scope": "private", "learning_rate": 0.02}
     config = make_config(entries, epochs=1, fine_tune=tuning)

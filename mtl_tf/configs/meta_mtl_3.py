@@ -18,11 +18,10 @@ Whole table: python -m launch.reproduce --table=meta_mtl/3
     --model_dir=runs/meta_mtl_3 --manual_dir=FOLDER
 
 Time and score: mean accuracy on half of the test texts, with vectors learnt
-from the corpus, on one shared core of an AMD EPYC: `lstm` 73.3 %, 7 min;
-`hyper_lstm` 75.4 %, 23 min; `meta_lstm` 75.3 %, 24 min; `asp` 87.9 %, 12 min;
-`psp` 87.0 %, 14 min; `ssp` 86.8 %, 53 min; `meta_mtl` 87.1 %, 8 min
-(docs/results.md).
-Measured before the defaults of version 2 (see there).
+from the corpus, on one shared core of an AMD EPYC: `lstm` 80.0 %, 19 min;
+`meta_mtl` 87.8 %, 9 min. With the defaults before version 2: `hyper_lstm`
+75.4 %, 23 min; `meta_lstm` 75.3 %, 24 min; `asp` 87.9 %, 12 min; `psp`
+87.0 %, 14 min; `ssp` 86.8 %, 53 min (docs/results.md).
 """
 
 from ml_collections import config_dict

@@ -16,10 +16,10 @@ Whole table: python -m launch.reproduce --table=shared_memory/4
     --model_dir=runs/shared_memory_4 --manual_dir=FOLDER
 
 Time and score: mean accuracy on half of the test texts, with vectors learnt
-from FDU-MTL, on one shared core of an AMD EPYC: `lstm` 76.0 %, 4 min;
-`me_lstm` 76.0 %, 6 min; `arc_i` 77.3 %, 5 min; `arc_ii` 77.6 %, 11 min;
-`mt_cnn` 86.5 %, 6 min; `mt_dnn` 84.2 %, 15 s (docs/results.md).
-Measured before the defaults of version 2 (see there).
+from FDU-MTL, on one shared core of an AMD EPYC: `lstm` 81.2 %, 4 min;
+`me_lstm` 81.3 %, 8 min; `arc_i` 81.4 %, 11 min; `arc_ii` 79.5 %, 12 min;
+`mt_dnn` 83.7 %, 1 min. With the defaults before version 2: `mt_cnn` 86.5 %,
+6 min (docs/results.md).
 """
 
 from ml_collections import config_dict

@@ -66,7 +66,6 @@ def targets(features: Iterable[Feature]) -> list[Feature]:
     return [feature for feature in features if feature.role == TARGET]
 
 
-@tf.autograph.experimental.do_not_convert
 def text_of(
     features: Iterable[Feature], examples: Mapping[str, Any]
 ) -> tf.Tensor:

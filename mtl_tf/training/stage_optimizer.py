@@ -68,14 +68,15 @@ def stage_optimizer(
     ]
     owned = {id(v): tasks if is_private(v) else 1 for v in private}
 
-    def factor(variable: keras.Variable, is_word: bool) -> float:
-        fields = ["embedding_learning_rate"] if is_word else []
-        if is_word and pretrained and id(variable) not in owned:
-            fields.insert(0, "pretrained_learning_rate")
-        rates = [chosen[field] for field in fields if chosen[field]]
-        return rates[0] / chosen["learning_rate"] if rates else 1.0
-
-    factors = [factor(v, w) for v, w in zip(variables, is_word)]
+    of_words = chosen["embedding_learning_rate"] or chosen["learning_rate"]
+    of_shared = pretrained and chosen["pretrained_learning_rate"] or of_words
+    rates = [
+        (of_words if id(v) in owned else of_shared)
+        if w
+        else chosen["learning_rate"]
+        for v, w in zip(variables, is_word)
+    ]
+    factors = [rate / chosen["learning_rate"] for rate in rates]
     slices = [
         # Lazily each word vector is on its own.
         v.shape[0] if w and chosen["lazy"] else owned.get(id(v), 0)

@@ -285,6 +285,7 @@ def test_a_tested_fold_counts_as_unseen(tmp_path):
     assert scores["clean"]["examples"] > 40
 
 
+@pytest.mark.slow
 def test_the_vocabulary_of_a_group_leaves_the_tested_fold_out(tmp_path):
     path = tmp_path / "train.tsv"
     lines = [f"{n % 2}\tword{n}\n" for n in range(40)]

@@ -65,6 +65,7 @@ def test_targets_of_the_large_batch():
     assert Sizes().batches == tuple(steps._RATIOS)
 
 
+@pytest.mark.slow
 def test_meta_mtl_refuses_contestants_that_compute_something_else(monkeypatch):
     monkeypatch.setattr(
         contestants.KerasModel, "_copy_cell", lambda self, ours: None

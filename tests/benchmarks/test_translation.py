@@ -1,9 +1,12 @@
 """The benchmark's cases about translation, with small sizes."""
 
+import pytest
+
 from mtl_tf.benchmarks import translation
 from tests.benchmarks.benchmark_testing import SMALL, check_form, column
 
 
+@pytest.mark.slow
 def test_a_step_is_timed_beside_the_cell_that_computes_the_same():
     result = translation.translation(SMALL, 2)
     check_form(result)

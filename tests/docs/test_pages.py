@@ -39,18 +39,6 @@ PAGES = [
     "tag_tokens",
     "translate",
 ]
-SLOW_PAGES = {
-    "add_a_task",
-    "add_a_task_type",
-    "add_an_experiment",
-    "compare_models",
-    "configs",
-    "export",
-    "labels_numbers_pairs",
-    "run_files",
-    "tag_tokens",
-    "translate",
-}
 SOURCES = ["mtl_tf", "launch", "export", "tests"]
 TIMEOUT = 600  # seconds for one block
 
@@ -159,15 +147,8 @@ def data_dir(tmp_path_factory):
     return tmp_path_factory.mktemp("data")
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(
-            page, marks=[pytest.mark.slow] if page in SLOW_PAGES else []
-        )
-        for page in PAGES
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
 def test_page(page, tmp_path, data_dir):
     markdown = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     copy_checkout(tmp_path)

@@ -144,6 +144,7 @@ def test_help_names_the_cases_and_does_not_load_tensorflow():
 # Processes
 
 
+@pytest.mark.slow
 def test_cases_run_in_processes_and_one_that_fails_costs_no_other(
     capfd, tmp_path
 ):

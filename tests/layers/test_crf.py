@@ -403,6 +403,7 @@ def test_a_whole_step_compiles():
             np.testing.assert_allclose(got, wanted, 1e-4, 1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("not_compiled")
 def test_fits_in_keras():
     """Tags whose order is all there is to learn; they are -1 at padding."""

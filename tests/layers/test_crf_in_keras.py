@@ -274,6 +274,7 @@ np.savez(f"{folder}/found.npz", fit=fit.history["loss"], **found)
 """
 
 
+@pytest.mark.slow
 def test_saved_models_go_on_in_a_fresh_process(tmp_path):
     # Eagerly, a few steps take less time than tracing one.
     model = make_model(recurrent=False, run_eagerly=True)

@@ -333,7 +333,11 @@ def accuracy(model, batch):
 @pytest.mark.parametrize(
     "scheme, private",
     [
-        ({"name": "mt_cnn", "filters": 32, "widths": [1, 2]}, 0),
+        pytest.param(
+            {"name": "mt_cnn", "filters": 32, "widths": [1, 2]},
+            0,
+            marks=pytest.mark.slow,
+        ),
         ({"name": "mt_cnn", "filters": 32, "widths": [1, 2]}, 4),
         ({"name": "mt_dnn", "units": 16}, 0),
         ({"name": "nbow"}, 0),

@@ -209,6 +209,7 @@ def draw_copies(seed, count):
     return tokens.astype(np.int32), target
 
 
+@pytest.mark.slow
 def test_a_small_model_learns_to_copy_and_to_reverse():
     config = {"embedding_dim": 12, "units": 24}
     sizes = {"copy": 10, "reverse": 10}

@@ -142,6 +142,7 @@ def test_wrong_features():
             build_model(make_config(**changes), 20, TASKS)
 
 
+@pytest.mark.slow
 def test_learns_transitions_that_tokens_do_not_show():
     """Tags alternate from either one; the words are all the same."""
     draw = np.random.default_rng(0)
@@ -157,7 +158,11 @@ def test_learns_transitions_that_tokens_do_not_show():
 
 
 @pytest.mark.parametrize(
-    "scheme", [pytest.param("s_p", marks=pytest.mark.slow), "l_e"]
+    "scheme",
+    [
+        pytest.param("s_p", marks=pytest.mark.slow),
+        pytest.param("l_e", marks=pytest.mark.slow),
+    ],
 )
 def test_a_crf_trains_the_transformer_below_it(scheme):
     """Tags alternate; a word anywhere in the text says from which one."""

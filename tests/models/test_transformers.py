@@ -346,8 +346,8 @@ LEARNING = {
     "name, head",
     [
         ("s_p", {"hidden_units": 16}),
-        ("s_c", {}),
-        ("l_i", {"sharing": "shared"}),
+        pytest.param("s_c", {}, marks=pytest.mark.slow),
+        pytest.param("l_i", {"sharing": "shared"}, marks=pytest.mark.slow),
         ("l_e", {}),
     ],
 )

@@ -31,7 +31,10 @@ def train(entries, directory, optimizer, phases):
     "optimizer",
     [
         {"name": "adam"},
-        {"name": "sgd", "options": {"momentum": 0.9}},
+        pytest.param(
+            {"name": "sgd", "options": {"momentum": 0.9}},
+            marks=pytest.mark.slow,
+        ),
         pytest.param({"name": "adadelta"}, marks=pytest.mark.slow),
     ],
     ids=lambda o: o["name"],

@@ -37,14 +37,22 @@ class SelfAttention(StackedLayer):
     (Keras's MultiHeadAttention draws its dropout from a state of its own, so
     that a training that is resumed would go another way.)
 
+    McCann et al. (2018), equations 22 and 23, print heads that are each as
+    wide as the inputs, without biases: `head_units=units, bias=False`.
+
     Args:
         units: size D of the inputs and outputs.
-        heads: number h of heads; it divides `units`.
+        heads: number h of heads; it divides `units`, unless `head_units` says
+            how wide they are.
         dropout: rate of dropout on the weights.
+        head_units: width of a head; None for units / heads.
+        bias: whether the maps have a bias.
+        causal: whether a place reads only itself and those before it.
         init: see `base.check_init`.
 
     Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `queries`
-        `[N, Q, D]`: the places that read, where not all do.
+        `[N, Q, D]`: the places that read, where not all do, or those of
+        another text. If `causal`, they are the last ones.
     Output shape: `[N, Q, D]`, and the weights float32 `[N, h, Q, S]` before
         dropout; Q is S if there are no `queries`. With `return_weights=False`
         there may be None in place of the weights.
@@ -61,23 +69,39 @@ class SelfAttention(StackedLayer):
         ```
     """
 
-    def __init__(self, units: int, heads: int, dropout: float = 0.0, **kwargs):
+    def __init__(
+        self,
+        units: int,
+        heads: int,
+        dropout: float = 0.0,
+        head_units: int | None = None,
+        bias: bool = True,
+        causal: bool = False,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
         self.heads = checks.positive_integer("heads", heads)
-        if units % heads:
+        if head_units is None and units % heads:
             raise ConfigError(
                 f"units must be a multiple of heads ({heads}), got {units}"
             )
+        self.head_units = checks.positive_integer(
+            "head_units", units // heads if head_units is None else head_units
+        )
+        self.use_bias = bool(bias)
+        self.causal = bool(causal)
         self.dropout = Dropout(dropout, salt=f"{self.name}/weights", short=True)
 
     def build(self, input_shape, *_):
-        """Makes [W^Q W^K W^V] `[D, 3 D]`, W^O `[D, D]` and their biases."""
-        size = self.units
+        """Makes [W^Q W^K W^V] `[D, 3 h d]`, W^O `[h d, D]` and their biases."""
+        size = self.heads * self.head_units
         self.kernel = self.add("kernel", input_shape[-1], 3 * size, gates=3)
-        self.bias = self.add("bias", 3 * size)
-        self.output_kernel = self.add("output_kernel", size, size)
-        self.output_bias = self.add("output_bias", size)
+        if self.use_bias:
+            self.bias = self.add("bias", 3 * size)
+        self.output_kernel = self.add("output_kernel", size, self.units)
+        if self.use_bias:
+            self.output_bias = self.add("output_bias", self.units)
         self.built = True
 
     def call(
@@ -91,9 +115,33 @@ class SelfAttention(StackedLayer):
     ):
         """Attends; see the class."""
         q, k, v = self._projections(x, queries)
+        return self._attend(q, k, v, mask, training, seed, return_weights)
+
+    def keys_values(self, x) -> tuple[tf.Tensor, tf.Tensor]:
+        """K and V of places `[N, S, D]`, each `[N, h, S, d]`, for `read`."""
+        return tuple(self._mapped(x, 1, 3))
+
+    def read(self, queries, keys, values, mask) -> tf.Tensor:
+        """What `queries` `[N, Q, D]` read of places that are known before.
+
+        Args:
+            queries: the places that read.
+            keys, values: of the places that are read; see `keys_values`.
+            mask: bool `[N, S]`, which of them there are. A causal layer
+                takes the queries for the last ones.
+
+        Returns:
+            `[N, Q, D]`, as `call` gives it outside of training.
+        """
+        (q,) = self._mapped(queries, 0, 1)
+        return self._attend(q, keys, values, mask, False, None, False)[0]
+
+    def _attend(self, q, k, v, mask, training, seed, return_weights):
         # Scaling the queries takes less than scaling the scores.
-        q = q * (self.units // self.heads) ** -0.5
+        q = q * self.head_units**-0.5
         bias = tf.where(mask, 0.0, _OUT_OF_REACH)[:, None, None]
+        if self.causal:
+            bias = tf.minimum(bias, _later(tf.shape(q)[2], tf.shape(k)[2]))
 
         def read(q):
             scores = tf.cast(tf.matmul(q, k, transpose_b=True), tf.float32)
@@ -101,31 +149,42 @@ class SelfAttention(StackedLayer):
             dropped = self.dropout(weights, training=training, seed=seed)
             return tf.matmul(self.cast(dropped), v), weights
 
-        if return_weights or training:
+        if return_weights or training or self.causal:
             found, weights = read(q)
         else:
             keys = tf.shape(k, tf.int64)[2]
             found = _in_parts(lambda part: read(part)[0], q, keys)
             weights = None
         found = tf.transpose(found, [0, 2, 1, 3])
-        shape = tf.concat([tf.shape(found)[:2], [self.units]], 0)
+        size = self.heads * self.head_units
+        shape = tf.concat([tf.shape(found)[:2], [size]], 0)
         y = product(tf.reshape(found, shape), self.cast(self.output_kernel))
-        return y + self.cast(self.output_bias), weights
+        return (
+            y + self.cast(self.output_bias) if self.use_bias else y
+        ), weights
 
     def _projections(self, x, queries):
-        """Q, K and V of all heads, each `[N, h, places, D / h]`."""
-        kernel, bias = self.cast(self.kernel), self.cast(self.bias)
+        """Q, K and V of all heads, each `[N, h, places, d]`."""
         if queries is None:
-            return self._heads(product(x, kernel) + bias, 3)
-        size = self.units
-        own = product(queries, kernel[:, :size]) + bias[:size]
-        others = product(x, kernel[:, size:]) + bias[size:]
-        return self._heads(own, 1) + self._heads(others, 2)
+            return self._mapped(x, 0, 3)
+        return self._mapped(queries, 0, 1) + self._mapped(x, 1, 3)
+
+    def _mapped(self, x, first: int, last: int) -> list[tf.Tensor]:
+        """Those of Q, K and V from `first` to before `last`."""
+        kernel = self.cast(self.kernel)
+        bias = self.cast(self.bias) if self.use_bias else None
+        if last - first < 3:
+            size = self.heads * self.head_units
+            kernel = kernel[:, first * size : last * size]
+            bias = None if bias is None else bias[first * size : last * size]
+        y = product(self.cast(x), kernel)
+        y = y if bias is None else y + bias
+        return self._heads(y, last - first)
 
     def _heads(self, x, parts: int) -> list[tf.Tensor]:
-        """Cuts `[N, S, parts * D]` into parts of `[N, h, S, D / h]`."""
-        width = self.units // self.heads
-        shape = tf.concat([tf.shape(x)[:2], [parts, self.heads, width]], 0)
+        """Cuts `[N, S, parts * h * d]` into parts of `[N, h, S, d]`."""
+        sizes = [parts, self.heads, self.head_units]
+        shape = tf.concat([tf.shape(x)[:2], sizes], 0)
         x = tf.transpose(tf.reshape(x, shape), [2, 0, 3, 1, 4])
         return tf.unstack(x, num=parts)
 
@@ -135,7 +194,16 @@ class SelfAttention(StackedLayer):
             "units": self.units,
             "heads": self.heads,
             "dropout": self.dropout.rate,
+            "head_units": self.head_units,
+            "bias": self.use_bias,
+            "causal": self.causal,
         }
+
+
+def _later(queries: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
+    """What places behind the one that reads add to scores, `[Q, S]`."""
+    last = tf.range(keys - queries, keys)[:, None]
+    return tf.where(tf.range(keys) <= last, 0.0, _OUT_OF_REACH)
 
 
 def _in_parts(

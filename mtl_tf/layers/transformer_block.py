@@ -36,6 +36,7 @@ class TransformerBlock(StackedLayer):
         dropout: rate of dropout on the sublayers' outputs, on the weights of
             attention and on the feed-forward network's hidden layer.
         norm: "pre" or "post".
+        head_units, bias: of the attention; see `SelfAttention`.
         init: see `base.check_init`.
 
     Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `place`, int32
@@ -58,6 +59,8 @@ class TransformerBlock(StackedLayer):
         feed_forward: int,
         dropout: float = 0.0,
         norm: str = "pre",
+        head_units: int | None = None,
+        bias: bool = True,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -66,7 +69,13 @@ class TransformerBlock(StackedLayer):
         # Initial values and dropout depend on these names.
         parts = {"init": self.init, "dtype": self.dtype_policy}
         self.attention = SelfAttention(
-            units, heads, dropout, name=f"{self.name}_attention", **parts
+            units,
+            heads,
+            dropout,
+            head_units,
+            bias,
+            name=f"{self.name}_attention",
+            **parts,
         )
         self.feed_forward = FeedForward(
             units,
@@ -126,4 +135,6 @@ class TransformerBlock(StackedLayer):
             "feed_forward": self.feed_forward.hidden_units,
             "dropout": self.dropout,
             "norm": self.norm,
+            "head_units": self.attention.head_units,
+            "bias": self.attention.use_bias,
         }

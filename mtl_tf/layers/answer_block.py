@@ -1,0 +1,158 @@
+"""One layer of a decoder: self-attention, attention to a text, feed-forward."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.dropout import Dropout
+from mtl_tf.layers.feed_forward import FeedForward
+from mtl_tf.layers.self_attention import SelfAttention
+from mtl_tf.layers.transformer_block import make_norm
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class AnswerBlock(StackedLayer):
+    """What has been written reads itself, then the context.
+
+    McCann et al. (2018), equations 4 to 6. Each of the three parts stands
+    beside a residual and before a layer norm, `norm(x + dropout(part(x)))`,
+    as in the authors' code; the equations print no norms, the text says that
+    there are some. A place reads itself and those before it.
+
+    Args:
+        units: size D of the inputs and outputs.
+        heads: number of heads, each of which is D wide.
+        feed_forward: hidden units of the feed-forward network.
+        dropout: rate of dropout on the parts' outputs, on the weights of
+            attention and on the feed-forward network's hidden layer.
+        init: see `base.check_init`.
+
+    Input shape: `[N, U, D]`, its mask bool `[N, U]`, a context `[N, S, D]`
+        and its mask bool `[N, S]`.
+    Output shape: `[N, U, D]`.
+    Masking: padding is not read; its own outputs mean nothing.
+
+    Example:
+        ```python
+        x = AnswerBlock(200, heads=3, feed_forward=150)(
+            x, mask, context, context_mask
+        )
+        ```
+    """
+
+    def __init__(
+        self,
+        units: int,
+        heads: int,
+        feed_forward: int,
+        dropout: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.units = units
+        self.dropout = checks.fraction("dropout", dropout)
+        # Initial values and dropout depend on these names.
+        parts = {"init": self.init, "dtype": self.dtype_policy}
+        wide = {"head_units": units, "bias": False, **parts}
+        self.own = SelfAttention(
+            units, heads, dropout, causal=True, name=f"{self.name}_own", **wide
+        )
+        self.context = SelfAttention(
+            units, heads, dropout, name=f"{self.name}_context", **wide
+        )
+        self.feed_forward = FeedForward(
+            units,
+            feed_forward,
+            dropout,
+            name=f"{self.name}_feed_forward",
+            **parts,
+        )
+        names = ("own", "context", "feed_forward")
+        self.norms = [make_norm(self, f"{name}_norm") for name in names]
+        self.dropouts = [
+            Dropout(self.dropout, salt=f"{self.name}/{name}", short=True)
+            for name in names
+        ]
+
+    def build(self, input_shape, *_):
+        """Makes the weights of the parts for inputs `[N, U, D]`."""
+        shape = tuple(input_shape)
+        for part in (self.own, self.context, self.feed_forward, *self.norms):
+            part.build(shape)
+        self.built = True
+
+    def call(self, x, mask, context, context_mask, training=False, seed=None):
+        """Computes the block for given words; see the class."""
+        call = {"training": training, "seed": seed}
+        x = self.cast(x)
+        read, _ = self.own(x, mask, return_weights=False, **call)
+        x = self._joined(0, x, read, call)
+        read, _ = self.context(
+            context, context_mask, x, return_weights=False, **call
+        )
+        x = self._joined(1, x, read, call)
+        return self._joined(2, x, self.feed_forward(x, **call), call)
+
+    def memory(self, context) -> dict[str, tf.Tensor]:
+        """What `advance` reads of contexts `[N, S, D]`: keys and values."""
+        keys, values = self.context.keys_values(context)
+        return {"context_keys": keys, "context_values": values}
+
+    def empty(self, rows: tf.Tensor, places: int) -> dict[str, tf.Tensor]:
+        """The cache of `rows` answers of which nothing is written.
+
+        Args:
+            rows: N.
+            places: words of an answer at most, U.
+
+        Returns:
+            "keys" and "values", zeros `[N, h, U, d]`.
+        """
+        shape = tf.stack([rows, self.own.heads, places, self.own.head_units])
+        zeros = tf.zeros(shape, self.compute_dtype)
+        return {"keys": zeros, "values": zeros}
+
+    def advance(self, x, place, cache, memory, context_mask):
+        """The block at one more place, in a time that does not grow.
+
+        Args:
+            x: the block's input at the new place, `[N, 1, D]`.
+            place: the number of the new place, int32 [].
+            cache: of the places before; see `empty`.
+            memory: of the contexts; see `memory`.
+            context_mask: bool `[N, S]`.
+
+        Returns:
+            The block's output at the new place `[N, 1, D]`, and the cache
+            with the new place.
+        """
+        x = self.cast(x)
+        keys, values = self.own.keys_values(x)
+        at = tf.equal(tf.range(tf.shape(cache["keys"])[2]), place)
+        at = at[:, None]
+        cache = {
+            "keys": tf.where(at, keys, cache["keys"]),
+            "values": tf.where(at, values, cache["values"]),
+        }
+        end = place + 1
+        written = (part[:, :, :end] for part in cache.values())
+        real = tf.ones([tf.shape(x)[0], end], tf.bool)
+        x = self._joined(0, x, self.own.read(x, *written, real), {})
+        read = self.context.read(
+            x, memory["context_keys"], memory["context_values"], context_mask
+        )
+        x = self._joined(1, x, read, {})
+        return self._joined(2, x, self.feed_forward(x), {}), cache
+
+    def _joined(self, part: int, x, y, call):
+        return self.norms[part](x + self.dropouts[part](y, **call))
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "heads": self.own.heads,
+            "feed_forward": self.feed_forward.hidden_units,
+            "dropout": self.dropout,
+        }

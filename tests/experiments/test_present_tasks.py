@@ -1,0 +1,48 @@
+"""Tables leave out the tasks whose corpora a user does not have."""
+
+import types
+
+import pytest
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.experiments.present_tasks import PresentTasks
+from tests.datasets.parallel_corpora import multi30k
+
+PAIRS = ("multi30k/en-de", "multi30k/en-fr")
+
+
+def present(tmp_path, partial=True):
+    table = types.SimpleNamespace(name="some/1", partial=partial)
+    return PresentTasks(table, str(tmp_path / "built"), str(tmp_path / "raw"))
+
+
+def config(**fractions):
+    return {"tasks": PAIRS, "pipeline": {"fractions": fractions, "buckets": 2}}
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch):
+    for name in ("MTL_TF_DATA_DIR", "MTL_TF_MANUAL_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_tasks_that_are_there_stay_and_others_are_named(tmp_path):
+    multi30k(tmp_path / "raw" / "multi30k", languages=("en", "de"))
+    chosen = present(tmp_path)
+    found = chosen(config(**{"en-fr": 0.5, "en-de": 0.1}))
+    assert list(found["tasks"]) == ["multi30k/en-de"]
+    assert found["pipeline"] == {"fractions": {"en-de": 0.1}, "buckets": 2}
+    assert list(chosen.absent) == ["multi30k/en-fr"]
+    assert "has no file in fr" in chosen.absent["multi30k/en-fr"]
+    with pytest.raises(DataError, match=r"a part of their data \(en-fr\)"):
+        chosen(config(**{"en-fr": 0.5}))
+
+
+def test_without_any_corpus_there_is_no_table(tmp_path):
+    (tmp_path / "raw").mkdir()
+    with pytest.raises(DataError, match="some/1: none of its corpora is there"):
+        present(tmp_path)(config())
+
+
+def test_a_table_that_needs_all_takes_the_config_as_it_is(tmp_path):
+    assert present(tmp_path, partial=False)(config()) == config()

@@ -68,18 +68,22 @@ class AnswerBlock(StackedLayer):
             name=f"{self.name}_feed_forward",
             **parts,
         )
-        names = ("own", "context", "feed_forward")
-        self.norms = [make_norm(self, f"{name}_norm") for name in names]
-        self.dropouts = [
-            Dropout(self.dropout, salt=f"{self.name}/{name}", short=True)
-            for name in names
-        ]
+        # Attributes, not lists: tf.train.Checkpoint does not look into the
+        # lists of Keras layers.
+        self.own_norm = make_norm(self, "own_norm")
+        self.context_norm = make_norm(self, "context_norm")
+        self.feed_forward_norm = make_norm(self, "feed_forward_norm")
+        self.dropouts = {
+            name: Dropout(self.dropout, salt=f"{self.name}/{name}", short=True)
+            for name in ("own", "context", "feed_forward")
+        }
 
     def build(self, input_shape, *_):
         """Makes the weights of the parts for inputs `[N, U, D]`."""
         shape = tuple(input_shape)
-        for part in (self.own, self.context, self.feed_forward, *self.norms):
-            part.build(shape)
+        for name in ("own", "context", "feed_forward"):
+            getattr(self, name).build(shape)
+            getattr(self, f"{name}_norm").build(shape)
         self.built = True
 
     def call(self, x, mask, context, context_mask, training=False, seed=None):
@@ -87,12 +91,14 @@ class AnswerBlock(StackedLayer):
         call = {"training": training, "seed": seed}
         x = self.cast(x)
         read, _ = self.own(x, mask, return_weights=False, **call)
-        x = self._joined(0, x, read, call)
+        x = self._joined("own", x, read, call)
         read, _ = self.context(
             context, context_mask, x, return_weights=False, **call
         )
-        x = self._joined(1, x, read, call)
-        return self._joined(2, x, self.feed_forward(x, **call), call)
+        x = self._joined("context", x, read, call)
+        return self._joined(
+            "feed_forward", x, self.feed_forward(x, **call), call
+        )
 
     def memory(self, context) -> dict[str, tf.Tensor]:
         """What `advance` reads of contexts `[N, S, D]`: keys and values."""
@@ -138,15 +144,16 @@ class AnswerBlock(StackedLayer):
         end = place + 1
         written = (part[:, :, :end] for part in cache.values())
         real = tf.ones([tf.shape(x)[0], end], tf.bool)
-        x = self._joined(0, x, self.own.read(x, *written, real), {})
+        x = self._joined("own", x, self.own.read(x, *written, real), {})
         read = self.context.read(
             x, memory["context_keys"], memory["context_values"], context_mask
         )
-        x = self._joined(1, x, read, {})
-        return self._joined(2, x, self.feed_forward(x), {}), cache
+        x = self._joined("context", x, read, {})
+        return self._joined("feed_forward", x, self.feed_forward(x), {}), cache
 
-    def _joined(self, part: int, x, y, call):
-        return self.norms[part](x + self.dropouts[part](y, **call))
+    def _joined(self, part: str, x, y, call):
+        norm = getattr(self, f"{part}_norm")
+        return norm(x + self.dropouts[part](y, **call))
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

@@ -169,6 +169,19 @@ class PointerDecoder(StackedLayer):
             result["sources"] = _shares(mixture)
         return result
 
+    @property
+    def pointers(self) -> tuple[str, ...]:
+        """Names of the texts that words are copied from."""
+        return ("context", "question") if self.question else ("context",)
+
+    def shares(self, mixture) -> tf.Tensor:
+        """Shares of vocabulary, context and question, `[B, K, 3]`.
+
+        Args:
+            mixture: what `advance` returned.
+        """
+        return _shares(mixture)
+
     def start(self, rows: tf.Tensor, beams: int = 1) -> dict[str, tf.Tensor]:
         """The state before the first word of `rows` answers, `[B, K, D]`."""
         zeros = tf.zeros(tf.stack([rows, beams, self.units]))
@@ -221,7 +234,7 @@ class PointerDecoder(StackedLayer):
         found = tf.pad(
             shares[..., :1] * written, [[0, 0], [0, 0], [0, own_words]]
         )
-        for number, name in enumerate(self._pointers(), 1):
+        for number, name in enumerate(self.pointers, 1):
             ids = texts[f"{name}_ids"]
             share = shares[..., number, None] * mixture[name]
             found = _add_at(found, ids, share)
@@ -270,13 +283,10 @@ class PointerDecoder(StackedLayer):
         a = product(read, self.cast(weight.value))[..., 0]
         return tf.cast(a, tf.float32)
 
-    def _pointers(self) -> tuple[str, ...]:
-        return ("context", "question") if self.question else ("context",)
-
     def _copied(self, mixture, texts, target):
         """What copying gives the targets: l p_c + (1 - l) p_q, `[G, B, U]`."""
         found = []
-        for name in self._pointers():
+        for name in self.pointers:
             same = tf.equal(target[..., None], texts[f"{name}_ids"][:, :, None])
             found.append(tf.reduce_sum(tf.where(same, mixture[name], 0.0), -1))
         if not self.question:

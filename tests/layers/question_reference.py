@@ -46,9 +46,11 @@ def attention(layer, queries, places, causal=False):
 
 def answer_block(layer, x, context):
     """Equations 4 to 6 with post-norms."""
-    x = norm(layer.norms[0], x + attention(layer.own, x, x, causal=True))
-    x = norm(layer.norms[1], x + attention(layer.context, x, context))
-    return norm(layer.norms[2], x + feed_forward(layer.feed_forward, x))
+    x = norm(layer.own_norm, x + attention(layer.own, x, x, causal=True))
+    x = norm(layer.context_norm, x + attention(layer.context, x, context))
+    return norm(
+        layer.feed_forward_norm, x + feed_forward(layer.feed_forward, x)
+    )
 
 
 def decoder_weights(layer):

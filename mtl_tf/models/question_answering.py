@@ -1,0 +1,483 @@
+"""Answers to questions about contexts: the MQAN and what it is built from."""
+
+from collections.abc import Mapping
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import completed, look_up
+from mtl_tf.core.special_ids import BOS, OOV
+from mtl_tf.layers import recurrence
+from mtl_tf.layers.answer_block import AnswerBlock
+from mtl_tf.layers.base import StackedLayer, at_least_one_step
+from mtl_tf.layers.beam_search import BeamSearch
+from mtl_tf.layers.coattention import DualCoattention
+from mtl_tf.layers.dropout import Dropout
+from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.pointer_decoder import PointerDecoder
+from mtl_tf.layers.positions import Positions
+from mtl_tf.layers.self_attentive_encoder import (
+    BidirectionalLSTM,
+    SelfAttentiveEncoder,
+)
+from mtl_tf.layers.steps import product
+from mtl_tf.models.protocol import TaskModel
+
+#: What the models of table 2 have: self-attention, two texts that are
+#: coattended, a pointer into the question.
+MODELS: Mapping[str, tuple[bool, bool, bool]] = {
+    "s2s": (False, False, False),
+    "s2s_self_attention": (True, False, False),
+    "coattention": (True, True, False),
+    "mqan": (True, True, True),
+}
+
+_DEFAULTS = {
+    "name": "mqan",
+    "embedding_dim": 300,
+    "units": 200,
+    "feed_forward": 150,
+    "heads": 3,
+    "blocks": 2,
+    "dropout": 0.2,
+    "init": {},
+}
+
+
+class _Projection(StackedLayer):
+    """`x W` without a bias, `[..., K]` to `[..., D]`, then dropout."""
+
+    def __init__(self, units: int, dropout: float, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+        self.dropout = Dropout(dropout, salt=self.name, short=True)
+
+    def build(self, input_shape, *_):
+        self.kernel = self.add("kernel", input_shape[-1], self.units)
+        self.built = True
+
+    def call(self, x, training: bool = False, seed=None):
+        y = product(self.cast(x), self.cast(self.kernel.value))
+        return self.dropout(y, training=training, seed=seed)
+
+
+class QuestionAnsweringModel(TaskModel):
+    """Writes an answer to a question about a context.
+
+    McCann et al. (2018), section 3 and appendix C, and the models of its
+    table 2, each of which adds a part to the one before: "s2s" reads context
+    and question as one text, "s2s_self_attention" adds self-attention to
+    encoder and decoder, "coattention" reads two texts that are coattended,
+    and "mqan" copies from the question, too.
+
+    Words are numbered by frequency, so that the ids below `generative` are
+    the words that can be written without being copied. Ids from
+    `vocabulary_size` on are an example's own unknown words: equal words of
+    its context, question and answer have equal ids.
+
+    Args:
+        name: one of `MODELS`.
+        vocabulary_size: words with a vector.
+        generative: how many of them, the first ones, can be written.
+        options: the fields of `build_question_model` but the name.
+
+    Input shape: a batch of G groups: "context" int32 `[G, B, L]`, "question"
+        `[G, B, M]` and "answer" `[G, B, U]` with the end's id after the last
+        word; 0 is padding.
+    Output shape: "loss" float32 `[G, B]`, the summed negative log likelihood
+        of an answer's words; "tokens" float32 `[G, B]`, how many there are;
+        "losses"; and "inspect" with "sources" `[G, B, U, 3]`, the shares of
+        vocabulary, context and question.
+    Masking: padding changes nothing.
+
+    Example:
+        ```python
+        model = build_question_model({"name": "mqan"}, 100_000, 50_000)
+        loss = model(batch)["loss"]
+        best = model.answer(context, question, max_length=50)["tokens"]
+        ```
+    """
+
+    def __init__(
+        self, name: str, vocabulary_size: int, generative: int, options: Mapping
+    ):
+        super().__init__(autocast=False, name=name)
+        attentive, coattended, question = look_up(name, MODELS, "model")
+        self.vocabulary_size = checks.positive_integer(
+            "vocabulary_size", vocabulary_size
+        )
+        checks.positive_integer("generative vocabulary", generative)
+        if generative > vocabulary_size:
+            raise ConfigError(
+                "the generative vocabulary must be a part of all "
+                f"{vocabulary_size} words, got {generative}"
+            )
+        self.units, self.rate = options["units"], options["dropout"]
+        self.coattended = coattended
+        # Without a pointer into it, a question is read through the context
+        # alone, which it was aligned with.
+        self.encoded = ("context", "question") if question else ("context",)
+        shared = {"init": options["init"]}
+        self.embedding = Embedding(
+            vocabulary_size,
+            options["embedding_dim"],
+            name="embedding",
+            **shared,
+        )
+        self._make_encoder(attentive, options, shared)
+        self._make_decoder(attentive, options, shared)
+        self.pointer = PointerDecoder(
+            generative,
+            self.units,
+            question,
+            self.rate,
+            name="pointer",
+            **shared,
+        )
+
+    def _make_encoder(self, attentive, options, shared):
+        units, rate = self.units, self.rate
+        self.text_projection = _Projection(
+            units, rate, name="text_projection", **shared
+        )
+        if self.coattended:
+            self.independent = BidirectionalLSTM(
+                units, rate, name="independent", **shared
+            )
+            self.coattention = DualCoattention(
+                units, name="coattention", **shared
+            )
+        for name in self.encoded:
+            encoder = SelfAttentiveEncoder(
+                units,
+                options["blocks"] if attentive else 0,
+                options["heads"],
+                options["feed_forward"],
+                rate,
+                name=f"{name}_encoder",
+                **shared,
+            )
+            setattr(self, f"{name}_encoder", encoder)
+
+    def _make_decoder(self, attentive, options, shared):
+        self.answer_projection = _Projection(
+            self.units, self.rate, name="answer_projection", **shared
+        )
+        self.positions = Positions("sinusoidal", name="positions", **shared)
+        self.block_count = options["blocks"] if attentive else 0
+        # Attributes, not a list: tf.train.Checkpoint does not look into the
+        # lists of Keras layers.
+        for number in range(self.block_count):
+            block = AnswerBlock(
+                self.units,
+                options["heads"],
+                options["feed_forward"],
+                self.rate,
+                name=f"answer_block_{number}",
+                **shared,
+            )
+            setattr(self, f"answer_block_{number}", block)
+
+    @property
+    def answer_blocks(self) -> list[AnswerBlock]:
+        """The decoder's self-attention layers."""
+        numbers = range(self.block_count)
+        return [getattr(self, f"answer_block_{n}") for n in numbers]
+
+    def build(self, input_shape=None):
+        """Makes all weights."""
+        self.embedding.build()
+        embedded = (None, None, None, self.embedding.dimension)
+        units = (None, None, None, self.units)
+        self.text_projection.build(embedded)
+        self.answer_projection.build(embedded)
+        self.positions.build(units)
+        read = units
+        if self.coattended:
+            self.independent.build(units)
+            self.coattention.build()
+            read = (*units[:-1], 4 * self.units)
+        for name in self.encoded:
+            getattr(self, f"{name}_encoder").build(read)
+        for block in self.answer_blocks:
+            block.build((None, None, self.units))
+        self.pointer.build()
+        self.built = True
+
+    def call(
+        self,
+        batch,
+        training: bool = False,
+        seed=None,
+        inspect: bool = False,
+        key=None,
+    ) -> dict:
+        """The likelihood of the answers; see the class."""
+        del key
+        call = {"training": training, "seed": seed}
+        target = at_least_one_step(batch["answer"], 2)
+        texts = self._encode(batch["context"], batch["question"], **call)
+        target = self._reachable(target, texts)
+        before = tf.concat(
+            [tf.fill(tf.shape(target[:, :, :1]), BOS), target[:, :, :-1]], -1
+        )
+        answers = self._represent(before, target, texts, call)
+        found = self.pointer(answers, target, texts, inspect=inspect, **call)
+        real = tf.cast(tf.not_equal(target, 0), tf.float32)
+        inspected = {"sources": found["sources"]} if inspect else {}
+        return {
+            "loss": tf.reduce_sum(found["losses"], -1),
+            "tokens": tf.reduce_sum(real, -1),
+            "losses": {},
+            "inspect": inspected,
+        }
+
+    def answer(
+        self,
+        context: tf.Tensor,
+        question: tf.Tensor,
+        max_length: int = 100,
+        beam: int = 1,
+        n_best: int = 1,
+        length_penalty: float = 0.0,
+    ) -> dict:
+        """Writes answers, in one graph that can be exported.
+
+        The time of a step does not grow with the words that are written:
+        keys and values of the decoder's self-attention are kept.
+
+        Args:
+            context: int32 `[B, L]`, 0 is padding.
+            question: int32 `[B, M]`.
+            max_length: the most words of an answer, with its end.
+            beam: hypotheses an example; 1 is greedy search, as in the paper.
+            n_best: how many answers of an example are returned.
+            length_penalty: see `BeamSearch`.
+
+        Returns:
+            "tokens" int32 `[B, n, U]` without the end, with the ids that
+            context and question have for their own words; "length" int32
+            `[B, n]`, "score" float32 `[B, n]`, and "sources" `[B, n, U, 3]`.
+
+        Raises:
+            ConfigError: a value is wrong.
+        """
+        checks.positive_integer("max_length", max_length)
+        with recurrence.options(jit=False, shards=1):
+            texts = self._encode(context[None], question[None])
+        texts = {name: value[0] for name, value in texts.items()}
+        own, texts = self._own_words(texts)
+        rows = tf.shape(texts["context"])[0]
+        state = {
+            name: value[:, 0]
+            for name, value in self.pointer.start(rows).items()
+        } | {"place": tf.zeros(tf.stack([rows]), tf.int32)}
+        for number, block in enumerate(self.answer_blocks):
+            for part, value in block.empty(rows, max_length).items():
+                state[f"{part}_{number}"] = value
+        search = BeamSearch(
+            self._stepper(texts, own, beam, max_length),
+            beam=beam,
+            n_best=n_best,
+            length_penalty=length_penalty,
+            attention=True,
+        )
+        found = search(state, tf.fill(tf.stack([rows]), max_length))
+        size = self.pointer.output_layer.vocabulary_size
+        tokens = found["tokens"]
+        places = tf.maximum(tokens - size, 0)
+        copied = tf.gather(own, places, axis=1, batch_dims=1)
+        return {
+            "tokens": tf.where(tokens < size, tokens, copied),
+            "length": found["length"],
+            "score": found["score"],
+            "sources": found["attention"],
+        }
+
+    def _stepper(self, texts, own, beam: int, max_length: int):
+        """`BeamSearch`'s step over `[B, K]` hypotheses."""
+        memories = [
+            {
+                name: tf.repeat(value, beam, 0)
+                for name, value in block.memory(texts["context"]).items()
+            }
+            for block in self.answer_blocks
+        ]
+        mask = tf.repeat(texts["context_mask"], beam, 0)
+        table = self.positions(tf.zeros([1, 1, max_length, self.units]))[0, 0]
+        own_words = tf.shape(own)[1]
+        size = self.pointer.output_layer.vocabulary_size
+
+        def step(last, state, places):
+            # An example's own word has the vector of the unknown word.
+            last = tf.where(
+                last < size,
+                last,
+                tf.gather(
+                    own, tf.maximum(last - size, 0), axis=1, batch_dims=1
+                ),
+            )
+            place = state["place"][0, 0]
+            x = self._project_answers(last)
+            x = tf.reshape(x, [-1, 1, self.units])
+            new = {"place": state["place"] + 1}
+            if self.answer_blocks:
+                x += tf.cast(table[place], x.dtype)
+            for number, block in enumerate(self.answer_blocks):
+                cache = {
+                    part: _rows(state[f"{part}_{number}"])
+                    for part in ("keys", "values")
+                }
+                x, cache = block.advance(
+                    x, place, cache, memories[number], mask
+                )
+                for part, value in cache.items():
+                    old = state[f"{part}_{number}"]
+                    value = tf.reshape(value, tf.shape(old))
+                    new[f"{part}_{number}"] = tf.ensure_shape(value, old.shape)
+            x = tf.reshape(x, [-1, beam, self.units])
+            own_state = {n: state[n] for n in ("hidden", "memory", "context")}
+            own_state, mixture = self.pointer.advance(x, own_state, texts)
+            found = self.pointer.log_probabilities(mixture, texts, own_words)
+            shares = self.pointer.shares(mixture)
+            return new | own_state, tf.gather_nd(found, places), shares
+
+        return step
+
+    def _own_words(self, texts):
+        """Numbers the words that are not generative by their first place.
+
+        Returns:
+            The ids at all places of both texts `[B, S]`, and the texts, whose
+            "..._ids" are now below `generative`, or that plus a place.
+        """
+        size = self.pointer.output_layer.vocabulary_size
+        names = [f"{name}_ids" for name in self.pointer.pointers]
+        ids = tf.concat([texts[name] for name in names], 1)
+        same = tf.cast(tf.equal(ids[:, :, None], ids[:, None]), tf.int32)
+        first = tf.argmax(same, -1, output_type=tf.int32)
+        numbered = tf.where(ids < size, ids, size + first)
+        lengths = [tf.shape(texts[name])[1] for name in names]
+        return ids, texts | dict(zip(names, tf.split(numbered, lengths, 1)))
+
+    def _encode(self, context, question, training=False, seed=None) -> dict:
+        """What the decoder reads of both texts, `[G, B, ...]`."""
+        call = {"training": training, "seed": seed}
+        context = at_least_one_step(context, 2)
+        question = at_least_one_step(question, 2)
+        if not self.coattended:
+            # Padding between the two texts is as good as behind them.
+            context = tf.concat([context, question], 2)
+            mask = tf.not_equal(context, 0)
+            x = self.text_projection(self._embed(context), **call)
+            x = self.context_encoder(x, mask, **call)
+            return {
+                "context": x,
+                "context_mask": mask,
+                "context_ids": context,
+            }
+        ids = {"context": context, "question": question}
+        masks = {name: tf.not_equal(x, 0) for name, x in ids.items()}
+        projected = {
+            name: self.text_projection(self._embed(x), **call)
+            for name, x in ids.items()
+        }
+        read = {
+            name: self.independent(x, masks[name], **call)
+            for name, x in projected.items()
+        }
+        coattended = self.coattention(
+            read["context"],
+            masks["context"],
+            read["question"],
+            masks["question"],
+        )
+        texts = {}
+        for name, (summary, back) in zip(self.encoded, coattended):
+            x = tf.concat([projected[name], read[name], summary, back], -1)
+            encoder = getattr(self, f"{name}_encoder")
+            texts[name] = encoder(x, masks[name], **call)
+            texts[f"{name}_mask"] = masks[name]
+            texts[f"{name}_ids"] = ids[name]
+        return texts
+
+    def _embed(self, ids):
+        return self.embedding(tf.where(ids < self.vocabulary_size, ids, OOV))
+
+    def _project_answers(self, ids, **call):
+        """Words of answers as what blocks and positions are added to."""
+        x = self.answer_projection(self._embed(ids), **call)
+        return x * self.units**0.5 if self.answer_blocks else x
+
+    def _represent(self, before, target, texts, call):
+        """(A_self)_(t-1) of given answers, `[G, B, U, D]` (equations 2-6)."""
+        x = self._project_answers(before, **call)
+        if not self.answer_blocks:
+            return x
+        shape, static = tf.shape(x), x.shape
+        x = _rows(self.positions(x))
+        mask, context, context_mask = (
+            _rows(value)
+            for value in (
+                tf.not_equal(target, 0),
+                texts["context"],
+                texts["context_mask"],
+            )
+        )
+        for block in self.answer_blocks:
+            x = block(x, mask, context, context_mask, **call)
+        return tf.ensure_shape(tf.reshape(x, shape), static)
+
+    def _reachable(self, target, texts):
+        """Targets with OOV for words that can be neither written nor copied."""
+        found = target < self.pointer.output_layer.vocabulary_size
+        for name in self.pointer.pointers:
+            ids = texts[f"{name}_ids"]
+            same = tf.equal(target[..., None], ids[:, :, None])
+            found |= tf.reduce_any(same, -1)
+        return tf.where(found, target, OOV)
+
+    def private_variables(self) -> list[keras.Variable]:
+        """Nothing: all tasks share all weights."""
+        return []
+
+    def embedding_variables(self) -> list[keras.Variable]:
+        """The trainable word vectors."""
+        return list(self.embedding.trainable_variables)
+
+
+def _rows(x: tf.Tensor) -> tf.Tensor:
+    """`[G, B, ...]` to `[G * B, ...]`."""
+    shape = tf.concat([[-1], tf.shape(x)[2:]], 0)
+    return tf.ensure_shape(tf.reshape(x, shape), [None, *x.shape[2:]])
+
+
+def build_question_model(
+    model_config: Mapping,
+    vocabulary_size: int,
+    generative: int,
+    seed: int = 0,
+) -> QuestionAnsweringModel:
+    """Builds a model with all its weights.
+
+    Args:
+        model_config: all optional: "name" ("mqan"; see `MODELS`),
+            "embedding_dim" (300), "units" (200), "feed_forward" (150),
+            "heads" (3), "blocks" (2 self-attention layers), "dropout" (0.2)
+            and "init" (see `layers.base.check_init`).
+        vocabulary_size: words with a vector, special ones too.
+        generative: how many of them, the first ones, can be written.
+        seed: of the initial weights, which are a pure function of it.
+
+    Raises:
+        ConfigError: a field or a value is wrong.
+    """
+    config = completed("model", model_config, _DEFAULTS)
+    name = checks.one_of("model.name", config.pop("name"), list(MODELS))
+    config["init"] = {"seed": seed} | dict(config["init"] or {})
+    checks.positive_integer("model.blocks", config["blocks"])
+    model = QuestionAnsweringModel(name, vocabulary_size, generative, config)
+    model.build()
+    return model

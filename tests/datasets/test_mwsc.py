@@ -61,7 +61,9 @@ def test_splits_by_position(tmp_path, schemas, left):
     contexts = {s: triplets(builder, s)[0][1].split()[1] for s in sizes}
     assert contexts == {"train": "0", "validation": "40", "test": "81"}
     assert triplets(builder, "test")[-1][1].startswith("Goat 130 ")
-    assert f"{left} at the end of the file" in warnings if left else not warnings
+    assert (
+        f"{left} at the end of the file" in warnings if left else not warnings
+    )
     assert manual
 
 

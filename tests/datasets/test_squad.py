@@ -158,6 +158,8 @@ def test_real_files(tmp_path):
         rows = examples(builder, split)
         assert len({row["id"] for row in rows}) == len(rows) > 1000
         assert all(
-            answer in row["context"] for row in rows for answer in row["answers"]
+            answer in row["context"]
+            for row in rows
+            for answer in row["answers"]
         )
     assert "answer_start" not in warnings and "left out" not in warnings

@@ -1,5 +1,6 @@
 """WikiSQL from its files of JSON lines: questions and tables."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -144,15 +145,19 @@ def _condition(node: Node, header: Sequence[str]) -> Condition:
     value = Node(node.value[2], f"{node.where}[2]")
     if isinstance(value.value, str):
         value.check(str)
-    elif isinstance(value.value, bool) or not isinstance(
-        value.value, int | float
-    ):
+    elif not _is_number(value.value):
         raise value.wrong("a text or a number")
     return [
         _index(column, len(header), "column"),
         _index(operator, len(OPERATORS), "operator"),
         value.value,
     ]
+
+
+def _is_number(value: Any) -> bool:
+    """Python's `json` reads NaN and infinity, which JSON has not."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)
 
 
 def _index(node: Node, size: int, noun: str) -> int:

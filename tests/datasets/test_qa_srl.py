@@ -58,7 +58,7 @@ def test_sentences_predicates_and_questions(tmp_path):
         *("WIKI1_1/7/0", "WIKI1_1/7/1", "WIKI1_2/1/0", "WIKI1_2/3/0")
     ]
     assert set(builder.info.splits) == {"train", "test"}
-    assert "1 question with an empty answer among others" in warnings
+    assert "1 question with an empty answer beside others" in warnings
     assert "number of" not in warnings
     assert "train: 4 examples; the released corpus has 6,414" in warnings
     assert "there is no wiki1.dev.qa: the build has no validation" in warnings

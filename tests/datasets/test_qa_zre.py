@@ -44,7 +44,7 @@ def test_answers_and_none(tmp_path):
         "train.0: 1 line not UTF-8, read as Latin-1",
         "train.0: 1 line blank, left out (first: line 4)",
         "train.0: 1 question without XXX for its subject, kept (first: line 5)",
-        "train.0: 1 line with an empty answer among others, dropped",
+        "train.0: 1 line with an empty answer beside others",
         "train.0: 1 question with an empty subject, kept (first: line 6)",
         "train.0: 1 line with an empty context, left out (first: line 7)",
         "train: 6 examples; the released corpus has 840,000",

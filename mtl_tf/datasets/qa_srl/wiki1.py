@@ -128,7 +128,7 @@ def _question(
         for answer in " ".join(fields[end + 1 :]).split(_BETWEEN_ANSWERS)
     ]
     if any(answers) and not all(answers):
-        odd.add("question", "with an empty answer among others", number)
+        odd.add("question", "with an empty answer beside others", number)
     return plain(" ".join(slots)) + _MARK, tuple(filter(None, answers))
 
 

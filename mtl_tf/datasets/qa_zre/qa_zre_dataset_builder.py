@@ -93,4 +93,4 @@ def _check(file: LineFile, number: int, line: str, odd: Oddities) -> None:
     elif not subject:
         odd.add("question", "with an empty subject, kept", number)
     if any(answers) and not all(answers):
-        odd.add("line", "with an empty answer among others, dropped", number)
+        odd.add("line", "with an empty answer beside others", number)

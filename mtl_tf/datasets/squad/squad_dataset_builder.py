@@ -14,7 +14,9 @@ from mtl_tf.datasets.question_answer_files import (
 from mtl_tf.datasets.question_answers import QuestionAnswer
 
 
-class Builder(QuestionAnswerBuilder):
+# The catalogue of TFDS has a `squad`, too, and TFDS fails if a second builder
+# takes a name in the process.
+class Builder(QuestionAnswerBuilder, skip_registration=True):
     """Builds SQuAD v1.1: train and validation, which is the official dev."""
 
     CORPUS = "squad"

@@ -14,6 +14,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "what to build, separated by commas: fdu_mtl (all of its tasks), "
         "fdu_mtl/books (one of them), sst (sst/sst1 and sst/sst2), subj, mr, "
         "imdb, conll2000, conll2003, ud_pos, multi30k, europarl, "
+        "squad, qa_srl, qa_zre, wikisql, mwsc, "
         "sample_reviews, a group such as movie_reviews, or any TFDS name. Of "
         "a name that stands for several, those without files are left out",
         flag_values=values,

@@ -32,6 +32,7 @@ from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
 from mtl_tf.datasets.europarl import CONFIGS as EUROPARL
 from mtl_tf.datasets.fdu_mtl import TASKS
 from mtl_tf.datasets.multi30k import CONFIGS as MULTI30K
+from mtl_tf.datasets.qa_srl import CONFIGS as QA_SRL
 from mtl_tf.datasets.quiet import quiet
 from mtl_tf.datasets.sample_reviews import DOMAINS
 from mtl_tf.datasets.sources import Fingerprint, check_fingerprint, fingerprint
@@ -55,6 +56,11 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "ud_pos": UD_POS,
     "multi30k": MULTI30K,
     "europarl": EUROPARL,
+    "squad": (),
+    "qa_srl": QA_SRL,
+    "qa_zre": (),
+    "wikisql": (),
+    "mwsc": (),
 }
 # What a corpus's name alone stands for, if not all of its configurations:
 # phrases cannot be had from every release of SST.

@@ -7,7 +7,7 @@ them.
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import tensorflow_datasets as tfds
@@ -60,7 +60,7 @@ def dataset_info(builder: tfds.core.DatasetBuilder) -> tfds.core.DatasetInfo:
 
 
 def examples(
-    rows: Sequence[QuestionAnswer],
+    rows: Iterable[QuestionAnswer],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Numbers `rows` as TFDS wants them."""
     for index, row in enumerate(rows):

@@ -19,9 +19,10 @@ class SplitStatistics:
         split: name of the split.
         examples: number of examples.
         tokens: mean number of white-space separated tokens of a text, or of
-            given tokens, or of the source of a pair; None if the dataset has
-            not exactly one text feature, nor a sequence `tokens`, nor
-            `source` and `target`.
+            given tokens, or of the source of a pair, or of the context of a
+            question; None if the dataset has not exactly one text feature, nor
+            a sequence `tokens`, nor `source` and `target`, nor `question`,
+            `context` and `answer`.
         labels: examples of each class by the class's name, or tokens where the
             dataset has a sequence `tags`; None if it has neither that nor
             exactly one class label. Unlabelled examples are in none.
@@ -48,7 +49,7 @@ def statistics(builder: tfds.core.DatasetBuilder) -> list[SplitStatistics]:
 def _count(builder: tfds.core.DatasetBuilder, split: str) -> SplitStatistics:
     examples = builder.info.splits[split].num_examples
     text = _only(builder, tfds.features.Text) or _sequence(builder, "tokens")
-    text = text or _source(builder)
+    text = text or _source(builder) or _context(builder)
     label = _only(builder, tfds.features.ClassLabel)
     label = label or _sequence(builder, "tags")
     wanted = [name for name in (text, label) if name]
@@ -104,6 +105,14 @@ def _source(builder: tfds.core.DatasetBuilder) -> str:
     return (
         "source" if is_there and {"source", "target"} == set(features) else ""
     )
+
+
+def _context(builder: tfds.core.DatasetBuilder) -> str:
+    """`context`, if the dataset has questions and answers; else ""."""
+    features = builder.info.features
+    is_there = isinstance(features, tfds.features.FeaturesDict)
+    wanted = {"question", "context", "answer"}
+    return "context" if is_there and wanted <= set(features) else ""
 
 
 def _only(builder: tfds.core.DatasetBuilder, kind: type) -> str:

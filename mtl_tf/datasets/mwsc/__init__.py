@@ -1,0 +1,1 @@
+"""MWSC: modified Winograd schemas (McCann et al. 2018)."""

@@ -1,0 +1,136 @@
+"""Reading the files of 2015: sentences, predicates, questions and answers."""
+
+from collections.abc import Iterator
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.lines import LineFile, short
+from mtl_tf.datasets.qa_srl.words import plain
+from mtl_tf.datasets.question_answer_files import Oddities
+from mtl_tf.datasets.question_answers import QuestionAnswer
+
+_SLOTS = 7  # wh, auxiliary, subject, verb, object, preposition, object
+_MARK = "?"
+_NOTHING = "_"
+_BETWEEN_ANSWERS = "###"
+
+Numbered = tuple[int, str]  # a line and its number, from 1
+
+
+def read(file: LineFile) -> list[QuestionAnswer]:
+    """The questions of a file, in its order.
+
+    A block is a sentence: `ID TAB predicates`, the sentence, and for each
+    predicate `index TAB predicate TAB questions` and its questions. A question
+    has seven slots, `_` where one is empty, `?` and the answers, all with tabs
+    between them; ` ### ` stands between answers. A blank line ends a block.
+
+    Raises:
+        DataError: a line is none of that; the message names `file:line`.
+    """
+    odd, rows = Oddities(file), []
+    for block in _blocks(file):
+        rows += _sentence(file, block, odd)
+    odd.report()
+    return rows
+
+
+def _blocks(file: LineFile) -> Iterator[list[Numbered]]:
+    """The lines between blank ones."""
+    block: list[Numbered] = []
+    for number, line in enumerate([*file.lines, ""], 1):
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
+
+
+def _sentence(
+    file: LineFile, block: list[Numbered], odd: Oddities
+) -> Iterator[QuestionAnswer]:
+    (number, head), *rest = block
+    name, predicates = _head(file, number, head)
+    if not rest:
+        raise DataError(
+            f"{file.path}:{number}: no sentence follows {short(head)}; it must "
+            "be in the next line"
+        )
+    sentence = plain(rest[0][1].strip())
+    left: dict[int, int] = {}  # questions to come, by a predicate's line
+    predicate, place, asked = "", 0, 0
+    for number, line in rest[1:]:
+        fields = [field.strip() for field in line.split("\t")]
+        if _MARK in fields:
+            if not predicate:
+                raise DataError(
+                    f"{file.path}:{number}: a question before any predicate; "
+                    "it must follow a line 'index, predicate, questions'"
+                )
+            question, answers = _question(file, number, fields, odd)
+            left[place] -= 1
+            if answers:
+                yield QuestionAnswer(
+                    question, sentence, answers, f"{name}/{predicate}/{asked}"
+                )
+            else:
+                odd.add("question", "without an answer, left out", number)
+            asked += 1
+            continue
+        predicate, left[number] = _predicate(file, number, fields)
+        place, asked = number, 0
+    if len(left) != predicates:
+        odd.add(
+            "sentence", "with other than its number of predicates", block[0][0]
+        )
+    for number in filter(left.get, left):
+        odd.add("predicate", "with other than its number of questions", number)
+
+
+def _head(file: LineFile, number: int, line: str) -> tuple[str, int]:
+    """Name of a sentence and how many predicates it says to have."""
+    fields = [field.strip() for field in line.split("\t")]
+    if len(fields) != 2 or not fields[0] or not _is_number(fields[1]):
+        raise DataError(
+            f"{file.path}:{number}: a block begins with {short(line)}; it must "
+            "be the sentence's ID, a tab and the number of its predicates"
+        )
+    return fields[0], int(fields[1])
+
+
+def _predicate(
+    file: LineFile, number: int, fields: list[str]
+) -> tuple[str, int]:
+    """Index of a predicate and how many questions it says to have."""
+    is_right = len(fields) == 3 and fields[1]
+    if not (is_right and _is_number(fields[0]) and _is_number(fields[2])):
+        raise DataError(
+            f"{file.path}:{number}: found {short(' '.join(fields))}; it must "
+            "be a predicate (index, word, number of questions) or a question "
+            f"({_SLOTS} slots, {_MARK}, answers), with tabs between them"
+        )
+    return fields[0], int(fields[2])
+
+
+def _question(
+    file: LineFile, number: int, fields: list[str], odd: Oddities
+) -> tuple[str, tuple[str, ...]]:
+    end = fields.index(_MARK)
+    slots = [slot for slot in fields[:end] if slot not in ("", _NOTHING)]
+    if not slots:
+        raise DataError(
+            f"{file.path}:{number}: found {short(' '.join(fields))}; a "
+            f"question must have words in some of its {_SLOTS} slots"
+        )
+    if end != _SLOTS:
+        odd.add("question", f"without its {_SLOTS} slots, kept", number)
+    answers = [
+        plain(answer.strip())
+        for answer in " ".join(fields[end + 1 :]).split(_BETWEEN_ANSWERS)
+    ]
+    if any(answers) and not all(answers):
+        odd.add("question", "with an empty answer beside others", number)
+    return plain(" ".join(slots)) + _MARK, tuple(filter(None, answers))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()

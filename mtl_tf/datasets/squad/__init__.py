@@ -1,0 +1,1 @@
+"""SQuAD v1.1: questions on paragraphs of Wikipedia (Rajpurkar et al. 2016)."""

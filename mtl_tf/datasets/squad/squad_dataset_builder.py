@@ -1,0 +1,93 @@
+"""SQuAD v1.1 from its JSON files."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.json_text import Node, read_json
+from mtl_tf.datasets.lines import LineFile
+from mtl_tf.datasets.question_answer_files import (
+    Oddities,
+    QuestionAnswerBuilder,
+)
+from mtl_tf.datasets.question_answers import QuestionAnswer
+
+
+# The catalogue of TFDS has a `squad`, too, and TFDS fails if a second builder
+# takes a name in the process.
+class Builder(QuestionAnswerBuilder, skip_registration=True):
+    """Builds SQuAD v1.1: train and validation, which is the official dev."""
+
+    CORPUS = "squad"
+    FILES = {"train": ("train-v1.1.json",), "validation": ("dev-v1.1.json",)}
+    COUNTS = {"train": 87_599, "validation": 10_570}
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    Put the official train-v1.1.json and dev-v1.1.json, packed (.gz) or not,
+    into manual_dir/squad/ or into manual_dir itself. See the README beside
+    this builder.
+    """
+
+    @classmethod
+    def _path(cls, directory: str, name: str) -> str:
+        """The official file, or else a file named as a part of it is."""
+        path = super()._path(directory, name)
+        if os.path.isfile(path):
+            return path
+        stem, end = map(re.escape, os.path.splitext(name))
+        part = re.compile(rf"{stem}[\w-]+{end}(?:\.gz)?")
+        folder = os.listdir(directory) if os.path.isdir(directory) else []
+        found = sorted(filter(part.fullmatch, folder))
+        if len(found) > 1:
+            raise DataError(
+                f"{directory} has not {name}, but {', '.join(found)}: leave "
+                f"one of them there, or name it {name}"
+            )
+        return os.path.join(directory, found[0]) if found else path
+
+    def read(
+        self, split: str, files: Sequence[LineFile]
+    ) -> list[QuestionAnswer]:
+        """The questions of all articles, in the order of the file."""
+        del split
+        (file,) = files
+        odd = Oddities(file, "question")
+        rows = []
+        for article in read_json(file).get("data", list).items(dict):
+            for paragraph in article.get("paragraphs", list).items(dict):
+                rows += _questions(paragraph, odd)
+        odd.report()
+        return rows
+
+
+def _questions(paragraph: Node, odd: Oddities) -> Iterator[QuestionAnswer]:
+    context = paragraph.get("context", str)
+    for question in paragraph.get("qas", list).items(dict):
+        name = question.get("id", str).value
+        text = question.get("question", str).value
+        answers = _answers(question, context.value, name, odd)
+        if not text.strip():
+            odd.add("question", "without a text, left out", name)
+        elif not context.value.strip():
+            odd.add("question", "on an empty context, left out", name)
+        elif not answers:
+            odd.add("question", "without an answer, left out", name)
+        else:
+            yield QuestionAnswer(text.strip(), context.value, answers, name)
+
+
+def _answers(
+    question: Node, context: str, name: str, odd: Oddities
+) -> tuple[str, ...]:
+    """All gold answers; annotators who agree are not counted out."""
+    answers = []
+    for answer in question.get("answers", list).items(dict):
+        text = answer.get("text", str).value
+        start = answer.get("answer_start", int).value
+        if not text.strip():
+            odd.add("answer", "empty, left out", name)
+            continue
+        if start < 0 or not context.startswith(text, start):
+            odd.add("answer", "not where answer_start says, kept", name)
+        answers.append(text)
+    return tuple(answers)

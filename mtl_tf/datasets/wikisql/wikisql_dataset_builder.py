@@ -1,0 +1,170 @@
+"""WikiSQL from its files of JSON lines: questions and tables."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.json_text import Node, read_json_lines
+from mtl_tf.datasets.lines import LineFile
+from mtl_tf.datasets.question_answer_files import (
+    Oddities,
+    QuestionAnswerBuilder,
+)
+from mtl_tf.datasets.question_answers import QuestionAnswer
+
+QUESTION = "What is the translation from English to SQL?"
+# By their numbers in the files.
+AGGREGATES = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
+OPERATORS = ("=", ">", "<", "OP")
+# What McCann et al.'s contexts name beside the columns.
+_SYMBOLS = (
+    *("SELECT", "WHERE", "AND", "COL", "TABLE", "CAPTION", "PAGE", "SECTION"),
+    *("OP", "COND", "QUESTION", "AGG", "AGGOPS", "CONDOPS"),
+)
+_KEY_WORDS = ", ".join([*AGGREGATES[1:], *OPERATORS, *_SYMBOLS])
+
+Condition = list[Any]  # column, operator, value
+
+
+class Builder(QuestionAnswerBuilder):
+    """Builds WikiSQL: train, validation (the official dev) and test."""
+
+    CORPUS = "wikisql"
+    LAYOUT = ("", "data")
+    FILES = {
+        split: (f"{name}.jsonl", f"{name}.tables.jsonl")
+        for split, name in (
+            *(("train", "train"), ("validation", "dev"), ("test", "test")),
+        )
+    }
+    COUNTS = {"train": 56_355, "validation": 8421, "test": 15_878}
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    Put train.jsonl and train.tables.jsonl, dev.jsonl and dev.tables.jsonl,
+    test.jsonl and test.tables.jsonl of the official data.tar.bz2, packed (.gz)
+    or not, into manual_dir/wikisql/ or into manual_dir itself. See the README
+    beside this builder.
+    """
+
+    def read(
+        self, split: str, files: Sequence[LineFile]
+    ) -> list[QuestionAnswer]:
+        """The questions, each with its table's columns."""
+        del split
+        file, table_file = files
+        headers = _headers(table_file)
+        odd, rows = Oddities(file), []
+        for number, line in read_json_lines(file):
+            table = line.get("table_id", str)
+            header = headers.get(table.value)
+            if header is None:
+                raise table.wrong(f"the id of a table of {table_file.path}")
+            text = line.get("question", str).value
+            form = _logical_form(line.get("sql", dict), header)
+            if not text.strip():
+                odd.add("question", "without a text, left out", number)
+                continue
+            rows.append(
+                QuestionAnswer(
+                    QUESTION,
+                    _context(header, text),
+                    (sql(header, form),),
+                    f"{file.name}:{number}",
+                    {"header": header, "sql": form},
+                )
+            )
+        odd.report()
+        return rows
+
+
+def sql(header: Sequence[str], form: dict[str, Any]) -> str:
+    """The text of a query, as McCann et al. (2018) write it.
+
+    Args:
+        header: names of the table's columns.
+        form: logical form: `sel`, `agg` and `conds`, as in the files.
+
+    Returns:
+        Such as "SELECT MAX Year FROM table WHERE Team = Reds AND Wins > 3",
+        with single spaces; values are not quoted.
+    """
+    aggregate, column = AGGREGATES[form["agg"]], header[form["sel"]]
+    text = f"SELECT {aggregate} {column} FROM table"
+    conditions = [
+        f"{header[where]} {OPERATORS[operator]} {value}"
+        for where, operator, value in form["conds"]
+    ]
+    if conditions:
+        text += " WHERE " + " AND ".join(conditions)
+    return " ".join(text.split())
+
+
+def _context(header: Sequence[str], question: str) -> str:
+    return (
+        f"The table has columns {', '.join(header)} and key words {_KEY_WORDS} "
+        f"-- {question.strip()}"
+    )
+
+
+def _headers(file: LineFile) -> dict[str, list[str]]:
+    """Names of the columns by the table's id."""
+    odd, headers = Oddities(file), {}
+    for number, table in read_json_lines(file):
+        name = table.get("id", str)
+        header = [n.value for n in table.get("header", list).items(str)]
+        if not header:
+            raise table.get("header", list).wrong("the names of the columns")
+        if headers.setdefault(name.value, header) != header:
+            raise DataError(
+                f"{name.where}: another table has the id {name.value!r} and "
+                "other columns: an id must name one table"
+            )
+        if not all(column.strip() for column in header):
+            odd.add("table", "with a column without a name, kept", number)
+    odd.report()
+    return headers
+
+
+def _logical_form(form: Node, header: Sequence[str]) -> dict[str, Any]:
+    return {
+        "sel": _index(form.get("sel", int), len(header), "column"),
+        "agg": _index(form.get("agg", int), len(AGGREGATES), "aggregate"),
+        "conds": [
+            _condition(node, header)
+            for node in form.get("conds", list).items(list)
+        ],
+    }
+
+
+def _condition(node: Node, header: Sequence[str]) -> Condition:
+    if len(node.value) != 3:
+        raise node.wrong("three things: a column, an operator and a value")
+    column, operator = (
+        Node(node.value[i], f"{node.where}[{i}]").check(int) for i in (0, 1)
+    )
+    value = Node(node.value[2], f"{node.where}[2]")
+    if isinstance(value.value, str):
+        value.check(str)
+    elif not _is_number(value.value):
+        raise value.wrong("a text or a number")
+    return [
+        _index(column, len(header), "column"),
+        _index(operator, len(OPERATORS), "operator"),
+        value.value,
+    ]
+
+
+def _is_number(value: Any) -> bool:
+    """Python's `json` reads NaN and infinity, which JSON has not."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)
+
+
+def _index(node: Node, size: int, noun: str) -> int:
+    if not 0 <= node.value < size:
+        raise node.wrong(f"the number of {_article(noun)}, 0 to {size - 1}")
+    return node.value
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

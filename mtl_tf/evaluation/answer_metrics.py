@@ -7,6 +7,7 @@ that a bootstrap draws examples without reading their texts again.
 
 import dataclasses
 import functools
+import itertools
 import math
 import re
 import string
@@ -17,7 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mtl_tf.core.names import look_up
-from mtl_tf.evaluation import dialogue_state, logical_forms
+from mtl_tf.evaluation import (
+    dialogue_state,
+    logical_forms,
+    translation_metrics,
+)
 
 #: The answer that says that a question has none.
 UNANSWERABLE = "unanswerable"
@@ -54,10 +59,13 @@ class Metric:
             or [n]. See `statistics`.
         score: (such numbers of any examples, [m, k] with m > 0) -> the score
             of these, from 0 to 100.
+        also: names of the numbers behind the first, where they are scores of
+            the example too, from 0 to 1.
     """
 
     of_examples: Statistics
     score: Callable[[np.ndarray], float] = mean
+    also: tuple[str, ...] = ()
 
     def statistics(
         self, predictions: Sequence[str], examples: Sequence[Example]
@@ -161,16 +169,14 @@ def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:
         tokenizer: how sacrebleu splits texts; "" for what it takes for the
             language.
         language: of the texts, such as "de".
-    """
-    from sacrebleu.metrics import BLEU
 
-    metric = BLEU(
-        lowercase=True,
-        tokenize=tokenizer or None,
-        trg_lang=language,
-        force=True,
-        # Only the counts of single sentences are used, not their scores.
-        effective_order=True,
+    Raises:
+        ConfigError: sacrebleu has no such tokenizer, or cannot use it.
+    """
+    # Only the counts of single texts are used, not their scores, of which
+    # sacrebleu would warn without `effective_order`.
+    metric = translation_metrics.sacrebleu_bleu(
+        tokenizer, language, lowercase=True, effective_order=True
     )
 
     def of_examples(predictions, examples):
@@ -183,11 +189,25 @@ def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:
     def score(statistics):
         *grams, said, right = statistics.sum(0).astype(int).tolist()
         counts, totals = grams[:_ORDERS], grams[_ORDERS:]
-        found = BLEU.compute_bleu(counts, totals, said, right, "exp")
+        found = metric.compute_bleu(counts, totals, said, right, "exp")
         # Equal texts give 100.00000000000004.
         return min(100.0, float(found.score))
 
     return Metric(of_examples, score)
+
+
+def bleu_signature(
+    examples: Sequence[Example], tokenizer: str = "", language: str = ""
+) -> str:
+    """sacrebleu's signature of `bleu_metric`'s score of these examples."""
+    metric = translation_metrics.sacrebleu_bleu(
+        tokenizer, language, lowercase=True
+    )
+    # A signature is only known after a score. None is no reference.
+    references = [example.references for example in examples] or [[""]]
+    streams = [list(one) for one in itertools.zip_longest(*references)]
+    metric.corpus_score([""] * len(references), streams)
+    return str(metric.get_signature())
 
 
 def _relation_words(texts: Iterable[str]) -> frozenset[str]:
@@ -260,7 +280,7 @@ bleu = Metric(
 #: stemming, each with its best reference: CNN/DM. ROUGE-L takes the lines of
 #: a text as its sentences (Lin 2004, summary level); for texts of one line
 #: that is plain ROUGE-L. Its statistics [n, 4] are the mean and the three.
-rouge = Metric(_rouge)
+rouge = Metric(_rouge, also=("rouge_1", "rouge_2", "rouge_l"))
 #: F1 over all questions: QA-ZRE. An answer is right if its words are those of
 #: all references together, as a set; see `_relation_words`. Precision is over
 #: the questions that are answered, recall over those that have an answer.

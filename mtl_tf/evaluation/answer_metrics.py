@@ -21,6 +21,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import (
     dialogue_state,
     logical_forms,
+    query_results,
     translation_metrics,
 )
 
@@ -255,13 +256,16 @@ def _turns(column: int) -> Statistics:
     return of_examples
 
 
-def _logical_forms(
-    predictions: Sequence[str], examples: Sequence[Example]
-) -> list[bool]:
-    return [
-        logical_forms.same(said, _references(example)[0], example.scoring)
-        for said, example in zip(predictions, examples)
-    ]
+def _queries(
+    same: Callable[[str, str, Mapping[str, Any]], bool],
+) -> Statistics:
+    def of_examples(predictions, examples):
+        return [
+            same(said, _references(example)[0], example.scoring)
+            for said, example in zip(predictions, examples)
+        ]
+
+    return of_examples
 
 
 #: F1 of words after `normalised`, with the nearest reference: SQuAD, QA-SRL.
@@ -294,7 +298,9 @@ request_em = Metric(_turns(1))
 #: said before.
 turn_em = Metric(_turns(2))
 #: Queries that are right as logical forms: WikiSQL.
-lfem = Metric(_logical_forms)
+lfem = Metric(_queries(logical_forms.same))
+#: Queries that find in their tables what the right ones do: WikiSQL.
+execution = Metric(_queries(query_results.same))
 
 METRICS: dict[str, Metric] = {
     "nf1": nf1,
@@ -307,6 +313,7 @@ METRICS: dict[str, Metric] = {
     "request_em": request_em,
     "turn_em": turn_em,
     "lfem": lfem,
+    "execution": execution,
 }
 
 

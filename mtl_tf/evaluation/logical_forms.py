@@ -55,8 +55,10 @@ def gold(scoring: Mapping[str, Any]) -> LogicalForm:
             (_first(names, int(column)), int(operator), value_of(value))
             for column, operator, value in scoring["conds"]
         ]
-        sel = _first(names, int(scoring["sel"]))
-        return LogicalForm(sel, int(scoring["agg"]), frozenset(conds))
+        sel, agg = _first(names, int(scoring["sel"])), int(scoring["agg"])
+        _check_numbers("agg", [agg], len(AGGREGATES))
+        _check_numbers("operators", [one[1] for one in conds], len(OPERATORS))
+        return LogicalForm(sel, agg, frozenset(conds))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ValueError(
             "scoring of a query must have header, sel, agg and conds, got "
@@ -150,6 +152,11 @@ def _first(names: Sequence[str], number: int) -> int:
     if number < 0:
         raise IndexError(number)
     return names.index(names[number])
+
+
+def _check_numbers(what: str, numbers: Sequence[int], end: int) -> None:
+    if not set(numbers) <= set(range(end)):
+        raise ValueError(f"{what} must be from 0 to {end - 1}, got {numbers}")
 
 
 def _number(names: Sequence[str], text: str) -> int:

@@ -254,7 +254,7 @@ def test_corpus_f1_is_of_all_questions_together():
 
 def a_case(name):
     scoring = {"dialogue": "d", "header": ["x"], "sel": 0, "agg": 0}
-    return Example(("Right",), {**scoring, "conds": [], "turn": 0})
+    return Example(("Right",), {**scoring, "conds": [], "turn": 0, "rows": []})
 
 
 @pytest.mark.parametrize("name", answer_metrics.METRICS)

@@ -124,7 +124,13 @@ def test_scoring_that_lacks_something_is_refused(name):
     scoring = {key: value for key, value in SCORING.items() if key != name}
     with pytest.raises(ValueError, match=name):
         logical_forms.same(RIGHT, RIGHT, scoring)
-    for wrong in ({"sel": 6}, {"sel": -1}, {"conds": [[0, 0]]}):
+    for wrong in (
+        {"sel": 6},
+        {"sel": -1},
+        {"agg": 6},
+        {"conds": [[0, 0]]},
+        {"conds": [[0, 3, 1]]},
+    ):
         with pytest.raises(ValueError, match="must have header"):
             logical_forms.gold({**SCORING, **wrong})
 

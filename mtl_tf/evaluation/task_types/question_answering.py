@@ -95,6 +95,7 @@ class AnswerScoring(Scoring):
         "request_em": "requests EM",
         "turn_em": "turn EM",
         "lfem": "lfEM",
+        "execution": "execution",
     }
 
     def shown(self, task: TaskPredictions, value: Any) -> Any:

@@ -49,6 +49,7 @@ REQUIREMENTS = [
     "ml_collections>=1.0",
     "numpy>=1.26",
     "protobuf>=5.28",
+    "rouge-score>=0.1.2",
     "sacrebleu>=2.4",
     "sentencepiece>=0.2",
     "seqeval>=1.2.2",

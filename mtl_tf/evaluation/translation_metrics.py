@@ -51,21 +51,35 @@ def bleu(
         ConfigError: sacrebleu has no such tokenizer, or cannot use it.
         ValueError: there are more or fewer hypotheses than references.
     """
+    metric = sacrebleu_bleu(tokenizer, language, lowercase=lowercase)
+    return _score(metric, hypotheses, references)
+
+
+def sacrebleu_bleu(tokenizer: str, language: str, **options: Any) -> Any:
+    """sacrebleu's `BLEU`.
+
+    Args:
+        tokenizer: as `bleu` has it.
+        language: as `bleu` has it.
+        **options: further arguments of `BLEU`.
+
+    Raises:
+        ConfigError: sacrebleu has no such tokenizer, or cannot use it.
+    """
     from sacrebleu.metrics import BLEU
 
     if tokenizer:
         checks.one_of("bleu_tokenizer", tokenizer, sorted(BLEU.TOKENIZERS))
     try:
-        metric = BLEU(
-            lowercase=lowercase,
+        return BLEU(
             tokenize=tokenizer or None,
             trg_lang=language,
             # It would warn of texts that are tokens, which ours may be.
             force=True,
+            **options,
         )
     except (ImportError, RuntimeError) as error:
         raise ConfigError(f"bleu_tokenizer {tokenizer!r}: {error}")
-    return _score(metric, hypotheses, references)
 
 
 def bleu_lc(

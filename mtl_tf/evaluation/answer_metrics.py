@@ -1,0 +1,361 @@
+"""Scores of answers, from 0 to 100: the metrics of decaNLP.
+
+McCann et al. (2018), section 2 and table 1. No metric minds case. Every one
+goes in two steps, statistics of each example and a score of any of them, so
+that a bootstrap draws examples without reading their texts again.
+"""
+
+import dataclasses
+import functools
+import itertools
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mtl_tf.core.names import look_up
+from mtl_tf.evaluation import (
+    dialogue_state,
+    logical_forms,
+    query_results,
+    translation_metrics,
+)
+
+#: The answer that says that a question has none.
+UNANSWERABLE = "unanswerable"
+_ORDERS = 4
+_ROUGE = ("rouge1", "rouge2", "rougeLsum")
+
+
+class Example(NamedTuple):
+    """What the answer of one example is compared with.
+
+    Attributes:
+        references: the texts that count as right.
+        scoring: what the task's metric has to know beyond these.
+    """
+
+    references: Sequence[str]
+    scoring: Mapping[str, Any] = {}
+
+
+Statistics = Callable[[Sequence[str], Sequence[Example]], Any]
+
+
+def mean(statistics: np.ndarray) -> float:
+    """The mean of the first number of each example, in percent."""
+    return float(100 * np.mean(statistics[:, 0]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """A metric; called with predictions and examples it gives the score.
+
+    Attributes:
+        of_examples: (predictions of n examples, examples) -> numbers [n, k],
+            or [n]. See `statistics`.
+        score: (such numbers of any examples, [m, k] with m > 0) -> the score
+            of these, from 0 to 100.
+        also: names of the numbers behind the first, where they are scores of
+            the example too, from 0 to 1.
+    """
+
+    of_examples: Statistics
+    score: Callable[[np.ndarray], float] = mean
+    also: tuple[str, ...] = ()
+
+    def statistics(
+        self, predictions: Sequence[str], examples: Sequence[Example]
+    ) -> np.ndarray:
+        """What the score is made of, example by example.
+
+        Args:
+            predictions: n answers, real text.
+            examples: what they are compared with.
+
+        Returns:
+            Numbers [n, k]; of metrics that are means, [n, 1], from 0 to 1.
+
+        Raises:
+            ValueError: there are more or fewer examples than predictions, an
+                example has no reference where the metric needs one, or its
+                `scoring` lacks something.
+        """
+        if len(predictions) != len(examples):
+            raise ValueError(
+                f"{len(predictions)} predictions, but {len(examples)} examples"
+            )
+        found = np.asarray(self.of_examples(predictions, examples), float)
+        return found.reshape(len(predictions), -1 if len(predictions) else 1)
+
+    def __call__(
+        self, predictions: Sequence[str], examples: Sequence[Example]
+    ) -> float:
+        """The score of all examples, from 0 to 100; 0 if there are none."""
+        found = self.statistics(predictions, examples)
+        return self.score(found) if len(found) else 0.0
+
+
+def normalised(text: str) -> str:
+    """As the official script of SQuAD 1.1 has it.
+
+    In lower case, without ASCII punctuation (other punctuation stays), without
+    articles, with single spaces.
+    """
+    text = "".join(c for c in text.lower() if c not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
+
+
+def _f1(prediction: str, reference: str) -> float:
+    """F1 of bags of words; 0 of two empty ones, as in the official script."""
+    said, right = normalised(prediction).split(), normalised(reference).split()
+    common = sum((Counter(said) & Counter(right)).values())
+    return 2 * common / (len(said) + len(right)) if common else 0.0
+
+
+def _best(measure: Callable[[str, str], float]) -> Statistics:
+    """A measure of two texts, of the reference that it is greatest with."""
+
+    def of_examples(predictions, examples):
+        return [
+            max(measure(said, right) for right in _references(example))
+            for said, example in zip(predictions, examples)
+        ]
+
+    return of_examples
+
+
+def _references(example: Example) -> Sequence[str]:
+    if not example.references:
+        raise ValueError(f"an example has no reference: {example!r}")
+    return example.references
+
+
+def _equal(form: Callable[[str], str]) -> Statistics:
+    return _best(lambda said, right: float(form(said) == form(right)))
+
+
+@functools.cache
+def _rouge_scorer() -> Any:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    # Lin's script stems in the customary scoring of CNN/DM, option -m.
+    return RougeScorer(list(_ROUGE), use_stemmer=True)
+
+
+def _rouge(
+    predictions: Sequence[str], examples: Sequence[Example]
+) -> list[list[float]]:
+    """The mean of F1 of ROUGE-1, -2 and -L, and the three."""
+    found = []
+    for said, example in zip(predictions, examples):
+        best = _rouge_scorer().score_multi(list(_references(example)), said)
+        three = [best[name].fmeasure for name in _ROUGE]
+        found.append([sum(three) / len(three), *three])
+    return found
+
+
+def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:
+    """Corpus BLEU without case, by sacrebleu (Post 2018).
+
+    Its statistics are the n-grams of n = 1 to 4 that are right, those there
+    are, and the lengths of the prediction and of the nearest reference, in
+    tokens: [n, 10].
+
+    Args:
+        tokenizer: how sacrebleu splits texts; "" for what it takes for the
+            language.
+        language: of the texts, such as "de".
+
+    Raises:
+        ConfigError: sacrebleu has no such tokenizer, or cannot use it.
+    """
+    # Only the counts of single texts are used, not their scores, of which
+    # sacrebleu would warn without `effective_order`.
+    metric = translation_metrics.sacrebleu_bleu(
+        tokenizer, language, lowercase=True, effective_order=True
+    )
+
+    def of_examples(predictions, examples):
+        found = []
+        for said, example in zip(predictions, examples):
+            one = metric.sentence_score(said, list(_references(example)))
+            found.append([*one.counts, *one.totals, one.sys_len, one.ref_len])
+        return found
+
+    def score(statistics):
+        *grams, said, right = statistics.sum(0).astype(int).tolist()
+        counts, totals = grams[:_ORDERS], grams[_ORDERS:]
+        found = metric.compute_bleu(counts, totals, said, right, "exp")
+        # Equal texts give 100.00000000000004.
+        return min(100.0, float(found.score))
+
+    return Metric(of_examples, score)
+
+
+def bleu_signature(
+    examples: Sequence[Example], tokenizer: str = "", language: str = ""
+) -> str:
+    """sacrebleu's signature of `bleu_metric`'s score of these examples."""
+    metric = translation_metrics.sacrebleu_bleu(
+        tokenizer, language, lowercase=True
+    )
+    # A signature is only known after a score. None is no reference.
+    references = [example.references for example in examples] or [[""]]
+    streams = [list(one) for one in itertools.zip_longest(*references)]
+    metric.corpus_score([""] * len(references), streams)
+    return str(metric.get_signature())
+
+
+def _relation_words(texts: Iterable[str]) -> frozenset[str]:
+    """The words of answers of QA-ZRE; none of "unanswerable" alone.
+
+    As in the scorer of Levy et al. (2017), "and" goes with the articles: it
+    joins answers of which all are meant. An empty answer is null there, so
+    that "" and "unanswerable" are the same here.
+    """
+    words = {
+        "".join(c for c in word if c not in string.punctuation)
+        for text in texts
+        for word in text.lower().split()
+    }
+    words -= {"", "a", "an", "and", "the"}
+    return frozenset() if words == {UNANSWERABLE} else frozenset(words)
+
+
+def _relations(
+    predictions: Sequence[str], examples: Sequence[Example]
+) -> list[list[bool]]:
+    """Of each example: answered rightly, answered at all, answerable."""
+    found = []
+    for said, example in zip(predictions, examples):
+        words = _relation_words([said])
+        right = _relation_words(example.references)
+        found.append([bool(words) and words == right, bool(words), bool(right)])
+    return found
+
+
+def _corpus_f1(statistics: np.ndarray) -> float:
+    true, answered, answerable = statistics.sum(0)
+    # Harmonic mean of true / answered and true / answerable.
+    return float(200 * true / (answered + answerable)) if true else 0.0
+
+
+def _turns(column: int) -> Statistics:
+    def of_examples(predictions, examples):
+        return dialogue_state.right_turns(
+            predictions,
+            [_references(example)[0] for example in examples],
+            [example.scoring for example in examples],
+        )[:, column]
+
+    return of_examples
+
+
+def _queries(
+    same: Callable[[str, str, Mapping[str, Any]], bool],
+) -> Statistics:
+    def of_examples(predictions, examples):
+        return [
+            same(said, _references(example)[0], example.scoring)
+            for said, example in zip(predictions, examples)
+        ]
+
+    return of_examples
+
+
+#: F1 of words after `normalised`, with the nearest reference: SQuAD, QA-SRL.
+nf1 = Metric(_best(_f1))
+#: Whether an answer is a reference, but for case and spacing: SST, MNLI and
+#: MWSC, where this is accuracy.
+em = Metric(_equal(logical_forms.normal))
+#: The same after `normalised`: exact match in the script of SQuAD 1.1.
+nem = Metric(_equal(normalised))
+#: Corpus BLEU with sacrebleu's default tokenizer: IWSLT.
+bleu = Metric(
+    lambda *texts: bleu_metric().of_examples(*texts),
+    lambda statistics: bleu_metric().score(statistics),
+)
+#: The mean of ROUGE-1, ROUGE-2 and ROUGE-L by `rouge-score`, of F1 with
+#: stemming, each with its best reference: CNN/DM. ROUGE-L takes the lines of
+#: a text as its sentences (Lin 2004, summary level); for texts of one line
+#: that is plain ROUGE-L. Its statistics [n, 4] are the mean and the three.
+rouge = Metric(_rouge, also=("rouge_1", "rouge_2", "rouge_l"))
+#: F1 over all questions: QA-ZRE. An answer is right if its words are those of
+#: all references together, as a set; see `_relation_words`. Precision is over
+#: the questions that are answered, recall over those that have an answer.
+cf1 = Metric(_relations, _corpus_f1)
+#: Turns of dialogues up to which all goals are right: WOZ. The paper scores
+#: "the goals of the customers", so requests do not count here.
+dsem = Metric(_turns(0))
+#: Turns of dialogues of which the requests are right.
+request_em = Metric(_turns(1))
+#: Turns of dialogues of which the goals that they set are right, whatever was
+#: said before.
+turn_em = Metric(_turns(2))
+#: Queries that are right as logical forms: WikiSQL.
+lfem = Metric(_queries(logical_forms.same))
+#: Queries that find in their tables what the right ones do: WikiSQL.
+execution = Metric(_queries(query_results.same))
+
+METRICS: dict[str, Metric] = {
+    "nf1": nf1,
+    "em": em,
+    "nem": nem,
+    "bleu": bleu,
+    "rouge": rouge,
+    "cf1": cf1,
+    "dsem": dsem,
+    "request_em": request_em,
+    "turn_em": turn_em,
+    "lfem": lfem,
+    "execution": execution,
+}
+
+
+def get(name: str) -> Metric:
+    """The metric of that name.
+
+    Raises:
+        ConfigError: there is none; the message offers the nearest names.
+    """
+    return look_up(name, METRICS, "metric of question answering")
+
+
+class DecaScore(NamedTuple):
+    """The sum of tasks' scores, and what is not in it.
+
+    Attributes:
+        value: the sum, from 0 to 100 times the number of tasks in it.
+        missing: names of the tasks that have no score.
+    """
+
+    value: float
+    missing: tuple[str, ...]
+
+
+def decascore(
+    scores: Mapping[str, float | None], tasks: Sequence[str]
+) -> DecaScore:
+    """Adds the tasks' scores (McCann et al. 2018, section 2).
+
+    Args:
+        scores: of each task its metric, from 0 to 100; None counts as
+            missing.
+        tasks: all that should be in the sum. Others are left out of it.
+
+    Raises:
+        ValueError: a task is named twice, or a score is not from 0 to 100.
+    """
+    if len(set(tasks)) < len(tasks):
+        raise ValueError(f"tasks are named twice: {', '.join(tasks)}")
+    known = {t: scores[t] for t in tasks if scores.get(t) is not None}
+    for task, score in known.items():
+        if not 0 <= score <= 100:
+            raise ValueError(f"task {task}: {score} is not from 0 to 100")
+    missing = tuple(task for task in tasks if task not in known)
+    return DecaScore(math.fsum(known.values()), missing)

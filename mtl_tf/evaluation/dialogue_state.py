@@ -1,0 +1,110 @@
+"""States of goal-oriented dialogues, from what each turn changes in them.
+
+An answer of WOZ is the change in state of one turn of the user:
+
+    slot: value, slot: value; request, request
+
+Goals stand before the semicolon and requests behind it; either may be
+missing, and the semicolon where there are no requests.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Change(NamedTuple):
+    """What a turn changes.
+
+    Attributes:
+        goals: values by slot that the user has set.
+        requests: what the user asks for, in this turn alone.
+    """
+
+    goals: dict[str, str]
+    requests: frozenset[str]
+
+
+def parse(text: str) -> Change:
+    """Reads an answer. Case, spacing and order do not count.
+
+    Of a slot that is set twice the last value holds. A piece without a slot
+    and a colon is no goal and changes nothing, and so do "" and "none".
+
+    Args:
+        text: any text; nothing raises.
+    """
+    text = " ".join(text.lower().split())
+    if text == "none":
+        text = ""
+    before, _, behind = text.partition(";")
+    goals = {}
+    for piece in before.split(","):
+        slot, colon, value = piece.partition(":")
+        if colon and slot.strip():
+            goals[slot.strip()] = value.strip()
+    requests = {piece.strip() for piece in behind.split(",")} - {""}
+    return Change(goals, frozenset(requests))
+
+
+def right_turns(
+    predictions: Sequence[str],
+    references: Sequence[str],
+    scoring: Sequence[Mapping[str, Any]],
+) -> np.ndarray:
+    """Of which turns the state is right.
+
+    The states are those that a dialogue's turns add up to, of predictions
+    and of references alike, so a wrong goal stays wrong until it is set
+    again. Turns may come in any order.
+
+    Args:
+        predictions: the predicted answers of n turns.
+        references: the right ones.
+        scoring: of each turn "dialogue", which it belongs to, and "turn", its
+            number in that.
+
+    Returns:
+        bool [n, 3]: whether all goals so far are right, whether the requests
+        of the turn are, and whether the goals that the turn sets are.
+
+    Raises:
+        ValueError: a turn has no dialogue or number, or those of another.
+    """
+    right = np.zeros((len(predictions), 3), bool)
+    for turns in _dialogues(scoring).values():
+        state: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        for _, place in sorted(turns.items()):
+            said, wanted = parse(predictions[place]), parse(references[place])
+            state[0].update(said.goals)
+            state[1].update(wanted.goals)
+            right[place] = (
+                state[0] == state[1],
+                said.requests == wanted.requests,
+                said.goals == wanted.goals,
+            )
+    return right
+
+
+def _dialogues(
+    scoring: Sequence[Mapping[str, Any]],
+) -> dict[Hashable, dict[int, int]]:
+    """Turn -> place in the input, of each dialogue."""
+    found: dict[Hashable, dict[int, int]] = defaultdict(dict)
+    for place, one in enumerate(scoring):
+        try:
+            dialogue, turn = one["dialogue"], int(one["turn"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"scoring of example {place} must have dialogue and turn, got "
+                f"{one!r}: {error!r}"
+            )
+        if turn in found[dialogue]:
+            raise ValueError(
+                f"examples {found[dialogue][turn]} and {place} are both turn "
+                f"{turn} of dialogue {dialogue!r}"
+            )
+        found[dialogue][turn] = place
+    return found

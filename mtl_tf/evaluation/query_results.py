@@ -1,0 +1,86 @@
+"""What queries of WikiSQL find in their tables: execution accuracy."""
+
+import contextlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from mtl_tf.evaluation import logical_forms
+from mtl_tf.evaluation.logical_forms import LogicalForm
+
+_Cell = str | float | None
+
+
+def execute(
+    form: LogicalForm, rows: Sequence[Sequence[Any]]
+) -> list[_Cell] | None:
+    """Asks a table, by SQLite as the official scorer does.
+
+    Cells are equal as `logical_forms.value_of` has it: a cell that is a text
+    of digits is a number too.
+
+    Args:
+        form: the query.
+        rows: the table's cells, of each row as many.
+
+    Returns:
+        What is found, in the order of the rows; None if SQLite refuses.
+    """
+    width = max([1 + form.sel, *map(len, rows)])
+    width = max([width, *(1 + column for column, _, _ in form.conds)])
+    names = [f"c{number}" for number in range(width)]
+    cells = [
+        [_cell(value) for value in row] + [None] * (width - len(row))
+        for row in rows
+    ]
+    # Columns have no type, so that numbers and texts stay what they are.
+    slots = ", ".join("?" * width)
+    aggregate = logical_forms.AGGREGATES[form.agg]
+    query = f"SELECT {aggregate}({names[form.sel]}) FROM t"
+    conds = list(form.conds)
+    tests = [f"{names[c]} {logical_forms.OPERATORS[o]} ?" for c, o, _ in conds]
+    if tests:
+        query += f" WHERE {' AND '.join(tests)}"
+    try:
+        with contextlib.closing(sqlite3.connect(":memory:")) as database:
+            database.execute(f"CREATE TABLE t ({', '.join(names)})")
+            database.executemany(f"INSERT INTO t VALUES ({slots})", cells)
+            values = [_bound(value) for _, _, value in conds]
+            return [found for (found,) in database.execute(query, values)]
+    # Texts that are not Unicode cannot be bound.
+    except (sqlite3.Error, UnicodeEncodeError):
+        return None
+
+
+def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
+    """Whether a text finds the same in the table as the right query.
+
+    A wrong query may do that by chance. One that is right as a logical form
+    always does.
+
+    Args:
+        text: any text; what is no query is wrong.
+        reference: the right query as a text.
+        scoring: see `logical_forms.gold`; also "rows", lists of cells.
+
+    Raises:
+        ValueError: something is missing.
+    """
+    if "rows" not in scoring:
+        raise ValueError("scoring of a query's results must have rows")
+    if logical_forms.same(text, reference, scoring):
+        return True
+    said = logical_forms.parse(text, scoring["header"])
+    if said is None:
+        return False
+    right = execute(logical_forms.gold(scoring), scoring["rows"])
+    return right is not None and execute(said, scoring["rows"]) == right
+
+
+def _cell(value: Any) -> _Cell:
+    return None if value is None else _bound(logical_forms.value_of(value))
+
+
+def _bound(value: str | Decimal) -> str | float:
+    return float(value) if isinstance(value, Decimal) else value

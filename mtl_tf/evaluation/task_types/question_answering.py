@@ -1,0 +1,121 @@
+"""Question answering: texts, by the metrics that the task has."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.evaluation import answer_metrics
+from mtl_tf.evaluation.answer_metrics import Example
+from mtl_tf.evaluation.scoring import (
+    Scorer,
+    Scoring,
+    TaskPredictions,
+    check_length,
+)
+
+_BLEU = "bleu"
+
+
+class AnswerScorer(Scorer):
+    """Scores answers.
+
+    Predictions are texts. A label is a mapping with "answers", the texts that
+    count as right, and "scoring", what the metric has to know beyond these:
+    a mapping or its JSON, which may be missing. A label that is a text is the
+    only right answer.
+
+    The task's settings may have "bleu_tokenizer" and "language", for BLEU.
+
+    Raises:
+        ConfigError: there is no such metric or tokenizer.
+        ValueError: labels and predictions do not fit together, or a label
+            has no such form.
+    """
+
+    def __init__(self, task: TaskPredictions):
+        predictions = list(task.predictions)
+        self._examples = [_example(label) for label in task.labels]
+        self.size = len(self._examples)
+        check_length(task.name, "predictions", predictions, self.size)
+        self._bleu = (
+            task.settings.get("bleu_tokenizer", ""),
+            task.settings.get("language", ""),
+        )
+        self._metrics = {name: self._metric(name) for name in task.metrics}
+        # Once, of all: the state of a dialogue hangs on its other turns, and
+        # a bootstrap asks for thousands of parts.
+        self._statistics = {
+            name: metric.statistics(predictions, self._examples)
+            for name, metric in self._metrics.items()
+        }
+
+    def _metric(self, name: str) -> answer_metrics.Metric:
+        if name == _BLEU:
+            return answer_metrics.bleu_metric(*self._bleu)
+        return answer_metrics.get(name)
+
+    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+        """See `Scorer.part`; also what `Metric.also` names."""
+        examples = len(np.arange(self.size)[chosen])
+        scores: dict[str, Any] = {"examples": examples}
+        for name, metric in self._metrics.items():
+            numbers = self._statistics[name][chosen]
+            scores[name] = metric.score(numbers) if examples else None
+            for place, also in enumerate(metric.also, 1):
+                column = numbers[:, place : place + 1]
+                mean = answer_metrics.mean(column) if examples else None
+                scores[also] = mean
+        return scores
+
+    def details(self) -> dict[str, Any]:
+        """sacrebleu's signature, if BLEU is among the metrics."""
+        if _BLEU not in self._metrics:
+            return {}
+        signature = answer_metrics.bleu_signature(self._examples, *self._bleu)
+        return {"signatures": {_BLEU: signature}}
+
+
+class AnswerScoring(Scoring):
+    """A text for each question, beside the texts that count as right."""
+
+    scorer = AnswerScorer
+    titles = {
+        "nf1": "nF1",
+        "em": "EM",
+        "nem": "normalised EM",
+        "bleu": "BLEU",
+        "rouge": "ROUGE",
+        "rouge_1": "ROUGE-1",
+        "rouge_2": "ROUGE-2",
+        "rouge_l": "ROUGE-L",
+        "cf1": "cF1",
+        "dsem": "dsEM",
+        "request_em": "requests EM",
+        "turn_em": "turn EM",
+        "lfem": "lfEM",
+        "execution": "execution",
+    }
+
+    def shown(self, task: TaskPredictions, value: Any) -> Any:
+        """Of a label, the list of right answers; a prediction is a text."""
+        del task
+        if isinstance(value, Mapping):
+            return list(_example(value).references)
+        return value
+
+
+def _example(label: Any) -> Example:
+    """What a label says."""
+    if isinstance(label, str):
+        return Example((label,))
+    if not isinstance(label, Mapping) or "answers" not in label:
+        raise ValueError(f"a label must be a text or have answers: {label!r}")
+    scoring = label.get("scoring", {})
+    if isinstance(scoring, str):
+        scoring = json.loads(scoring)
+    return Example(tuple(label["answers"]), scoring)
+
+
+TYPE = AnswerScoring()

@@ -1,0 +1,139 @@
+import dataclasses
+import importlib
+import json
+
+import numpy as np
+import pytest
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.evaluation import (
+    answer_metrics,
+    scored_examples,
+    significance,
+    task_types,
+)
+from mtl_tf.evaluation.scoring import TaskPredictions
+
+# By name: the type may not be in the list of types.
+NAME = "question_answering"
+TYPE = importlib.import_module(f"{task_types.__name__}.{NAME}").TYPE
+
+
+def task(metrics=("nf1", "em"), **changes):
+    labels = [
+        {"answers": ["Paris"], "scoring": {}},
+        {"answers": ["the Rhine", "Rhine river"], "scoring": "{}"},
+        {"answers": ["blue"]},
+        "red",
+    ]
+    return TaskPredictions(
+        name="qa",
+        labels=labels,
+        predictions=["paris", "a rhine", "", "red wine"],
+        class_names=(),
+        type=NAME,
+        metrics=metrics,
+        **changes,
+    )
+
+
+def test_parts_are_scored_by_the_tasks_metrics():
+    scorer = TYPE.scorer(task())
+    assert scorer.size == 4
+    whole = scorer.part(np.ones(4, bool))
+    assert whole == {
+        "examples": 4,
+        "nf1": pytest.approx(100 * (1 + 1 + 0 + 2 / 3) / 4),
+        "em": 25.0,
+    }
+    drawn = scorer.part(np.array([0, 0, 3]))
+    assert drawn["examples"] == 3
+    assert drawn["em"] == pytest.approx(200 / 3)
+    nothing = scorer.part(np.zeros(4, bool))
+    assert nothing == {"examples": 0, "nf1": None, "em": None}
+    assert scorer.details() == {}
+
+
+def test_rouge_comes_with_its_three_parts():
+    scores = TYPE.scorer(task(("rouge",))).part(np.arange(4))
+    three = [scores[f"rouge_{one}"] for one in "12l"]
+    assert scores["rouge"] == pytest.approx(np.mean(three))
+    assert TYPE.scorer(task(("rouge",))).part(np.zeros(4, bool)) == {
+        "examples": 0,
+        **dict.fromkeys(("rouge", "rouge_1", "rouge_2", "rouge_l")),
+    }
+
+
+def test_bleu_comes_with_its_signature_and_takes_a_tokenizer():
+    scorer = TYPE.scorer(task(("bleu",), settings={"bleu_tokenizer": "none"}))
+    signature = scorer.details()["signatures"]["bleu"]
+    assert "tok:none" in signature and "case:lc" in signature
+    assert "nrefs:var" in signature
+    assert (
+        "tok:13a"
+        in TYPE.scorer(task(("bleu",))).details()["signatures"]["bleu"]
+    )
+    with pytest.raises(ConfigError, match="bleu_tokenizer"):
+        TYPE.scorer(task(("bleu",), settings={"bleu_tokenizer": "no"}))
+
+
+def test_a_part_of_a_dialogue_keeps_the_states_of_the_whole():
+    labels = [
+        {"answers": [text], "scoring": {"dialogue": "d", "turn": turn}}
+        for turn, text in enumerate(["food: thai", "area: north"])
+    ]
+    turns = dataclasses.replace(
+        task(("dsem",)),
+        labels=labels,
+        predictions=["food: greek", "area: north"],
+    )
+    scorer = TYPE.scorer(turns)
+    assert scorer.part(np.array([1])) == {"examples": 1, "dsem": 0.0}
+
+
+def test_every_metric_has_a_title():
+    assert set(answer_metrics.METRICS) <= set(TYPE.titles)
+
+
+def test_predictions_are_written_beside_the_right_answers(tmp_path):
+    inputs = [{"question": f"q{n}", "context": "ü"} for n in range(4)]
+    path = TYPE.write(str(tmp_path), inputs, task())
+    with open(path, encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    assert lines[1] == {
+        "question": "q1",
+        "context": "ü",
+        "label": ["the Rhine", "Rhine river"],
+        "prediction": "a rhine",
+    }
+    assert lines[3]["label"] == "red"
+
+
+def test_scored_examples_are_read_as_they_were_written(tmp_path):
+    scored_examples.write(str(tmp_path), "test", [task()])
+    read = scored_examples.read(str(tmp_path), "test")["qa"]
+    rows = np.arange(4)
+    found = TYPE.scorer(read).part(rows)
+    assert found == TYPE.scorer(task()).part(rows)
+
+
+def test_runs_are_compared_by_paired_bootstrap(monkeypatch):
+    declared = type("Declared", (), {"metrics": {}})
+    monkeypatch.setattr(significance.task_types, "of", lambda name: TYPE)
+    monkeypatch.setattr(significance.types_of_tasks, "of", lambda _: declared)
+    better = dataclasses.replace(
+        task(), predictions=["paris", "rhine", "blue", "red"]
+    )
+    found, _ = significance.compare([{"qa": task()}], [{"qa": better}], 50)
+    assert found["qa"].metric == "nf1"
+    assert found["qa"].scores[1] == 100
+    assert found["qa"].gain == pytest.approx(100 - 100 * (8 / 3) / 4)
+
+
+def test_wrong_tasks_are_refused():
+    with pytest.raises(ValueError, match="predictions must have one value"):
+        TYPE.scorer(dataclasses.replace(task(), predictions=["x"]))
+    with pytest.raises(ValueError, match="must be a text or have answers"):
+        TYPE.scorer(dataclasses.replace(task(), labels=[1, 2, 3, 4]))
+    with pytest.raises(ConfigError, match="rouge"):
+        TYPE.scorer(task(("rouges",)))

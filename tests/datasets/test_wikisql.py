@@ -58,16 +58,14 @@ def test_questions_queries_and_logical_forms(tmp_path):
         "id": "dev.jsonl:1",
         "scoring": {
             "header": HEADER,
-            "sql": {
-                "sel": 2,
-                "agg": 0,
-                "conds": [[0, 0, "Bea  II"], [1, 1, 2.5]],
-            },
+            "sel": 2,
+            "agg": 0,
+            "conds": [[0, 0, "Bea  II"], [1, 1, 2.5]],
         },
     }
     assert second["context"].endswith("-- How many with\x85less than 3?")
     assert second["answer"] == "SELECT COUNT Goat FROM table WHERE Milk (l) < 3"
-    assert second["scoring"]["sql"]["conds"] == [[1, 2, 3]]
+    assert second["scoring"]["conds"] == [[1, 2, 3]]
     assert third["answer"] == "SELECT MAX Milk (l) FROM table"
     for expected in (
         "dev.tables.jsonl: 1 table with a column without a name, kept",
@@ -161,5 +159,5 @@ def test_real_files(tmp_path):
     assert "left out" not in warnings
     for row in examples(builder, "validation"):
         assert row["answer"].startswith("SELECT ")
-        assert set(row["scoring"]) == {"header", "sql"}
-        assert json.dumps(row["scoring"]["sql"]["conds"]) is not None
+        assert set(row["scoring"]) == {"header", "sel", "agg", "conds"}
+        assert json.dumps(row["scoring"]["conds"]) is not None

@@ -69,9 +69,11 @@ def test_groups_are_those_of_the_datasets_room():
         datasets = [f"{name}/{config}" for config in building.OWN[name]]
         assert list(GROUPS[name].datasets.values()) == datasets
     of_groups = {d for g in GROUPS.values() for d in g.datasets.values()}
+    # Corpora of questions have no task type that reads them yet.
     assert of_groups == {
         f"{name}/{config}".removesuffix("/")
         for name, configs in building.OWN.items()
+        if name not in building.QUESTIONS
         for config in configs or ("",)
     }
 

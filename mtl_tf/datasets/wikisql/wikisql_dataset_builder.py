@@ -70,7 +70,7 @@ class Builder(QuestionAnswerBuilder):
                     _context(header, text),
                     (sql(header, form),),
                     f"{file.name}:{number}",
-                    {"header": header, "sql": form},
+                    {"header": header, **form},
                 )
             )
         odd.report()

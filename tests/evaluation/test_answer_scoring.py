@@ -1,5 +1,4 @@
 import dataclasses
-import importlib
 import json
 
 import numpy as np
@@ -10,13 +9,12 @@ from mtl_tf.evaluation import (
     answer_metrics,
     scored_examples,
     significance,
-    task_types,
 )
+from mtl_tf.evaluation.answer_scoring import AnswerScoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 
-# By name: the type may not be in the list of types.
-NAME = "question_answering"
-TYPE = importlib.import_module(f"{task_types.__name__}.{NAME}").TYPE
+NAME = "answers"
+TYPE = AnswerScoring()
 
 
 def task(metrics=("nf1", "em"), **changes):

@@ -116,6 +116,3 @@ def _example(label: Any) -> Example:
     if isinstance(scoring, str):
         scoring = json.loads(scoring)
     return Example(tuple(label["answers"]), scoring)
-
-
-TYPE = AnswerScoring()

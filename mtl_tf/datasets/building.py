@@ -62,6 +62,8 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "wikisql": (),
     "mwsc": (),
 }
+#: Those of them that are questions, contexts and answers.
+QUESTIONS = ("squad", "qa_srl", "qa_zre", "wikisql", "mwsc")
 # What a corpus's name alone stands for, if not all of its configurations:
 # phrases cannot be had from every release of SST.
 _USUAL: Mapping[str, tuple[str, ...]] = {"sst": ("sst1", "sst2")}

@@ -55,6 +55,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "ud_pos": UD_POS,
     "multi30k": MULTI30K,
     "europarl": EUROPARL,
+    "woz": (),
 }
 # What a corpus's name alone stands for, if not all of its configurations:
 # phrases cannot be had from every release of SST.

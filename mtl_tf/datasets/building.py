@@ -56,6 +56,9 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "multi30k": MULTI30K,
     "europarl": EUROPARL,
     "woz": (),
+    "decanlp_multi_nli": (),
+    "decanlp_snli": (),
+    "decanlp_cnn_dailymail": (),
 }
 # What a corpus's name alone stands for, if not all of its configurations:
 # phrases cannot be had from every release of SST.

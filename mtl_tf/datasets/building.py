@@ -29,8 +29,10 @@ from mtl_tf.core.errors import ConfigError, DataError, InUse, MissingData
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.datasets.conll2000 import CONFIGS as CONLL2000
 from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
+from mtl_tf.datasets.decanlp_multi30k import CONFIGS as DECANLP_MULTI30K
 from mtl_tf.datasets.europarl import CONFIGS as EUROPARL
 from mtl_tf.datasets.fdu_mtl import TASKS
+from mtl_tf.datasets.iwslt2016 import CONFIGS as IWSLT2016
 from mtl_tf.datasets.multi30k import CONFIGS as MULTI30K
 from mtl_tf.datasets.quiet import quiet
 from mtl_tf.datasets.sample_reviews import DOMAINS
@@ -59,6 +61,8 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "decanlp_multi_nli": (),
     "decanlp_snli": (),
     "decanlp_cnn_dailymail": (),
+    "iwslt2016": IWSLT2016,
+    "decanlp_multi30k": DECANLP_MULTI30K,
 }
 # What a corpus's name alone stands for, if not all of its configurations:
 # phrases cannot be had from every release of SST.

@@ -33,6 +33,7 @@ from mtl_tf.datasets.decanlp_multi30k import CONFIGS as DECANLP_MULTI30K
 from mtl_tf.datasets.europarl import CONFIGS as EUROPARL
 from mtl_tf.datasets.fdu_mtl import TASKS
 from mtl_tf.datasets.iwslt2016 import CONFIGS as IWSLT2016
+from mtl_tf.datasets.kotzias_reviews import CONFIGS as KOTZIAS
 from mtl_tf.datasets.multi30k import CONFIGS as MULTI30K
 from mtl_tf.datasets.quiet import quiet
 from mtl_tf.datasets.sample_reviews import DOMAINS
@@ -63,6 +64,9 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "decanlp_cnn_dailymail": (),
     "iwslt2016": IWSLT2016,
     "decanlp_multi30k": DECANLP_MULTI30K,
+    "decanlp_sst": (),
+    "kotzias_reviews": KOTZIAS,
+    "decanlp_conll2003": (),
 }
 # What a corpus's name alone stands for, if not all of its configurations:
 # phrases cannot be had from every release of SST.

@@ -96,8 +96,9 @@ def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
     if not found:
         raise MissingData(
             f"iwslt2016/{config}: {directory} has neither "
-            f"{prefixes['train']}.* nor IWSLT16.TED.*.{config}.*.xml: the folder given by "
-            "--manual_dir (or MTL_TF_MANUAL_DIR) must hold the official files"
+            f"{prefixes['train']}.* nor IWSLT16.TED.*.{config}.*.xml: the "
+            "folder given by --manual_dir (or MTL_TF_MANUAL_DIR) must hold the "
+            "official files"
         )
     order = ["train", "validation", "test"]
     first = [split for split in order if split in found]

@@ -132,9 +132,10 @@ def _cast(file: LineFile, expected: int) -> list[QuestionAnswer]:
 
 
 def _layout(file: LineFile) -> Callable[[LineFile], Iterator[Pair]]:
-    if file.name.endswith(".jsonl"):
+    name = file.name.removesuffix(".gz")
+    if name.endswith(".jsonl"):
         return _json_lines
-    return _one_json if file.name.endswith(".json") else _columns
+    return _one_json if name.endswith(".json") else _columns
 
 
 def _json_lines(file: LineFile) -> Iterator[Pair]:

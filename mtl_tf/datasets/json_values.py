@@ -60,6 +60,10 @@ class JsonValue:
         """
         if not isinstance(self.value, str):
             raise self.error("a string")
+        try:
+            self.value.encode()
+        except UnicodeEncodeError:
+            raise self.error("text: half of a surrogate pair is no character")
         return self.value
 
     def number(self) -> int:
@@ -74,7 +78,7 @@ class JsonValue:
 
     def error(self, wanted: str) -> DataError:
         """What to raise when the value is not as wanted."""
-        found = short(json.dumps(self.value, ensure_ascii=False))
+        found = short(json.dumps(self.value))
         return DataError(f"{self.where}: found {found}; it must be {wanted}")
 
 
@@ -113,6 +117,8 @@ def parse_line(path: str, text: str, line: int = 0) -> JsonValue:
     except json.JSONDecodeError as error:
         place = f"{path}:{line or error.lineno}"
         raise DataError(f"{place}: no JSON: {error.msg}, column {error.colno}")
+    except ValueError as error:  # a number of thousands of digits
+        raise DataError(f"{path}:{line or 1}: no JSON: {error}")
     except RecursionError:
         raise DataError(f"{path}:{line or 1}: no JSON: nested too deeply")
     return JsonValue(value, f"{path}:{line}: $" if line else f"{path}: $")

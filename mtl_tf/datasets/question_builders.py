@@ -8,6 +8,7 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import MissingData
 from mtl_tf.datasets import question_answers, sentiment
+from mtl_tf.datasets.parallel import packed_or_not
 from mtl_tf.datasets.question_answers import QuestionAnswer
 from mtl_tf.datasets.sources import Fingerprint, corpus_directory
 
@@ -78,15 +79,19 @@ def find_directory(manual_dir: str, names: Sequence[str]) -> str:
     Raises:
         DataError: `manual_dir` is not a folder that can be read.
     """
-    root = os.path.abspath(os.path.expanduser(manual_dir))
-    there = (name for name in names if os.path.isdir(os.path.join(root, name)))
-    return corpus_directory(manual_dir, next(there, names[0]))
+    found = manual_dir
+    # Twice: an archive's own folder may stand in one that is named for it.
+    for _ in range(2):
+        root = os.path.abspath(os.path.expanduser(found))
+        inner = (n for n in names if os.path.isdir(os.path.join(root, n)))
+        found = corpus_directory(root, next(inner, names[0]))
+    return found
 
 
 def present_files(
     corpus: str, directory: str, names: Mapping[str, Iterable[str]]
 ) -> dict[str, list[str]]:
-    """Paths of the files of each split that are there.
+    """Paths of the files of each split that are there, packed (.gz) or not.
 
     Args:
         corpus: its name, for messages.
@@ -101,9 +106,11 @@ def present_files(
     """
     found = {
         split: [
-            os.path.join(directory, name)
+            path
             for name in some
-            if os.path.isfile(os.path.join(directory, name))
+            if os.path.isfile(
+                path := packed_or_not(os.path.join(directory, name))
+            )
         ]
         for split, some in names.items()
     }

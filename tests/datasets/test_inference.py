@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 
@@ -95,6 +96,16 @@ def test_of_several_layouts_the_largest_is_taken(tmp_path):
         "multinli_1.0_train.txt: taken for train, and not train.tsv"
         in warnings(builder)
     )
+
+
+def test_packed_files_in_the_archives_folder(tmp_path):
+    manual = tmp_path / "m"
+    name = "mnli/multinli_1.0/multinli_1.0_train.jsonl.gz"
+    write(manual, name, gzip.compress(json_lines().encode()))
+    builder = building.prepare(
+        "decanlp_multi_nli", str(tmp_path / "d"), str(manual)
+    )
+    assert rows(builder, "train") == CAST
 
 
 def test_snli_has_its_own_names_and_counts(tmp_path):

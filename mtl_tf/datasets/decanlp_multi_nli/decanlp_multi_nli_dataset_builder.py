@@ -13,7 +13,7 @@ class Builder(InferenceBuilder):
     """Builds MultiNLI: train, validation_matched, validation_mismatched."""
 
     CORPUS = "decanlp_multi_nli"
-    FOLDERS = (CORPUS, "multi_nli", "multinli_1.0", "multinli", "mnli", "MNLI")
+    FOLDERS = (CORPUS, "multi_nli", "mnli", "MNLI", "multinli", "multinli_1.0")
     FILES = {
         "train": _names("train", "train"),
         "validation_matched": _names("dev_matched", "dev_matched"),

@@ -93,6 +93,8 @@ def _segments(path: str, content: bytes) -> dict[tuple[str, str], str]:
     except ElementTree.ParseError as error:
         line, place = error.position
         raise DataError(f"{path}:{line}: no XML, column {place}: {error}")
+    except (LookupError, ValueError) as error:  # an encoding unknown to it
+        raise DataError(f"{path}:1: no XML that can be read: {error}")
     found: dict[tuple[str, str], str] = {}
     for talk, document in enumerate(root.iter("doc")):
         name = document.get("docid") or str(talk)

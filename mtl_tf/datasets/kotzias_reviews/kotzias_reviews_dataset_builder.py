@@ -24,6 +24,7 @@ _SENTENCES = 1000
 # The archive's folder has spaces in its name.
 _NAMES = (
     "kotzias_reviews",
+    "kotzias",
     "sentiment labelled sentences",
     "sentiment_labelled_sentences",
 )

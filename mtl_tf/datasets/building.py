@@ -69,8 +69,12 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "decanlp_conll2003": (),
 }
 # What a corpus's name alone stands for, if not all of its configurations:
-# phrases cannot be had from every release of SST.
-_USUAL: Mapping[str, tuple[str, ...]] = {"sst": ("sst1", "sst2")}
+# phrases cannot be had from every release of SST, and every pair of IWSLT is a
+# release of its own.
+_USUAL: Mapping[str, tuple[str, ...]] = {
+    "sst": ("sst1", "sst2"),
+    "iwslt2016": ("en-de",),
+}
 
 _SET_ASIDE = "outdated."
 

@@ -1,6 +1,7 @@
 """IWSLT 2016 from its official files, as question answering."""
 
 import os
+import pathlib
 import re
 
 import tensorflow_datasets as tfds
@@ -78,7 +79,7 @@ def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
         rf"(IWSLT16\.(?:TED|TEDX)\.(\w+))\.{config}\.[a-z]+\.xml(?:\.gz)?"
     )
     prefixes = {"train": f"train.tags.{config}"}
-    for name in sorted(os.listdir(directory)):
+    for name in sorted(path.name for path in pathlib.Path(directory).iterdir()):
         if match := pattern.fullmatch(name):
             split = _SPLITS.get(match[2], match[2])
             if ".TEDX." in name:

@@ -74,7 +74,7 @@ def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
     """Paths of source and target of each split that has either of them."""
     root = find_directory(manual_dir, _NAMES)
     inner = os.path.join(root, config)
-    directory = inner if os.path.isdir(inner) else root
+    directory = inner if pathlib.Path(inner).is_dir() else root
     pattern = re.compile(
         rf"(IWSLT16\.(?:TED|TEDX)\.(\w+))\.{config}\.[a-z]+\.xml(?:\.gz)?"
     )
@@ -92,7 +92,7 @@ def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
             packed_or_not(os.path.join(directory, f"{prefix}.{language}{end}"))
             for language in config.split("-")
         ]
-        if any(map(os.path.isfile, paths)):
+        if any(pathlib.Path(path).is_file() for path in paths):
             found[split] = tuple(paths)
     if not found:
         raise MissingData(

@@ -109,6 +109,8 @@ def test_only_a_part_of_iwslt_and_another_pair(tmp_path):
     [row] = rows(builder, "train")
     assert row[1] == "What is the translation from English to Czech?"
     assert not warnings(builder)
+    # A set without a translation.
+    write(manual, "IWSLT16.TED.tst2015.en-de.en.xml", xml("srcset", "", ["a"]))
     with pytest.raises(MissingData, match="neither train.tags.en-de"):
         build(tmp_path, manual)
 

@@ -71,7 +71,7 @@ class Builder(QuestionAnswerBuilder):
 
 
 def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
-    """Paths of source and target of each split that has either of them."""
+    """Paths of source and target of each split that is there."""
     root = find_directory(manual_dir, _NAMES)
     inner = os.path.join(root, config)
     directory = inner if pathlib.Path(inner).is_dir() else root
@@ -92,7 +92,9 @@ def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
             packed_or_not(os.path.join(directory, f"{prefix}.{language}{end}"))
             for language in config.split("-")
         ]
-        if any(pathlib.Path(path).is_file() for path in paths):
+        there = [pathlib.Path(path).is_file() for path in paths]
+        # Some sets are published without a translation: they cannot be built.
+        if all(there) or any(there) and split in _COUNTS:
             found[split] = tuple(paths)
     if not found:
         raise MissingData(

@@ -82,7 +82,7 @@ def test_turns_as_questions(tmp_path):
         "requests": ["phone", "postcode"],
     }
     assert scoring[4]["state"] == {"food": "greek", "area": "west"}
-    assert "1 dialogues with 5 turns; the released file has 600 with 2,536" in (
+    assert "1 dialogue with 5 turns; the released file has 600 with 2,536" in (
         warnings(builder)
     )
 
@@ -182,7 +182,7 @@ def test_wrong_files_are_named_with_the_place(tmp_path, content, message):
 def test_the_released_files(tmp_path):
     builder = building.prepare("woz", str(tmp_path), REAL)
     assert sizes(builder) == {"train": 2536, "validation": 830, "test": 1646}
-    assert "dialogues with" not in warnings(builder)
+    assert "the released file has" not in warnings(builder)
     assert "not any more" not in warnings(builder)
     states = [row["scoring"]["state"] for row in full(builder, "test")]
     slots = {slot for state in states for slot in state}

@@ -35,6 +35,7 @@ class Turns:
 
     Attributes:
         rows: an example a turn, in the order of the file.
+        dialogues: how many there are.
         warnings: what was odd, counted.
 
     Raises:

@@ -3,6 +3,7 @@
 import os
 
 from mtl_tf.datasets.json_values import parse_json
+from mtl_tf.datasets.lines import count
 from mtl_tf.datasets.question_builders import (
     QuestionAnswerBuilder,
     Reading,
@@ -56,7 +57,8 @@ class Builder(QuestionAnswerBuilder):
             found = turns.dialogues, len(turns.rows)
             if found != _COUNTS[split]:
                 warnings.append(
-                    f"{name}: {found[0]:,} dialogues with {found[1]:,} turns; "
+                    f"{name}: {count(found[0], 'dialogue')} with "
+                    f"{count(found[1], 'turn')}; "
                     "the released file has {:,} with {:,}".format(
                         *_COUNTS[split]
                     )

@@ -29,8 +29,11 @@ from mtl_tf.core.errors import ConfigError, DataError, InUse, MissingData
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.datasets.conll2000 import CONFIGS as CONLL2000
 from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
+from mtl_tf.datasets.decanlp_multi30k import CONFIGS as DECANLP_MULTI30K
 from mtl_tf.datasets.europarl import CONFIGS as EUROPARL
 from mtl_tf.datasets.fdu_mtl import TASKS
+from mtl_tf.datasets.iwslt2016 import CONFIGS as IWSLT2016
+from mtl_tf.datasets.kotzias_reviews import CONFIGS as KOTZIAS
 from mtl_tf.datasets.multi30k import CONFIGS as MULTI30K
 from mtl_tf.datasets.qa_srl import CONFIGS as QA_SRL
 from mtl_tf.datasets.quiet import quiet
@@ -41,6 +44,24 @@ from mtl_tf.datasets.ud_pos import CONFIGS as UD_POS
 
 if TYPE_CHECKING:
     import tensorflow_datasets as tfds
+
+# Of our own corpora those that are questions, contexts and answers.
+_QUESTIONS: Mapping[str, tuple[str, ...]] = {
+    "squad": (),
+    "qa_srl": QA_SRL,
+    "qa_zre": (),
+    "wikisql": (),
+    "mwsc": (),
+    "woz": (),
+    "decanlp_multi_nli": (),
+    "decanlp_snli": (),
+    "decanlp_cnn_dailymail": (),
+    "iwslt2016": IWSLT2016,
+    "decanlp_multi30k": DECANLP_MULTI30K,
+    "decanlp_sst": (),
+    "kotzias_reviews": KOTZIAS,
+    "decanlp_conll2003": (),
+}
 
 # Our own corpora and their configurations; () where there is but one. A corpus
 # `x` lives in the module x/x_dataset_builder.py, as `tfds build` wants it.
@@ -56,17 +77,17 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "ud_pos": UD_POS,
     "multi30k": MULTI30K,
     "europarl": EUROPARL,
-    "squad": (),
-    "qa_srl": QA_SRL,
-    "qa_zre": (),
-    "wikisql": (),
-    "mwsc": (),
+    **_QUESTIONS,
 }
 #: Those of them that are questions, contexts and answers.
-QUESTIONS = ("squad", "qa_srl", "qa_zre", "wikisql", "mwsc")
+QUESTIONS = tuple(_QUESTIONS)
 # What a corpus's name alone stands for, if not all of its configurations:
-# phrases cannot be had from every release of SST.
-_USUAL: Mapping[str, tuple[str, ...]] = {"sst": ("sst1", "sst2")}
+# phrases cannot be had from every release of SST, and every pair of IWSLT is a
+# release of its own.
+_USUAL: Mapping[str, tuple[str, ...]] = {
+    "sst": ("sst1", "sst2"),
+    "iwslt2016": ("en-de",),
+}
 
 _SET_ASIDE = "outdated."
 

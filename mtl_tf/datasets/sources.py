@@ -164,6 +164,8 @@ def _identify_folder(path: str) -> dict[str, int | str]:
     digest, size = hashlib.blake2b(digest_size=16), 0
     try:
         for name in sorted(os.listdir(path)):
+            if os.path.isdir(os.path.join(path, name)):
+                continue
             with open(os.path.join(path, name), "rb") as file:
                 content = file.read()
             size += len(content)

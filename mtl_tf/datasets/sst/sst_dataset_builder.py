@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import tensorflow_datasets as tfds
 
@@ -9,7 +11,7 @@ from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.csv_records import csv_records
 from mtl_tf.datasets.lines import LabelledText, LineFile, short
-from mtl_tf.datasets.sources import corpus_directory, identify
+from mtl_tf.datasets.sources import Fingerprint, corpus_directory, identify
 from mtl_tf.datasets.sst import CONFIGS
 from mtl_tf.datasets.sst.trees import read_trees
 
@@ -80,22 +82,8 @@ class Builder(tfds.core.GeneratorBasedBuilder):
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         config = self.builder_config.name
         paths = self.source_files(config, os.fspath(dl_manager.manual_dir))
-        files = [LineFile(path) for path in paths.values()]
-        trees = dict(zip(_SENTENCES, map(_read, files, _SENTENCES.values())))
-        splits = {name: _sentences(part) for name, part in trees.items()}
-        if _has_phrases(config):
-            splits["train"] = _distinct_phrases(trees["train"])
-        if self._is_binary():
-            splits = {name: _binary(rows) for name, rows in splits.items()}
-        for file, rows in zip(files, splits.values()):
-            if not rows:
-                raise DataError(f"{file.path}: all its texts are neutral")
-            file.report_one_class(rows, self.info.features["label"].names)
-        sentiment.record(
-            self,
-            {name: identify(f.content) for name, f in zip(paths, files)},
-            [warning for file in files for warning in file.warnings],
-        )
+        splits, sources, warnings = read_release(config, paths)
+        sentiment.record(self, sources, warnings)
         return {
             name: self._generate_examples(rows) for name, rows in splits.items()
         }
@@ -104,7 +92,46 @@ class Builder(tfds.core.GeneratorBasedBuilder):
         return sentiment.examples(rows)
 
     def _is_binary(self) -> bool:
-        return self.builder_config.name.startswith("sst2")
+        return _is_binary(self.builder_config.name)
+
+
+class Release(NamedTuple):
+    """What was read: rows by split, fingerprint of the files, warnings."""
+
+    splits: dict[str, list[LabelledText]]
+    sources: Fingerprint
+    warnings: list[str]
+
+
+def read_release(config: str, paths: Mapping[str, str]) -> Release:
+    """The texts and labels of one of the forms of SST.
+
+    Args:
+        config: the form.
+        paths: of `Builder.source_files`.
+
+    Raises:
+        DataError: a file is not as it is released.
+    """
+    files = [LineFile(path) for path in paths.values()]
+    trees = dict(zip(_SENTENCES, map(_read, files, _SENTENCES.values())))
+    splits = {name: _sentences(part) for name, part in trees.items()}
+    if _has_phrases(config):
+        splits["train"] = _distinct_phrases(trees["train"])
+    if _is_binary(config):
+        splits = {name: _binary(rows) for name, rows in splits.items()}
+    labels = sentiment.LABELS if _is_binary(config) else FIVE
+    for file, rows in zip(files, splits.values()):
+        if not rows:
+            raise DataError(f"{file.path}: all its texts are neutral")
+        file.report_one_class(rows, labels)
+    sources = {name: identify(f.content) for name, f in zip(paths, files)}
+    warnings = [warning for file in files for warning in file.warnings]
+    return Release(splits, sources, warnings)
+
+
+def _is_binary(config: str) -> bool:
+    return config.startswith("sst2")
 
 
 def _has_phrases(config: str) -> bool:

@@ -1,0 +1,1 @@
+"""CNN/DailyMail as question answering, as in decaNLP."""

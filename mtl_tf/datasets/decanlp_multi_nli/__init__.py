@@ -1,0 +1,1 @@
+"""MultiNLI as question answering, as in decaNLP."""

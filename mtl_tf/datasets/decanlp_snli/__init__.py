@@ -1,0 +1,1 @@
+"""SNLI as question answering, as in decaNLP."""

@@ -1,0 +1,1 @@
+"""SST as question answering, as in decaNLP."""

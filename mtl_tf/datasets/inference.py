@@ -1,0 +1,200 @@
+"""What the builders of natural language inference have in common.
+
+The question is the one of McCann et al. (2018), Fig. 1 and code: the hypothesis
+and the three answers; the context is the premise.
+"""
+
+import collections
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.json_values import JsonValue, parse_json, parse_line
+from mtl_tf.datasets.lines import LineFile, count, short
+from mtl_tf.datasets.question_answers import QuestionAnswer
+from mtl_tf.datasets.question_builders import (
+    QuestionAnswerBuilder,
+    Reading,
+    find_directory,
+    present_files,
+)
+from mtl_tf.datasets.sources import identify
+
+LABELS = ("entailment", "neutral", "contradiction")
+# The annotators did not agree.
+NO_LABEL = "-"
+_COLUMNS = ("pairID", "sentence1", "sentence2", "gold_label")
+
+
+class Pair(NamedTuple):
+    """Two sentences: name, premise, hypothesis, label, and their place."""
+
+    id: str
+    premise: str
+    hypothesis: str
+    label: str
+    where: str
+
+
+class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
+    """Builds pairs of sentences in any of the layouts of their releases.
+
+    Attributes:
+        CORPUS: name of the corpus.
+        FOLDERS: names that its folder may have.
+        FILES: names that the file of each split may have. Of several that are
+            there the largest is taken.
+        COUNTS: pairs with a label in the released files.
+    """
+
+    CORPUS: str
+    FOLDERS: Sequence[str]
+    FILES: Mapping[str, Sequence[str]]
+    COUNTS: Mapping[str, int]
+
+    @classmethod
+    def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
+        """Path of the file of each split that has one, by file name.
+
+        Raises:
+            DataError: there is no such folder (`MissingData`: no file in it).
+        """
+        paths = (path for path, _ in cls._find(manual_dir).values())
+        return {os.path.basename(path): path for path in paths}
+
+    def read(self, config: str, manual_dir: str) -> Reading:
+        """The labelled pairs of each split.
+
+        Raises:
+            DataError: a file is not as it is released.
+        """
+        splits, sources, warnings = {}, {}, []
+        for split, (path, others) in self._find(manual_dir).items():
+            file = LineFile(path)
+            if others:
+                file.warn(f"taken for {split}, and not {', '.join(others)}")
+            splits[split] = _cast(file, self.COUNTS[split])
+            sources[file.name] = identify(file.content)
+            warnings += file.warnings
+        return Reading(splits, sources, warnings)
+
+    @classmethod
+    def _find(cls, manual_dir: str) -> dict[str, tuple[str, list[str]]]:
+        """The file of each split, and names of those that are not taken."""
+        directory = find_directory(manual_dir, cls.FOLDERS)
+        found = present_files(cls.CORPUS, directory, cls.FILES)
+        chosen = {}
+        for split, paths in found.items():
+            # `max` takes the first of equal ones.
+            best = max(paths, key=os.path.getsize)
+            others = [os.path.basename(p) for p in paths if p != best]
+            chosen[split] = best, others
+        return chosen
+
+
+def _cast(file: LineFile, expected: int) -> list[QuestionAnswer]:
+    rows: list[QuestionAnswer] = []
+    odd: dict[str, list[str]] = collections.defaultdict(list)
+    for pair in _layout(file)(file):
+        if pair.label == NO_LABEL:
+            odd["without a gold label (-) skipped"].append(pair.where)
+            continue
+        if pair.label not in LABELS:
+            raise DataError(
+                f"{pair.where}: gold_label is {short(pair.label)}; it must be "
+                f"{', '.join(LABELS)}, or - where annotators disagree"
+            )
+        premise, hypothesis = pair.premise.strip(), pair.hypothesis.strip()
+        if not premise or not hypothesis:
+            odd["with an empty sentence, kept"].append(pair.where)
+        rows.append(
+            QuestionAnswer(
+                f'Hypothesis: "{hypothesis}" -- entailment, neutral, or '
+                "contradiction?",
+                f'Premise: "{premise}"',
+                (pair.label,),
+                pair.id,
+            )
+        )
+    if not rows:
+        raise DataError(f"{file.path}: there are no pairs with a gold label")
+    for what, places in odd.items():
+        first = places[0].removeprefix(file.path).strip(": ")
+        first = f"line {first}" if first.isdecimal() else first
+        file.warn(f"{count(len(places), 'pair')} {what} (first: {first})")
+    if len(rows) != expected:
+        file.warn(
+            f"{count(len(rows), 'pair')} with a label; the released file has "
+            f"{expected:,}"
+        )
+    return rows
+
+
+def _layout(file: LineFile) -> Callable[[LineFile], Iterator[Pair]]:
+    name = file.name.removesuffix(".gz")
+    if name.endswith(".jsonl"):
+        return _json_lines
+    return _one_json if name.endswith(".json") else _columns
+
+
+def _json_lines(file: LineFile) -> Iterator[Pair]:
+    for number, line in enumerate(file.lines, 1):
+        if not line.strip():
+            continue
+        value = parse_line(file.path, line, number)
+        texts = [value.member(name).text() for name in _COLUMNS]
+        yield _pair(texts, f"{file.path}:{number}")
+
+
+def _columns(file: LineFile) -> Iterator[Pair]:
+    """The columns of the txt files of the authors and the tsv files of GLUE.
+
+    Quotes stand for themselves there.
+    """
+    header = file.lines[0].split("\t")
+    missing = [name for name in _COLUMNS if name not in header]
+    if missing:
+        raise DataError(
+            f"{file.path}:1: no column {', '.join(missing)} in the header "
+            f"{short(file.lines[0], 80)}; a file without gold_label is a test "
+            "set whose answers are kept back, and cannot be built"
+        )
+    places = [header.index(name) for name in _COLUMNS]
+    for number, line in enumerate(file.lines[1:], 2):
+        if not line.strip():
+            continue
+        cells = line.split("\t")
+        if not max(places) < len(cells) <= len(header):
+            raise DataError(
+                f"{file.path}:{number}: {count(len(cells), 'field')}; the "
+                f"header has {len(header)}: {short(line)}"
+            )
+        yield _pair([cells[i] for i in places], f"{file.path}:{number}")
+
+
+def _one_json(file: LineFile) -> Iterator[Pair]:
+    """Pairs as reading comprehension: the support is the premise."""
+    root = parse_json(file.path, file.content)
+    for instance in root.member("instances").items():
+        [support] = _exactly_one(instance.member("support"))
+        for question in instance.member("questions").items():
+            [answer] = _exactly_one(question.member("answers"))
+            texts = [
+                instance.member("id").text(),
+                support.member("text").text(),
+                question.member("question").text(),
+                answer.member("text").text(),
+            ]
+            yield _pair(texts, question.where)
+
+
+def _exactly_one(values: JsonValue) -> list[JsonValue]:
+    found = values.items()
+    if len(found) != 1:
+        raise values.error("a list of one")
+    return found
+
+
+def _pair(texts: Sequence[str], where: str) -> Pair:
+    return Pair(*texts[:3], texts[3].strip(), where)

@@ -1,0 +1,8 @@
+"""IWSLT 2016: talks (TED) in English and another language."""
+
+_OTHERS = ("de", "cs", "fr", "ar")
+# Source and target. Each is a release of its own.
+CONFIGS = (
+    *(f"en-{language}" for language in _OTHERS),
+    *(f"{language}-en" for language in _OTHERS),
+)

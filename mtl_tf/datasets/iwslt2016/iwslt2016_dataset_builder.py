@@ -1,0 +1,108 @@
+"""IWSLT 2016 from its official files, as question answering."""
+
+import os
+import pathlib
+import re
+
+import tensorflow_datasets as tfds
+
+from mtl_tf.core.errors import MissingData
+from mtl_tf.datasets.iwslt2016 import CONFIGS, talks
+from mtl_tf.datasets.parallel import packed_or_not
+from mtl_tf.datasets.question_builders import (
+    QuestionAnswerBuilder,
+    Reading,
+    find_directory,
+)
+from mtl_tf.datasets.sources import identify
+from mtl_tf.datasets.translation_questions import cast
+
+_NAMES = ("iwslt2016", "iwslt", "IWSLT16", "2016-01")
+# The sets that McCann et al. (2018) validate and test on.
+_SPLITS = {"tst2013": "validation", "tst2014": "test"}
+# Pairs of the release from English to German.
+_COUNTS = {"train": 196_884, "validation": 993, "test": 1305}
+
+
+class Builder(QuestionAnswerBuilder):
+    """Builds IWSLT 2016: train, validation, test and every other set."""
+
+    BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    Put the folder en-de/ of the official archive, which holds
+    train.tags.en-de.en, train.tags.en-de.de and IWSLT16.TED.*.xml, into
+    manual_dir/iwslt2016/ or into manual_dir itself. See the README beside this
+    builder.
+    """
+
+    @classmethod
+    def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
+        """Paths of the files of all splits, by file name.
+
+        Raises:
+            DataError: there is no such folder (`MissingData`: no pair of files
+                in it).
+        """
+        pairs = _find(config, manual_dir).values()
+        return {os.path.basename(p): p for paths in pairs for p in paths}
+
+    def read(self, config: str, manual_dir: str) -> Reading:
+        """The pairs of each split.
+
+        Raises:
+            DataError: a file is not as it is released.
+        """
+        splits, sources, warnings = {}, {}, []
+        for split, paths in _find(config, manual_dir).items():
+            is_train = split == "train"
+            read = talks.read_tagged if is_train else talks.read_xml
+            found = read(*paths)
+            for path, content in zip(paths, found.contents):
+                sources[os.path.basename(path)] = identify(content)
+            splits[split] = cast(found.pairs, config, split)
+            warnings += found.warnings
+            wanted = _COUNTS.get(split, 0) if config == "en-de" else 0
+            if wanted and len(found.pairs) != wanted:
+                warnings.append(
+                    f"{split}: {len(found.pairs):,} pairs; the released files "
+                    f"have {wanted:,}"
+                )
+        return Reading(splits, sources, warnings)
+
+
+def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
+    """Paths of source and target of each split that is there."""
+    root = find_directory(manual_dir, _NAMES)
+    inner = os.path.join(root, config)
+    directory = inner if pathlib.Path(inner).is_dir() else root
+    pattern = re.compile(
+        rf"(IWSLT16\.(?:TED|TEDX)\.(\w+))\.{config}\.[a-z]+\.xml(?:\.gz)?"
+    )
+    prefixes = {"train": f"train.tags.{config}"}
+    for name in sorted(path.name for path in pathlib.Path(directory).iterdir()):
+        if match := pattern.fullmatch(name):
+            split = _SPLITS.get(match[2], match[2])
+            if ".TEDX." in name:
+                split = f"tedx_{match[2]}"
+            prefixes[split] = f"{match[1]}.{config}"
+    found = {}
+    for split, prefix in prefixes.items():
+        end = "" if split == "train" else ".xml"
+        paths = [
+            packed_or_not(os.path.join(directory, f"{prefix}.{language}{end}"))
+            for language in config.split("-")
+        ]
+        there = [pathlib.Path(path).is_file() for path in paths]
+        # Some sets are published without a translation: they cannot be built.
+        if all(there) or any(there) and split in _COUNTS:
+            found[split] = tuple(paths)
+    if not found:
+        raise MissingData(
+            f"iwslt2016/{config}: {directory} has neither "
+            f"{prefixes['train']}.* nor IWSLT16.TED.*.{config}.*.xml: the "
+            "folder given by --manual_dir (or MTL_TF_MANUAL_DIR) must hold the "
+            "official files"
+        )
+    order = ["train", "validation", "test"]
+    first = [split for split in order if split in found]
+    return {s: found[s] for s in (*first, *sorted(found.keys() - set(first)))}

@@ -1,0 +1,24 @@
+"""Texts of two classes cast as questions (McCann et al. 2018, Fig. 1)."""
+
+from collections.abc import Sequence
+
+from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.lines import LabelledText
+from mtl_tf.datasets.question_answers import QuestionAnswer
+
+QUESTION = "Is this sentence positive or negative?"
+
+
+def cast(rows: Sequence[LabelledText], split: str) -> list[QuestionAnswer]:
+    """An example a text, whose answer is `negative` or `positive`.
+
+    Args:
+        rows: texts and their labels, 0 or 1.
+        split: for the names of the examples.
+    """
+    return [
+        QuestionAnswer(
+            QUESTION, text, (sentiment.LABELS[label],), f"{split}_{number}"
+        )
+        for number, (text, label) in enumerate(rows)
+    ]

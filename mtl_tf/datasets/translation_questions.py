@@ -1,0 +1,33 @@
+"""Pairs of texts cast as questions for a translation (McCann et al. 2018)."""
+
+from collections.abc import Sequence
+
+from mtl_tf.datasets.parallel_lines import TextPair
+from mtl_tf.datasets.question_answers import QuestionAnswer
+
+LANGUAGES = {
+    "ar": "Arabic",
+    "cs": "Czech",
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+}
+
+
+def cast(
+    pairs: Sequence[TextPair], languages: str, split: str
+) -> list[QuestionAnswer]:
+    """An example a pair: the source is the context, the target the answer.
+
+    Args:
+        pairs: source and target texts.
+        languages: codes of both, such as "en-de".
+        split: for the names of the examples.
+    """
+    source, target = (LANGUAGES[code] for code in languages.split("-"))
+    question = f"What is the translation from {source} to {target}?"
+    return [
+        QuestionAnswer(question, text, (translation,), f"{split}_{number}")
+        for number, (text, translation) in enumerate(pairs)
+    ]

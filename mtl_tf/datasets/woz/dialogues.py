@@ -1,0 +1,151 @@
+"""Turns of WOZ 2.0 as questions about the change of the dialogue's state.
+
+The written forms of context and answer are those of the code of McCann et al.
+(2018): what the system did, ` -- ` and the user's words; then the goals that
+changed, `;` and what is asked for, or `None`.
+"""
+
+import collections
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.json_values import JsonValue
+from mtl_tf.datasets.lines import count, short
+from mtl_tf.datasets.question_answers import QuestionAnswer
+
+QUESTION = "What is the change in state?"
+NO_CHANGE = "None"
+
+# Values that the ontology of the corpus writes otherwise.
+_SPELLINGS = {
+    ("area", "center"): "centre",
+    ("food", "corsican"): "corsica",
+    **{
+        ("area", f"{side} side"): side
+        for side in ("north", "east", "south", "west")
+    },
+}
+
+
+class Turns:
+    """The turns of one file.
+
+    Args:
+        root: the whole file.
+        name: of the file, for warnings.
+
+    Attributes:
+        rows: an example a turn, in the order of the file.
+        dialogues: how many there are.
+        warnings: what was odd, counted.
+
+    Raises:
+        DataError: something is not as in the released files.
+    """
+
+    def __init__(self, root: JsonValue, name: str):
+        self._odd: collections.Counter[str] = collections.Counter()
+        self.rows: list[QuestionAnswer] = []
+        seen: set[int] = set()
+        for dialogue in root.items():
+            number = dialogue.member("dialogue_idx").number()
+            if number in seen:
+                raise DataError(
+                    f"{dialogue.where}.dialogue_idx: {number} is the number of "
+                    "an earlier dialogue, too; each needs its own"
+                )
+            seen.add(number)
+            self._read(number, dialogue.member("dialogue"))
+        if not self.rows:
+            raise DataError(f"{root.where}: there are no turns")
+        self.dialogues = len(seen)
+        self.warnings = [
+            f"{name}: {count(number, 'time')} {what}"
+            for what, number in sorted(self._odd.items())
+        ]
+
+    def _read(self, dialogue: int, turns: JsonValue) -> None:
+        accumulated: dict[str, str] = {}
+        before: dict[str, str] = {}
+        for number, turn in enumerate(turns.items()):
+            goals, requests = self._state(turn.member("belief_state"))
+            change = {
+                slot: value
+                for slot, value in goals.items()
+                if before.get(slot) != value
+            }
+            accumulated.update(change)
+            if accumulated.keys() - goals.keys():
+                self._odd["a goal was there before and is not any more"] += 1
+            before = goals
+            self.rows.append(
+                QuestionAnswer(
+                    QUESTION,
+                    self._context(turn),
+                    (_write(change, requests),),
+                    f"{dialogue}_{number}",
+                    {
+                        "dialogue": dialogue,
+                        "turn": number,
+                        "change": change,
+                        "state": dict(accumulated),
+                        "requests": requests,
+                    },
+                )
+            )
+
+    def _context(self, turn: JsonValue) -> str:
+        acts = []
+        for act in turn.member("system_acts").items():
+            one = act.items() if isinstance(act.value, list) else [act]
+            acts.append(": ".join(part.text() for part in one))
+        words = turn.member("transcript").text()
+        if not words.strip():
+            self._odd["the user says nothing, kept"] += 1
+        parts = [", ".join(acts), words] if acts else [words]
+        return " ".join(" -- ".join(parts).split())
+
+    def _state(self, belief: JsonValue) -> tuple[dict[str, str], list[str]]:
+        """The goals so far, and what this turn asks for."""
+        goals: dict[str, str] = {}
+        requests: list[str] = []
+        for item in belief.items():
+            act = item.member("act")
+            if act.value not in ("inform", "request"):
+                raise act.error("'inform' or 'request'")
+            for pair in item.member("slots").items():
+                slot, value = self._pair(pair)
+                if act.value == "request":
+                    if value in requests:
+                        self._odd["a request is written twice, once taken"] += 1
+                    else:
+                        requests.append(value)
+                    continue
+                if slot in goals:
+                    self._odd["a goal is written twice, the last taken"] += 1
+                goals[slot] = value
+        return goals, requests
+
+    def _pair(self, pair: JsonValue) -> tuple[str, str]:
+        texts = [part.text() for part in pair.items()]
+        if len(texts) != 2:
+            raise pair.error("a slot and its value")
+        slot, value = (" ".join(text.split()) for text in texts)
+        if not slot or not value:
+            raise pair.error("a slot and its value, both not empty")
+        if any(mark in text for text in (slot, value) for mark in ",:;"):
+            raise pair.error(
+                "without ',', ':' and ';', which part the answer's values"
+            )
+        if [slot, value] != texts:
+            self._odd["spaces around a value, removed"] += 1
+        spelled = _SPELLINGS.get((slot, value.lower()), value)
+        if spelled != value:
+            self._odd[f"{short(value)} written as {short(spelled)}"] += 1
+        return slot, spelled
+
+
+def _write(change: dict[str, str], requests: list[str]) -> str:
+    if not change and not requests:
+        return NO_CHANGE
+    goals = ", ".join(f"{slot}: {value}" for slot, value in change.items())
+    return f"{goals}; {', '.join(requests)}".strip()

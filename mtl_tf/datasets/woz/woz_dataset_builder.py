@@ -1,0 +1,73 @@
+"""WOZ 2.0 (English) from its official JSON files."""
+
+import os
+
+from mtl_tf.datasets.json_values import parse_json
+from mtl_tf.datasets.lines import count
+from mtl_tf.datasets.question_builders import (
+    QuestionAnswerBuilder,
+    Reading,
+    present_files,
+)
+from mtl_tf.datasets.sources import corpus_directory, identify, read_source
+from mtl_tf.datasets.woz.dialogues import Turns
+
+_FILES = {
+    "train": "woz_train_en.json",
+    "validation": "woz_validate_en.json",
+    "test": "woz_test_en.json",
+}
+# Dialogues and turns of the released files.
+_COUNTS = {"train": (600, 2536), "validation": (200, 830), "test": (400, 1646)}
+
+
+class Builder(QuestionAnswerBuilder):
+    """Builds WOZ: train, validation and test, an example a turn."""
+
+    MANUAL_DOWNLOAD_INSTRUCTIONS = """
+    Put the official files woz_train_en.json, woz_validate_en.json and
+    woz_test_en.json of WOZ 2.0 into manual_dir/woz/ or into manual_dir itself.
+    See the README beside this builder.
+    """
+
+    @classmethod
+    def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
+        """Paths of the files that are there, by file name.
+
+        Raises:
+            DataError: there is no such folder (`MissingData`: no file in it).
+        """
+        paths = _find(manual_dir).values()
+        return {os.path.basename(path): path for path in paths}
+
+    def read(self, config: str, manual_dir: str) -> Reading:
+        """The turns of each file.
+
+        Raises:
+            DataError: a file is not as it is released.
+        """
+        splits, sources, warnings = {}, {}, []
+        for split, path in _find(manual_dir).items():
+            content = read_source(path)
+            name = os.path.basename(path)
+            turns = Turns(parse_json(path, content), name)
+            sources[name] = identify(content)
+            splits[split] = turns.rows
+            warnings += turns.warnings
+            found = turns.dialogues, len(turns.rows)
+            if found != _COUNTS[split]:
+                warnings.append(
+                    f"{name}: {count(found[0], 'dialogue')} with "
+                    f"{count(found[1], 'turn')}; "
+                    "the released file has {:,} with {:,}".format(
+                        *_COUNTS[split]
+                    )
+                )
+        return Reading(splits, sources, warnings)
+
+
+def _find(manual_dir: str) -> dict[str, str]:
+    directory = corpus_directory(manual_dir, "woz")
+    names = {split: [name] for split, name in _FILES.items()}
+    found = present_files("woz", directory, names)
+    return {split: path for split, [path] in found.items()}

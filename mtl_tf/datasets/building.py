@@ -45,8 +45,8 @@ from mtl_tf.datasets.ud_pos import CONFIGS as UD_POS
 if TYPE_CHECKING:
     import tensorflow_datasets as tfds
 
-# Of our own corpora those that are questions, contexts and answers.
-_QUESTIONS: Mapping[str, tuple[str, ...]] = {
+#: Of our own corpora those that are questions, contexts and answers.
+QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "squad": (),
     "qa_srl": QA_SRL,
     "qa_zre": (),
@@ -77,10 +77,8 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "ud_pos": UD_POS,
     "multi30k": MULTI30K,
     "europarl": EUROPARL,
-    **_QUESTIONS,
+    **QUESTIONS,
 }
-#: Those of them that are questions, contexts and answers.
-QUESTIONS = tuple(_QUESTIONS)
 # What a corpus's name alone stands for, if not all of its configurations:
 # phrases cannot be had from every release of SST, and every pair of IWSLT is a
 # release of its own.

@@ -28,6 +28,6 @@ def cast(
     source, target = (LANGUAGES[code] for code in languages.split("-"))
     question = f"What is the translation from {source} to {target}?"
     return [
-        QuestionAnswer(question, text, (translation,), f"{split}_{number}")
-        for number, (text, translation) in enumerate(pairs)
+        QuestionAnswer(question, text, (answer,), f"{split}_{number}")
+        for number, (text, answer) in enumerate(pairs)
     ]

@@ -41,7 +41,8 @@ _TEXT: Fields = {
         "whitespace",
         rules.NAME,
         "Which tokenizer: whitespace, treebank (raw English as the Penn "
-        "Treebank splits it), regex (pattern), reversible or sentencepiece.",
+        "Treebank splits it), regex (pattern), reversible (plain_words) or "
+        "sentencepiece.",
     ),
     "text.tokenizer.lowercase": Field(
         True, rules.BOOLEAN, "Whether texts are lower-cased."

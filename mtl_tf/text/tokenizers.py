@@ -116,11 +116,37 @@ class ReversibleTokenizer(Tokenizer):
     space is a token of its own that carries none. Without `lowercase`,
     `detokenize(tokenizer(texts))` equals `texts` for all valid UTF-8.
 
+    With `plain_words` only symbols carry spaces, and a word is the same token
+    beside a comma and between spaces: a word that is copied out of a sentence
+    is the word of the answer. Where two words meet there is a space, and what
+    is between a word and a symbol the symbol says:
+
+    ``Don't go.\nNow`` gives ``Don ' t go .▁ \n Now``
+
+    Args:
+        lowercase: lower-case the texts first.
+        plain_words: whether words carry no spaces.
+
     Idea: RevTok (J. Bradbury and others, 2017), as used by decaNLP; this form
     of it is ours.
     """
 
     name = "reversible"
+
+    def __init__(self, lowercase: bool = False, plain_words: bool = False):
+        super().__init__(lowercase)
+        if not isinstance(plain_words, bool):
+            raise ConfigError(
+                "tokenizer.plain_words must be True or False, got "
+                f"{plain_words!r}"
+            )
+        self.plain_words = plain_words
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns what `make_tokenizer` needs to make an equal tokenizer."""
+        # Runs that were saved before there was a choice say nothing of it.
+        plain = {"plain_words": True} if self.plain_words else {}
+        return {**super().get_config(), **plain}
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
         replace = tf.strings.regex_replace
@@ -132,7 +158,15 @@ class ReversibleTokenizer(Tokenizer):
         texts = replace(texts, f"[{_SPACES}]+", BOUNDED)
         symbol = rf"\\[\\_]|[^{_LETTERS}{_SPACES}{space}]"
         texts = replace(texts, f"{space}?(?:{symbol}){space}?", BOUNDED)
-        return _parts(escaping.write_in_graph(texts, "\n\r "))
+        tokens = _parts(escaping.write_in_graph(texts, "\n\r "))
+        return tokens.with_flat_values(self._plain(tokens.flat_values))
+
+    def _plain(self, tokens: tf.Tensor) -> tf.Tensor:
+        """Words without the spaces they carry, if they carry none."""
+        if not self.plain_words:
+            return tokens
+        word = f"^{CARRIED_SPACE}?([{_LETTERS}]+){CARRIED_SPACE}?$"
+        return tf.strings.regex_replace(tokens, word, r"\1")
 
     def check_words(self) -> None:
         """Raises `ConfigError`: tokens carry spaces, or are nothing else."""
@@ -145,15 +179,21 @@ class ReversibleTokenizer(Tokenizer):
     def alone(self, words: tf.Tensor) -> tf.Tensor:
         """The written tokens of words that stand between spaces."""
         space = CARRIED_SPACE
-        return space + escaping.write_all_in_graph(words) + space
+        return self._plain(space + escaping.write_all_in_graph(words) + space)
 
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Joins the written tokens [n, None] of each text: string [n]."""
-        # No written token holds a line feed: it marks the seams.
+        if self.plain_words:
+            # No written token holds a line break: they mark words and seams.
+            word = f"^[{_LETTERS}]+$"
+            flat = tf.strings.regex_replace(tokens.flat_values, word, "\r\\0\r")
+            tokens = tokens.with_flat_values(flat)
+        space = CARRIED_SPACE
         joined = tf.strings.reduce_join(tokens, axis=-1, separator="\n")
-        meeting = f"{CARRIED_SPACE}\n{CARRIED_SPACE}"
+        # Two spaces that meet; a word has one wherever its neighbour does.
+        meeting = f"{space}\n{space}|\r\n\r|\r\n{space}|{space}\n\r"
         joined = tf.strings.regex_replace(joined, meeting, " ")
-        joined = tf.strings.regex_replace(joined, f"[{CARRIED_SPACE}\n]", "")
+        joined = tf.strings.regex_replace(joined, f"[{space}\n\r]", "")
         return escaping.read_in_graph(joined)
 
 
@@ -170,7 +210,11 @@ TOKENIZERS = {
 
 
 # Options beside `lowercase`.
-_OPTIONS = {"regex": ["pattern"], "sentencepiece": ["model"]}
+_OPTIONS = {
+    "regex": ["pattern"],
+    "reversible": ["plain_words"],
+    "sentencepiece": ["model"],
+}
 
 
 def make_tokenizer(config: Mapping[str, Any], directory: str = "") -> Tokenizer:

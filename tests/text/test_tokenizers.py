@@ -9,6 +9,7 @@ from mtl_tf.text.tokenizers import make_tokenizer
 
 UNTRAINED = ["whitespace", "treebank", "regex", "reversible"]
 REVERSIBLE = {"name": "reversible"}
+PLAIN = {"name": "reversible", "plain_words": True}
 AWKWARD = (
     "a b.,'\"-_\\n\\\\\\s\\_\\oov\\pad▁ \t\n\r\v\f\x00\x01\x1f\x7f\x85\xa0\xff"
     "éÉßİ中文アn\u0301\u200d\u2028\u2029\u3000\ufeff\uffff\ufffd😀👩🏽"
@@ -99,21 +100,45 @@ def test_reversible_writes_special_characters_readably():
 )
 def test_reversible_restores(text):
     assert restored(REVERSIBLE, [text]) == [text.encode()]
+    assert restored(PLAIN, [text]) == [text.encode()]
 
 
-def test_reversible_restores_random_texts():
+@pytest.mark.parametrize("config", [REVERSIBLE, PLAIN])
+def test_reversible_restores_random_texts(config):
     texts = list(random_texts(4000, seed=1))
-    for text, again in zip(texts, restored(REVERSIBLE, texts)):
+    for text, again in zip(texts, restored(config, texts)):
         assert again.decode() == text
 
 
-def test_reversible_restores_every_character_between_others():
+@pytest.mark.parametrize("config", [REVERSIBLE, PLAIN])
+def test_reversible_restores_every_character_between_others(config):
     texts = [
         f"a{c}b {c} {c}{c}" + "x" + c
         for c in map(chr, range(0x11000))
         if not 0xD800 <= ord(c) < 0xE000
     ]
-    assert restored(REVERSIBLE, texts) == [text.encode() for text in texts]
+    assert restored(config, texts) == [text.encode() for text in texts]
+
+
+def test_a_plain_word_is_one_token_beside_anything():
+    (tokens,) = tokens_of(PLAIN, "the the\tthe, (the) the!")
+    assert tokens == ["the", "the", "\t", "the", ",▁", "▁(", "the"] + [
+        ")▁",
+        "the",
+        "!▁",
+    ]
+    (tokens,) = tokens_of(PLAIN, "Don't go.\nNow")
+    assert tokens == ["Don", "'", "t", "go", ".▁", "\\n", "Now"]
+    tokenizer = make_tokenizer(PLAIN)
+    alone = tokenizer.alone(tf.constant(["the", "!"])).numpy().tolist()
+    assert alone == [b"the", "▁!▁".encode()]
+
+
+def test_plain_words_that_a_model_puts_together_make_a_text():
+    written = [["the", "the", ",▁", "n", "\\n", "n", "(", ")", "▁!▁", "x"], []]
+    tokens = tf.ragged.constant(written, tf.string)
+    found = make_tokenizer(PLAIN).detokenize(tokens).numpy().tolist()
+    assert found == [b"the the, n\nn()! x", b""]
 
 
 def test_reversible_with_lowercase_restores_the_lowercased_text():
@@ -179,6 +204,7 @@ def test_a_text_of_100000_tokens(name):
         {"name": "whitespace", "lowercase": True},
         {"name": "regex", "lowercase": False, "pattern": r"\w+"},
         {"name": "reversible", "lowercase": False},
+        {"name": "reversible", "lowercase": True, "plain_words": True},
     ],
 )
 def test_config_round_trip(config):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.json_values import JsonValue, parse_json, parse_line
+from mtl_tf.datasets.json_values import JsonValue, read_json, read_json_lines
 from mtl_tf.datasets.lines import LineFile, count, short
 from mtl_tf.datasets.question_answers import QuestionAnswer
 from mtl_tf.datasets.question_builders import (
@@ -139,11 +139,8 @@ def _layout(file: LineFile) -> Callable[[LineFile], Iterator[Pair]]:
 
 
 def _json_lines(file: LineFile) -> Iterator[Pair]:
-    for number, line in enumerate(file.lines, 1):
-        if not line.strip():
-            continue
-        value = parse_line(file.path, line, number)
-        texts = [value.member(name).text() for name in _COLUMNS]
+    for number, line in read_json_lines(file):
+        texts = [line.get(name, str).value for name in _COLUMNS]
         yield _pair(texts, f"{file.path}:{number}")
 
 
@@ -175,25 +172,24 @@ def _columns(file: LineFile) -> Iterator[Pair]:
 
 def _one_json(file: LineFile) -> Iterator[Pair]:
     """Pairs as reading comprehension: the support is the premise."""
-    root = parse_json(file.path, file.content)
-    for instance in root.member("instances").items():
-        [support] = _exactly_one(instance.member("support"))
-        for question in instance.member("questions").items():
-            [answer] = _exactly_one(question.member("answers"))
+    root = read_json(file.path, file.content)
+    for instance in root.get("instances", list).items(dict):
+        support = _only(instance.get("support", list))
+        for question in instance.get("questions", list).items(dict):
+            answer = _only(question.get("answers", list))
             texts = [
-                instance.member("id").text(),
-                support.member("text").text(),
-                question.member("question").text(),
-                answer.member("text").text(),
+                instance.get("id", str).value,
+                support.get("text", str).value,
+                question.get("question", str).value,
+                answer.get("text", str).value,
             ]
             yield _pair(texts, question.where)
 
 
-def _exactly_one(values: JsonValue) -> list[JsonValue]:
-    found = values.items()
-    if len(found) != 1:
-        raise values.error("a list of one")
-    return found
+def _only(values: JsonValue) -> JsonValue:
+    if len(values.value) != 1:
+        raise values.wrong("a list of one")
+    return next(values.items(dict))
 
 
 def _pair(texts: Sequence[str], where: str) -> Pair:

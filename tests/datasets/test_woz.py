@@ -134,11 +134,14 @@ def test_only_the_splits_whose_files_are_there(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[", "woz_train_en.json:1: no JSON"),
+        ("[", "woz_train_en.json:1: not JSON"),
         ("{}", r"json: \$: found '{}'; it must be a list"),
         ("[]", "there are no turns"),
         (b'["\xff"]', "byte 2 is not UTF-8"),
-        ([{"dialogue": []}], r"\$\[0\]: no 'dialogue_idx' among .*'dialogue'"),
+        (
+            [{"dialogue": []}],
+            r"\$\[0\]: the key 'dialogue_idx' is missing.*'dialogue'",
+        ),
         (
             [dialogue("1", turn("a"))],
             r"\[0\].dialogue_idx: found '\"1\"'; it must be a whole number",
@@ -149,7 +152,7 @@ def test_only_the_splits_whose_files_are_there(tmp_path):
         ),
         (
             [dialogue(1, turn("a"), turn(None))],
-            r"\$\[0\].dialogue\[1\].transcript: found 'null'; it must be a st",
+            r"\$\[0\].dialogue\[1\].transcript: found 'null'; it must be a te",
         ),
         (
             [dialogue(1, turn("a", [("deny", "food", "thai")]))],
@@ -165,9 +168,9 @@ def test_only_the_splits_whose_files_are_there(tmp_path):
         ),
         (
             [dialogue(1, turn("a", [], [["food", 3]]))],
-            r"system_acts\[0\]\[1\]: found '3'; it must be a string",
+            r"system_acts\[0\]\[1\]: found '3'; it must be a text",
         ),
-        ([3], r"\$\[0\]: found '3'; it must be an object with 'dialogue_idx'"),
+        ([3], r"\$\[0\]: found '3'; it must be an object"),
     ],
 )
 def test_wrong_files_are_named_with_the_place(tmp_path, content, message):

@@ -4,7 +4,7 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError, MissingData
 from mtl_tf.datasets import building
-from tests.datasets.answer_corpora import (
+from tests.datasets.question_corpora import (
     build,
     examples,
     json_lines,

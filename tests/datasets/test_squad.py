@@ -8,7 +8,7 @@ import pytest
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import building
 from mtl_tf.datasets.statistics import statistics
-from tests.datasets.answer_corpora import build, examples, triplets, write
+from tests.datasets.question_corpora import build, examples, triplets, write
 from tests.source_files import ROOT
 
 # Read before a fixture hides the environment.

@@ -5,7 +5,7 @@ import pytest
 
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets.wikisql.wikisql_dataset_builder import sql
-from tests.datasets.answer_corpora import (
+from tests.datasets.question_corpora import (
     build,
     examples,
     json_lines,

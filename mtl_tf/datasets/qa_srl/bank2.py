@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mtl_tf.datasets.json_values import JsonValue, read_json_lines
-from mtl_tf.datasets.lines import LineFile
+from mtl_tf.datasets.lines import LineFile, Oddities
 from mtl_tf.datasets.qa_srl.words import plain
-from mtl_tf.datasets.question_answer_files import Oddities
 from mtl_tf.datasets.question_answers import QuestionAnswer
 
 

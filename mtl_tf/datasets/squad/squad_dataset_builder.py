@@ -6,12 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.json_values import JsonValue, read_json
-from mtl_tf.datasets.lines import LineFile
-from mtl_tf.datasets.question_answer_files import (
-    Oddities,
-    QuestionAnswerBuilder,
-)
+from mtl_tf.datasets.lines import LineFile, Oddities
 from mtl_tf.datasets.question_answers import QuestionAnswer
+from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
 
 # The catalogue of TFDS has a `squad`, too, and TFDS fails if a second builder
@@ -45,7 +42,7 @@ class Builder(QuestionAnswerBuilder, skip_registration=True):
             )
         return os.path.join(directory, found[0]) if found else path
 
-    def read(
+    def read_split(
         self, split: str, files: Sequence[LineFile]
     ) -> list[QuestionAnswer]:
         """The questions of all articles, in the order of the file."""

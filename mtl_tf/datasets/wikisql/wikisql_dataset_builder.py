@@ -6,12 +6,9 @@ from typing import Any
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.json_values import JsonValue, read_json_lines
-from mtl_tf.datasets.lines import LineFile
-from mtl_tf.datasets.question_answer_files import (
-    Oddities,
-    QuestionAnswerBuilder,
-)
+from mtl_tf.datasets.lines import LineFile, Oddities
 from mtl_tf.datasets.question_answers import QuestionAnswer
+from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
 QUESTION = "What is the translation from English to SQL?"
 # By their numbers in the files.
@@ -46,7 +43,7 @@ class Builder(QuestionAnswerBuilder):
     beside this builder.
     """
 
-    def read(
+    def read_split(
         self, split: str, files: Sequence[LineFile]
     ) -> list[QuestionAnswer]:
         """The questions, each with its table's columns."""

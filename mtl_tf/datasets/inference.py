@@ -4,14 +4,13 @@ The question is the one of McCann et al. (2018), Fig. 1 and code: the hypothesis
 and the three answers; the context is the premise.
 """
 
-import collections
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.json_values import JsonValue, parse_json, parse_line
-from mtl_tf.datasets.lines import LineFile, count, short
+from mtl_tf.datasets.json_values import JsonValue, read_json, read_json_lines
+from mtl_tf.datasets.lines import LineFile, Oddities, count, short
 from mtl_tf.datasets.question_answers import QuestionAnswer
 from mtl_tf.datasets.question_builders import (
     QuestionAnswerBuilder,
@@ -43,14 +42,14 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
     Attributes:
         CORPUS: name of the corpus.
         FOLDERS: names that its folder may have.
-        FILES: names that the file of each split may have. Of several that are
+        NAMES: names that the file of each split may have. Of several that are
             there the largest is taken.
         COUNTS: pairs with a label in the released files.
     """
 
     CORPUS: str
     FOLDERS: Sequence[str]
-    FILES: Mapping[str, Sequence[str]]
+    NAMES: Mapping[str, Sequence[str]]
     COUNTS: Mapping[str, int]
 
     @classmethod
@@ -83,7 +82,7 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
     def _find(cls, manual_dir: str) -> dict[str, tuple[str, list[str]]]:
         """The file of each split, and names of those that are not taken."""
         directory = find_directory(manual_dir, cls.FOLDERS)
-        found = present_files(cls.CORPUS, directory, cls.FILES)
+        found = present_files(cls.CORPUS, directory, cls.NAMES)
         chosen = {}
         for split, paths in found.items():
             # `max` takes the first of equal ones.
@@ -95,10 +94,12 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
 
 def _cast(file: LineFile, expected: int) -> list[QuestionAnswer]:
     rows: list[QuestionAnswer] = []
-    odd: dict[str, list[str]] = collections.defaultdict(list)
+    odd = Oddities(file, "")
     for pair in _layout(file)(file):
         if pair.label == NO_LABEL:
-            odd["without a gold label (-) skipped"].append(pair.where)
+            odd.add(
+                "pair", "without a gold label (-) skipped", _place(file, pair)
+            )
             continue
         if pair.label not in LABELS:
             raise DataError(
@@ -107,7 +108,7 @@ def _cast(file: LineFile, expected: int) -> list[QuestionAnswer]:
             )
         premise, hypothesis = pair.premise.strip(), pair.hypothesis.strip()
         if not premise or not hypothesis:
-            odd["with an empty sentence, kept"].append(pair.where)
+            odd.add("pair", "with an empty sentence, kept", _place(file, pair))
         rows.append(
             QuestionAnswer(
                 f'Hypothesis: "{hypothesis}" -- entailment, neutral, or '
@@ -119,16 +120,18 @@ def _cast(file: LineFile, expected: int) -> list[QuestionAnswer]:
         )
     if not rows:
         raise DataError(f"{file.path}: there are no pairs with a gold label")
-    for what, places in odd.items():
-        first = places[0].removeprefix(file.path).strip(": ")
-        first = f"line {first}" if first.isdecimal() else first
-        file.warn(f"{count(len(places), 'pair')} {what} (first: {first})")
+    odd.report()
     if len(rows) != expected:
         file.warn(
             f"{count(len(rows), 'pair')} with a label; the released file has "
             f"{expected:,}"
         )
     return rows
+
+
+def _place(file: LineFile, pair: Pair) -> str:
+    place = pair.where.removeprefix(file.path).strip(": ")
+    return f"line {place}" if place.isdecimal() else place
 
 
 def _layout(file: LineFile) -> Callable[[LineFile], Iterator[Pair]]:
@@ -139,11 +142,8 @@ def _layout(file: LineFile) -> Callable[[LineFile], Iterator[Pair]]:
 
 
 def _json_lines(file: LineFile) -> Iterator[Pair]:
-    for number, line in enumerate(file.lines, 1):
-        if not line.strip():
-            continue
-        value = parse_line(file.path, line, number)
-        texts = [value.member(name).text() for name in _COLUMNS]
+    for number, line in read_json_lines(file):
+        texts = [line.get(name, str).value for name in _COLUMNS]
         yield _pair(texts, f"{file.path}:{number}")
 
 
@@ -175,25 +175,24 @@ def _columns(file: LineFile) -> Iterator[Pair]:
 
 def _one_json(file: LineFile) -> Iterator[Pair]:
     """Pairs as reading comprehension: the support is the premise."""
-    root = parse_json(file.path, file.content)
-    for instance in root.member("instances").items():
-        [support] = _exactly_one(instance.member("support"))
-        for question in instance.member("questions").items():
-            [answer] = _exactly_one(question.member("answers"))
+    root = read_json(file.path, file.content)
+    for instance in root.get("instances", list).items(dict):
+        support = _only(instance.get("support", list))
+        for question in instance.get("questions", list).items(dict):
+            answer = _only(question.get("answers", list))
             texts = [
-                instance.member("id").text(),
-                support.member("text").text(),
-                question.member("question").text(),
-                answer.member("text").text(),
+                instance.get("id", str).value,
+                support.get("text", str).value,
+                question.get("question", str).value,
+                answer.get("text", str).value,
             ]
             yield _pair(texts, question.where)
 
 
-def _exactly_one(values: JsonValue) -> list[JsonValue]:
-    found = values.items()
-    if len(found) != 1:
-        raise values.error("a list of one")
-    return found
+def _only(values: JsonValue) -> JsonValue:
+    if len(values.value) != 1:
+        raise values.wrong("a list of one")
+    return next(values.items(dict))
 
 
 def _pair(texts: Sequence[str], where: str) -> Pair:

@@ -1,96 +1,118 @@
-"""Values of JSON files that know where they stand, so that errors can say it.
+"""JSON of released corpora, with messages that say where something is wrong.
 
 A place is written as in JSONPath: `file.json: $[3].dialogue[0].transcript`.
+Nothing here needs TensorFlow.
 """
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.lines import short
+from mtl_tf.datasets.lines import LineFile, short
 from mtl_tf.datasets.sources import unpack
+
+_KINDS = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class JsonValue:
-    """A value and its place.
+    """A value in a JSON text, which knows where it stands.
 
     Attributes:
         value: what `json` made of it.
-        where: the file and the path in it, for messages.
+        where: the file, its line if each is a text, and the path in the text.
     """
 
     value: Any
     where: str
 
-    def member(self, key: str) -> "JsonValue":
-        """The member `key` of an object.
+    def get(self, key: str, kind: type) -> "JsonValue":
+        """The value of a key of this object.
+
+        Args:
+            key: the key.
+            kind: type of the value: str, int, bool, list or dict.
 
         Raises:
-            DataError: this is no object, or has no such member.
+            DataError: this is no object, the key is missing, or its value is of
+                another kind.
         """
-        if not isinstance(self.value, dict):
-            raise self.error(f"an object with {key!r}")
+        self.check(dict)
         if key not in self.value:
+            keys = ", ".join(map(repr, list(self.value)[:8])) or "none"
             raise DataError(
-                f"{self.where}: no {key!r} among the members "
-                f"{short(', '.join(self.value), 80)}"
+                f"{self.where}: the key {key!r} is missing; it must hold "
+                f"{_KINDS[kind]} (keys: {keys})"
             )
-        return JsonValue(self.value[key], f"{self.where}.{key}")
+        return JsonValue(self.value[key], f"{self.where}.{key}").check(kind)
 
-    def items(self) -> list["JsonValue"]:
-        """The values of a list.
+    def items(self, kind: type | None = None) -> Iterator["JsonValue"]:
+        """The items of this list, or the values of this object.
 
-        Raises:
-            DataError: this is no list.
-        """
-        if not isinstance(self.value, list):
-            raise self.error("a list")
-        return [
-            JsonValue(value, f"{self.where}[{index}]")
-            for index, value in enumerate(self.value)
-        ]
-
-    def text(self) -> str:
-        """The value of a string.
+        Args:
+            kind: type of every one; any if there is none.
 
         Raises:
-            DataError: this is no string.
+            DataError: this is no list and no object, or one of them is of
+                another kind.
         """
-        if not isinstance(self.value, str):
-            raise self.error("a string")
-        try:
-            self.value.encode()
-        except UnicodeEncodeError:
-            raise self.error("text: half of a surrogate pair is no character")
-        return self.value
+        is_object = isinstance(self.value, dict)
+        if not is_object:
+            self.check(list)
+        pairs = self.value.items() if is_object else enumerate(self.value)
+        for key, value in pairs:
+            shown = short(key, 30) if is_object else key
+            item = JsonValue(value, f"{self.where}[{shown}]")
+            yield item.check(kind) if kind else item
 
-    def number(self) -> int:
-        """The value of a whole number.
+    def check(self, kind: type) -> "JsonValue":
+        """This value, which must be of `kind`; `true` is no whole number.
 
         Raises:
-            DataError: this is none.
+            DataError: it is not, or it is a text that UTF-8 cannot write.
         """
-        if not isinstance(self.value, int) or isinstance(self.value, bool):
-            raise self.error("a whole number")
-        return self.value
+        is_right = isinstance(self.value, kind) and (
+            kind is bool or not isinstance(self.value, bool)
+        )
+        if not is_right:
+            raise self.wrong(_KINDS[kind])
+        if kind is str:
+            self._check_text()
+        return self
 
-    def error(self, wanted: str) -> DataError:
-        """What to raise when the value is not as wanted."""
+    def wrong(self, wanted: str) -> DataError:
+        """The error that says what this value must be."""
         found = short(json.dumps(self.value))
         return DataError(f"{self.where}: found {found}; it must be {wanted}")
 
+    def _check_text(self) -> None:
+        try:
+            self.value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            code = ord(self.value[error.start])
+            raise DataError(
+                f"{self.where}: half of a surrogate pair (\\u{code:04x}) "
+                "stands alone; write the whole character"
+            )
 
-def parse_json(path: str, content: bytes) -> JsonValue:
-    """The value of a JSON file.
+
+def read_json(path: str, content: bytes) -> JsonValue:
+    """The one JSON value of a file.
 
     Args:
         path: the file, for messages; packed by gzip if its name says so.
         content: its bytes.
 
     Raises:
-        DataError: it is not in UTF-8, or no JSON.
+        DataError: it is not in UTF-8, or not JSON.
     """
     try:
         text = unpack(path, content).decode("utf-8-sig")
@@ -98,27 +120,35 @@ def parse_json(path: str, content: bytes) -> JsonValue:
         raise DataError(
             f"{path}: byte {error.start:,} is not UTF-8, which JSON has to be"
         )
-    return parse_line(path, text)
+    return JsonValue(_parse(text, path), f"{path}: $")
 
 
-def parse_line(path: str, text: str, line: int = 0) -> JsonValue:
-    """The value of a text, which is a line of a file or all of it.
+def read_json_lines(file: LineFile) -> Iterator[tuple[int, JsonValue]]:
+    """The objects of a file of JSON lines, with line numbers from 1.
 
-    Args:
-        path: the file, for messages.
-        text: what is parsed.
-        line: its number, or 0 for the whole file.
+    Blank lines are passed over.
 
     Raises:
-        DataError: it is no JSON.
+        DataError: a line is not a JSON object; the message names `file:line`.
     """
+    for number, line in enumerate(file.lines, 1):
+        if line.strip():
+            value = _parse(line, file.path, number)
+            where = f"{file.path}:{number}: $"
+            yield number, JsonValue(value, where).check(dict)
+
+
+def _parse(text: str, path: str, line: int = 0) -> Any:
+    """The value of a line of a file, or of the whole file (line 0)."""
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        place = f"{path}:{line or error.lineno}"
-        raise DataError(f"{place}: no JSON: {error.msg}, column {error.colno}")
-    except ValueError as error:  # a number of thousands of digits
-        raise DataError(f"{path}:{line or 1}: no JSON: {error}")
+        raise DataError(
+            f"{path}:{line or error.lineno}: not JSON: {error.msg} at column "
+            f"{error.colno}; is the file whole? Take the official one"
+        )
     except RecursionError:
-        raise DataError(f"{path}:{line or 1}: no JSON: nested too deeply")
-    return JsonValue(value, f"{path}:{line}: $" if line else f"{path}: $")
+        reason = "it is nested too deeply"
+    except ValueError as error:  # a number of thousands of digits
+        reason = str(error)
+    raise DataError(f"{path}:{line or 1}: JSON that cannot be read: {reason}")

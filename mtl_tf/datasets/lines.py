@@ -147,6 +147,38 @@ class LineFile:
         return text, labels[label]
 
 
+class Oddities:
+    """Counts what is odd in a file, for its warnings.
+
+    Args:
+        file: the file that the warnings are about.
+        place: what the places are, such as "line"; "" if they say it.
+    """
+
+    def __init__(self, file: LineFile, place: str = "line"):
+        self._file = file
+        self._place = place
+        self._found: dict[tuple[str, str], list[int | str]] = {}
+
+    def add(self, noun: str, what: str, place: int | str) -> None:
+        """Counts one more.
+
+        Args:
+            noun: what is odd, in the singular, such as "question".
+            what: what is odd about it and what became of it.
+            place: where it stands.
+        """
+        self._found.setdefault((noun, what), []).append(place)
+
+    def report(self) -> None:
+        """Adds a warning to the file for each kind that was found."""
+        for (noun, what), places in self._found.items():
+            first = f"{self._place} {places[0]}".strip()
+            self._file.warn(
+                f"{count(len(places), noun)} {what} (first: {first})"
+            )
+
+
 def count(number: int, noun: str) -> str:
     """Number and noun, which gets its `s`, for messages."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

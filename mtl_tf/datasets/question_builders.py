@@ -1,28 +1,31 @@
 """A builder of examples of question answering, and finding its files."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import tensorflow_datasets as tfds
 
-from mtl_tf.core.errors import MissingData
+from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import question_answers, sentiment
+from mtl_tf.datasets.lines import LineFile, count
 from mtl_tf.datasets.parallel import packed_or_not
 from mtl_tf.datasets.question_answers import QuestionAnswer
-from mtl_tf.datasets.sources import Fingerprint, corpus_directory
+from mtl_tf.datasets.sources import Fingerprint, corpus_directory, identify
 
 
 class Reading(NamedTuple):
     """What was read of a corpus's files.
 
     Attributes:
-        splits: the examples, in the order of the files.
+        splits: the examples, in the order of the files. TFDS goes through
+            them once, and so does whoever counts them first: they are no
+            iterators.
         sources: what identifies the files.
         warnings: what was odd, counted, a sentence each.
     """
 
-    splits: Mapping[str, Sequence[QuestionAnswer]]
+    splits: Mapping[str, Iterable[QuestionAnswer]]
     sources: Fingerprint
     warnings: list[str]
 
@@ -30,26 +33,139 @@ class Reading(NamedTuple):
 class QuestionAnswerBuilder(
     tfds.core.GeneratorBasedBuilder, skip_registration=True
 ):
-    """Builds the splits of a corpus whose files `read` reads."""
+    """Builds questions, contexts and answers; see `question_answers`.
+
+    A corpus with some files a split, of fixed names, has `FILES` and its own
+    `read_split`. Of a release that is there in part, the splits are built whose
+    files are there. Any other corpus has its own `source_files` and `read`.
+
+    Attributes:
+        CORPUS: name of the corpus, and of its folder.
+        FOLDERS: other folders of the manual folder that may be the corpus's.
+        LAYOUT: where inside of it the files may be, "" for the folder itself.
+        FILES: names of the files of each split.
+        COUNTS: examples of the released corpus, by split.
+    """
 
     VERSION = tfds.core.Version("1.0.0")
+    CORPUS = ""
+    FOLDERS: Sequence[str] = ()
+    LAYOUT: Sequence[str] = ("",)
+    FILES: Mapping[str, Sequence[str]] = {}
+    COUNTS: Mapping[str, int] = {}
+
+    @classmethod
+    def files_of(cls, config: str) -> Mapping[str, Sequence[str]]:
+        """Names of the files of each split."""
+        del config
+        return cls.FILES
+
+    @classmethod
+    def counts_of(cls, config: str) -> Mapping[str, int]:
+        """Examples of the released corpus, by split; {} if not known."""
+        del config
+        return cls.COUNTS
+
+    @classmethod
+    def files_of_splits(
+        cls, config: str, manual_dir: str
+    ) -> dict[str, list[str]]:
+        """Paths of the files of each split that is there, packed or not.
+
+        A split of several files is there if one of them is. If no split is,
+        these are the paths where all files should be.
+
+        Raises:
+            DataError: there is no such folder.
+        """
+        names = cls.files_of(config)
+        best: dict[str, list[str]] = {}
+        found = -1
+        for directory in cls._directories(manual_dir):
+            paths = {
+                split: [cls._path(directory, name) for name in parts]
+                for split, parts in names.items()
+            }
+            present = {
+                split: parts
+                for split, parts in paths.items()
+                if any(map(os.path.isfile, parts))
+            }
+            if len(present) > found:
+                found, best = len(present), present or paths
+        return best
 
     @classmethod
     def source_files(cls, config: str, manual_dir: str) -> dict[str, str]:
         """Paths of the official files that are there, by name.
 
         Raises:
-            DataError: there is no such folder, or no file in it.
+            DataError: there is no such folder.
         """
-        raise NotImplementedError
+        paths = cls.files_of_splits(config, manual_dir).values()
+        return {os.path.basename(p): p for parts in paths for p in parts}
 
     def read(self, config: str, manual_dir: str) -> Reading:
-        """The examples of each split that has a file.
+        """The examples of each split whose files are there.
 
         Raises:
-            DataError: a file is missing or wrong.
+            DataError: a file is missing or wrong, or gives no example.
+        """
+        paths = self.files_of_splits(config, manual_dir)
+        sources, warnings, parts = {}, [], {}
+        for split, names in paths.items():
+            files = [LineFile(name) for name in names]
+            parts[split] = self.read_split(split, files)
+            for file in files:
+                sources[file.name] = identify(file.content)
+                warnings += file.warnings
+        for split, names in self.files_of(config).items():
+            if split not in paths:
+                warnings.append(
+                    f"there is no {names[0]}: the build has no {split}"
+                )
+        splits = self.divide(parts, warnings)
+        for split, rows in splits.items():
+            number = sum(1 for _ in rows)
+            expected = self.counts_of(config).get(split, number)
+            self._report_count(split, number, expected, warnings)
+        return Reading(splits, sources, warnings)
+
+    def read_split(
+        self, split: str, files: Sequence[LineFile]
+    ) -> Iterable[QuestionAnswer]:
+        """The examples of a split; warnings go to the files.
+
+        Args:
+            split: name of the split.
+            files: its files, in the order of `FILES`.
+
+        Returns:
+            The examples; no iterator, see `Reading`.
+
+        Raises:
+            DataError: a file is wrong; the message says where.
         """
         raise NotImplementedError
+
+    def divide(
+        self, parts: dict[str, Iterable[QuestionAnswer]], warnings: list[str]
+    ) -> dict[str, Iterable[QuestionAnswer]]:
+        """The splits of the build, from those of the files."""
+        del warnings
+        return parts
+
+    @classmethod
+    def _directories(cls, manual_dir: str) -> Iterator[str]:
+        """Folders where the files may be, the likeliest first."""
+        for name in (cls.CORPUS, *cls.FOLDERS):
+            directory = corpus_directory(manual_dir, name)
+            for inner in cls.LAYOUT:
+                yield os.path.join(directory, inner) if inner else directory
+
+    @classmethod
+    def _path(cls, directory: str, name: str) -> str:
+        return packed_or_not(os.path.join(directory, name))
 
     def _info(self) -> tfds.core.DatasetInfo:
         return question_answers.dataset_info(self)
@@ -61,11 +177,25 @@ class QuestionAnswerBuilder(
         return {
             split: self._generate_examples(rows)
             for split, rows in reading.splits.items()
-            if rows
+            if any(True for _ in rows)
         }
 
-    def _generate_examples(self, rows: Sequence[QuestionAnswer]):
+    def _generate_examples(self, rows: Iterable[QuestionAnswer]) -> Iterator:
         return question_answers.examples(rows)
+
+    def _report_count(
+        self, split: str, number: int, expected: int, warnings: list[str]
+    ) -> None:
+        if not number:
+            raise DataError(
+                f"{self.name}: no question of {split} has an answer: take the "
+                "official files"
+            )
+        if number != expected:
+            warnings.append(
+                f"{split}: {count(number, 'example')}; the released corpus has "
+                f"{expected:,}"
+            )
 
 
 def find_directory(manual_dir: str, names: Sequence[str]) -> str:

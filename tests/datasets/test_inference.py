@@ -149,17 +149,17 @@ def test_snli_has_its_own_names_and_counts(tmp_path):
         (
             "multinli_1.0_train.jsonl",
             json_lines() + "{'a'}\n",
-            "train.jsonl:5: no JSON: .*column 2",
+            "train.jsonl:5: not JSON: .*column 2",
         ),
         (
             "multinli_1.0_train.jsonl",
             json_lines([(1, "a", "b", "neutral")]),
-            r"train.jsonl:1: \$.pairID: found '1'; it must be a string",
+            r"train.jsonl:1: \$.pairID: found '1'; it must be a text",
         ),
         (
             "multinli_1.0_train.jsonl",
             '{"pairID": "1", "sentence1": "a"}',
-            r"train.jsonl:1: \$: no 'sentence2' among the members",
+            r"train.jsonl:1: \$: the key 'sentence2' is missing",
         ),
         (
             "train.json",

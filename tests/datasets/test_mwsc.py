@@ -3,7 +3,7 @@ import os
 import pytest
 
 from mtl_tf.core.errors import DataError, MissingData
-from tests.datasets.answer_corpora import build, examples, triplets, write
+from tests.datasets.question_corpora import build, examples, triplets, write
 
 REAL = os.environ.get("MTL_TF_MANUAL_DIR", "")
 

@@ -4,7 +4,7 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError, MissingData
 from mtl_tf.datasets import building
-from tests.datasets.answer_corpora import (
+from tests.datasets.question_corpora import (
     build,
     examples,
     json_lines,
@@ -169,7 +169,7 @@ def span(*ends):
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (span(0, 9), r"dev.jsonl:1\.verb.*spans\[0\]: found '\[0, 9\]'.*8 tok"),
+        (span(0, 9), r"jsonl:1: \$\.verb.*spans\[0\]: found '\[0, 9\]'.*8 tok"),
         (span(3, 3), r"must be \[begin, end\) of an answer"),
         (span(1), r"must be \[begin, end\)"),
         (span("0", 1), "must be a whole number"),
@@ -180,7 +180,7 @@ def span(*ends):
         ),
         (bank_line(verbEntries=[]), "verbEntries: .*must be an object"),
         (bank_line(sentenceTokens=[1]), r"sentenceTokens\[0\]: .*be a text"),
-        ({"sentenceId": "s"}, "dev.jsonl:1: the key 'sentenceTokens' is miss"),
+        ({"sentenceId": "s"}, r"jsonl:1: \$: the key 'sentenceTokens' is miss"),
     ],
 )
 def test_a_wrong_line_of_bank2_says_where(tmp_path, entry, message):
@@ -191,7 +191,7 @@ def test_a_wrong_line_of_bank2_says_where(tmp_path, entry, message):
 
 def test_broken_files(tmp_path):
     manual = write(tmp_path / "m", "dev.jsonl", '{"sentenceId": "s"}\n{"a"\n')
-    with pytest.raises(DataError, match="dev.jsonl:1: the key"):
+    with pytest.raises(DataError, match=r"dev.jsonl:1: \$: the key"):
         build("qa_srl/bank2", manual, tmp_path)
     write(manual, "dev.jsonl", json_lines(bank_line()) + '{"a"\n')
     with pytest.raises(DataError, match="dev.jsonl:2: not JSON.*column 5"):

@@ -16,6 +16,7 @@ from mtl_tf.datasets.decanlp_multi_nli import (
     decanlp_multi_nli_dataset_builder as multi_nli,
 )
 from mtl_tf.datasets.iwslt2016 import iwslt2016_dataset_builder as iwslt2016
+from mtl_tf.datasets.qa_zre import qa_zre_dataset_builder as qa_zre
 from mtl_tf.datasets.woz import woz_dataset_builder as woz
 from tests.datasets import tagged_corpora
 from tests.datasets.question_corpora import write
@@ -64,6 +65,12 @@ class MultiNliTest(_Case):
         "train.tsv": "pairID\tsentence1\tsentence2\tgold_label\n"
         "1e\tIt rains.\tIt is wet.\tentailment\n"
     }
+
+
+class QaZreTest(_Case):
+    DATASET_CLASS = qa_zre.Builder
+    SPLITS = {"train": 1}
+    FILES = {"train.0": "is\tWhat is XXX?\tBo\tBo is a cat.\ta cat\n"}
 
 
 class CnnDailymailTest(_Case):

@@ -8,7 +8,7 @@ import pytest
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import building
 from mtl_tf.datasets.statistics import statistics
-from tests.datasets.answer_corpora import build, examples, triplets, write
+from tests.datasets.question_corpora import build, examples, triplets, write
 from tests.source_files import ROOT
 
 # Read before a fixture hides the environment.
@@ -122,7 +122,7 @@ QAS = ("data", 0, "paragraphs", 0, "qas", 0)
         ('{"data": [\n{"title": }', r"v1.1.json:2: not JSON: Expecting value"),
         ("[" * 100_000, "JSON that cannot be read"),
         (" \n", "the file is empty"),
-        ("[]", r"v1.1.json: found '\[\]'; it must be an object"),
+        ("[]", r"v1.1.json: \$: found '\[\]'; it must be an object"),
         (broken(("data",), None), "the key 'data' is missing.*a list"),
         (broken((*QAS, "id"), None), r"\.qas\[0\]: the key 'id' is missing"),
         (broken((*QAS, "id"), 7), r"qas\[0\]\.id: found '7'.*must be a text"),

@@ -5,7 +5,7 @@ import pytest
 
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets.wikisql.wikisql_dataset_builder import sql
-from tests.datasets.answer_corpora import (
+from tests.datasets.question_corpora import (
     build,
     examples,
     json_lines,
@@ -101,7 +101,10 @@ def test_one_file_of_a_split(tmp_path):
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (line(table="9"), r"dev.jsonl:1.table_id: found .*id of a table of"),
+        (
+            line(table="9"),
+            r"dev.jsonl:1: \$.table_id: found .*id of a table of",
+        ),
         (line(sel=3), r"sql.sel: found '3'.*number of a column, 0 to 2"),
         (line(sel=-1), "sql.sel: found '-1'"),
         (line(agg=6), "sql.agg: found '6'.*number of an aggregate, 0 to 5"),
@@ -113,8 +116,11 @@ def test_one_file_of_a_split(tmp_path):
         (line(conds=[[0, 0, float("nan")]]), "found 'NaN'; it must be a text"),
         (line(conds=[[0, 0]]), r"conds\[0\]: .*must be three things"),
         (line(conds=["a"]), r"conds\[0\]: .*must be a list"),
-        ({"table_id": "7-1"}, "dev.jsonl:1: the key 'question' is missing"),
-        ([], r"dev.jsonl:1: found '\[\]'; it must be an object"),
+        (
+            {"table_id": "7-1"},
+            r"dev.jsonl:1: \$: the key 'question' is missing",
+        ),
+        ([], r"dev.jsonl:1: \$: found '\[\]'; it must be an object"),
     ],
 )
 def test_a_wrong_question_says_where(tmp_path, entry, message):
@@ -127,12 +133,12 @@ def test_a_wrong_question_says_where(tmp_path, entry, message):
     ("tables", "message"),
     [
         ("{\n", "dev.tables.jsonl:1: not JSON"),
-        ('\n{"id": "1"}\n', "jsonl:2: the key 'header' is missing"),
+        ('\n{"id": "1"}\n', r"jsonl:2: \$: the key 'header' is missing"),
         ('{"id": "1", "header": []}', "header: .*the names of the columns"),
         ('{"id": "1", "header": [1]}', r"header\[0\]: .*must be a text"),
         (
             json_lines(TABLE, TABLE | {"header": ["A"]}),
-            "jsonl:2.id: another table has the id '7-1'",
+            r"jsonl:2: \$.id: another table has the id '7-1'",
         ),
     ],
 )

@@ -4,7 +4,13 @@ import pytest
 
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import building
-from tests.datasets.question_corpora import full, rows, sizes, warnings, write
+from tests.datasets.question_corpora import (
+    examples,
+    rows,
+    sizes,
+    warnings,
+    write,
+)
 
 # Read before a fixture hides the environment.
 REAL = os.environ.get("MTL_TF_MANUAL_DIR", "")
@@ -73,7 +79,7 @@ def test_turns_as_questions(tmp_path):
         ("7_3", QUESTION, "Thanks.", "None"),
         ("7_4", QUESTION, "No: Greek.", "food: greek;"),
     ]
-    scoring = [row["scoring"] for row in full(builder, "train")]
+    scoring = [row["scoring"] for row in examples(builder, "train")]
     assert scoring[1] == {
         "dialogue": 7,
         "turn": 1,
@@ -112,7 +118,7 @@ def test_values_are_written_one_way_and_counted(tmp_path):
         "None",
     ]
     # What a system says that makes no mistake.
-    assert full(builder, "train")[4]["scoring"]["state"] == {"food": "thai"}
+    assert examples(builder, "train")[4]["scoring"]["state"] == {"food": "thai"}
     found = warnings(builder)
     assert "1 time 'center' written as 'centre'" in found
     assert "1 time 'east side' written as 'east'" in found
@@ -134,11 +140,14 @@ def test_only_the_splits_whose_files_are_there(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[", "woz_train_en.json:1: no JSON"),
+        ("[", "woz_train_en.json:1: not JSON"),
         ("{}", r"json: \$: found '{}'; it must be a list"),
         ("[]", "there are no turns"),
         (b'["\xff"]', "byte 2 is not UTF-8"),
-        ([{"dialogue": []}], r"\$\[0\]: no 'dialogue_idx' among .*'dialogue'"),
+        (
+            [{"dialogue": []}],
+            r"\$\[0\]: the key 'dialogue_idx' is missing.*'dialogue'",
+        ),
         (
             [dialogue("1", turn("a"))],
             r"\[0\].dialogue_idx: found '\"1\"'; it must be a whole number",
@@ -149,7 +158,7 @@ def test_only_the_splits_whose_files_are_there(tmp_path):
         ),
         (
             [dialogue(1, turn("a"), turn(None))],
-            r"\$\[0\].dialogue\[1\].transcript: found 'null'; it must be a st",
+            r"\$\[0\].dialogue\[1\].transcript: found 'null'; it must be a te",
         ),
         (
             [dialogue(1, turn("a", [("deny", "food", "thai")]))],
@@ -165,9 +174,9 @@ def test_only_the_splits_whose_files_are_there(tmp_path):
         ),
         (
             [dialogue(1, turn("a", [], [["food", 3]]))],
-            r"system_acts\[0\]\[1\]: found '3'; it must be a string",
+            r"system_acts\[0\]\[1\]: found '3'; it must be a text",
         ),
-        ([3], r"\$\[0\]: found '3'; it must be an object with 'dialogue_idx'"),
+        ([3], r"\$\[0\]: found '3'; it must be an object"),
     ],
 )
 def test_wrong_files_are_named_with_the_place(tmp_path, content, message):
@@ -184,7 +193,7 @@ def test_the_released_files(tmp_path):
     assert sizes(builder) == {"train": 2536, "validation": 830, "test": 1646}
     assert "the released file has" not in warnings(builder)
     assert "not any more" not in warnings(builder)
-    states = [row["scoring"]["state"] for row in full(builder, "test")]
+    states = [row["scoring"]["state"] for row in examples(builder, "test")]
     slots = {slot for state in states for slot in state}
     assert slots == {"food", "area", "price range"}
     areas = {state.get("area", "") for state in states} - {""}

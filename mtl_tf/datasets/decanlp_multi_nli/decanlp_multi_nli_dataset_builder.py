@@ -14,7 +14,7 @@ class Builder(InferenceBuilder):
 
     CORPUS = "decanlp_multi_nli"
     FOLDERS = (CORPUS, "multi_nli", "mnli", "MNLI", "multinli", "multinli_1.0")
-    FILES = {
+    NAMES = {
         "train": _names("train", "train"),
         "validation_matched": _names("dev_matched", "dev_matched"),
         "validation_mismatched": _names("dev_mismatched", "dev_mismatched"),

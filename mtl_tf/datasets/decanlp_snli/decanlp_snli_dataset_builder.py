@@ -15,7 +15,7 @@ class Builder(InferenceBuilder):
 
     CORPUS = "decanlp_snli"
     FOLDERS = (CORPUS, "snli", "snli_1.0", "SNLI")
-    FILES = {
+    NAMES = {
         "train": _names("train"),
         "validation": _names("dev"),
         "test": _names("test"),

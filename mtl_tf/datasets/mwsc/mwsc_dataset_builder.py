@@ -4,12 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.lines import LineFile, count, short
-from mtl_tf.datasets.question_answer_files import (
-    Oddities,
-    QuestionAnswerBuilder,
-)
+from mtl_tf.datasets.lines import LineFile, Oddities, count, short
 from mtl_tf.datasets.question_answers import QuestionAnswer
+from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
 _SCHEMAS = "schemas"
 _RELEASED = 132
@@ -34,7 +31,7 @@ class Builder(QuestionAnswerBuilder):
     builder.
     """
 
-    def read(
+    def read_split(
         self, split: str, files: Sequence[LineFile]
     ) -> list[QuestionAnswer]:
         """Both examples of every schema, in the order of the file."""

@@ -3,10 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from mtl_tf.datasets.json_text import Node, read_json_lines
-from mtl_tf.datasets.lines import LineFile
+from mtl_tf.datasets.json_values import JsonValue, read_json_lines
+from mtl_tf.datasets.lines import LineFile, Oddities
 from mtl_tf.datasets.qa_srl.words import plain
-from mtl_tf.datasets.question_answer_files import Oddities
 from mtl_tf.datasets.question_answers import QuestionAnswer
 
 
@@ -28,7 +27,7 @@ def read(file: LineFile) -> list[QuestionAnswer]:
 
 
 def _sentence(
-    number: int, line: Node, odd: Oddities
+    number: int, line: JsonValue, odd: Oddities
 ) -> Iterator[QuestionAnswer]:
     name = line.get("sentenceId", str).value
     tokens = [
@@ -61,7 +60,10 @@ def _sentence(
 
 
 def _answers(
-    judgements: Sequence[Node], tokens: Sequence[str], line: int, odd: Oddities
+    judgements: Sequence[JsonValue],
+    tokens: Sequence[str],
+    line: int,
+    odd: Oddities,
 ) -> tuple[str, ...]:
     votes: Counter[str] = Counter()
     for judgement in judgements:
@@ -74,7 +76,7 @@ def _answers(
     return tuple(text for text, _ in votes.most_common() if text.strip())
 
 
-def _text(span: Node, tokens: Sequence[str]) -> str:
+def _text(span: JsonValue, tokens: Sequence[str]) -> str:
     ends = [end.value for end in span.items(int)]
     if len(ends) != 2 or not 0 <= ends[0] < ends[1] <= len(tokens):
         raise span.wrong(

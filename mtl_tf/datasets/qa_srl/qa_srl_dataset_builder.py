@@ -6,8 +6,8 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.datasets.lines import LineFile
 from mtl_tf.datasets.qa_srl import CONFIGS, bank2, wiki1
-from mtl_tf.datasets.question_answer_files import QuestionAnswerBuilder
 from mtl_tf.datasets.question_answers import QuestionAnswer
+from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
 _NAMES = {"train": "train", "validation": "dev", "test": "test"}
 _WIKI1 = {"train": 6414, "validation": 2183, "test": 2201}
@@ -40,7 +40,7 @@ class Builder(QuestionAnswerBuilder):
         """Examples of the release of 2015, by split."""
         return _WIKI1 if config == "wiki1" else {}
 
-    def read(
+    def read_split(
         self, split: str, files: Sequence[LineFile]
     ) -> list[QuestionAnswer]:
         """The questions, in the order of the file."""

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.lines import LineFile, short
+from mtl_tf.datasets.lines import LineFile, Oddities, short
 from mtl_tf.datasets.qa_srl.words import plain
-from mtl_tf.datasets.question_answer_files import Oddities
 from mtl_tf.datasets.question_answers import QuestionAnswer
 
 _SLOTS = 7  # wh, auxiliary, subject, verb, object, preposition, object

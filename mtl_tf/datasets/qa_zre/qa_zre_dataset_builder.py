@@ -3,12 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.lines import LineFile, count, short
-from mtl_tf.datasets.question_answer_files import (
-    Oddities,
-    QuestionAnswerBuilder,
-)
+from mtl_tf.datasets.lines import LineFile, Oddities, count, short
 from mtl_tf.datasets.question_answers import QuestionAnswer
+from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
 UNANSWERABLE = "unanswerable"
 _SUBJECT = "XXX"  # stands for the subject in a question
@@ -37,7 +34,7 @@ class Builder(QuestionAnswerBuilder):
     the README beside this builder.
     """
 
-    def read(self, split: str, files: Sequence[LineFile]) -> "_Rows":
+    def read_split(self, split: str, files: Sequence[LineFile]) -> "_Rows":
         """The questions, made when they are asked for: they are many."""
         del split
         (file,) = files

@@ -5,13 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.json_text import Node, read_json
-from mtl_tf.datasets.lines import LineFile
-from mtl_tf.datasets.question_answer_files import (
-    Oddities,
-    QuestionAnswerBuilder,
-)
+from mtl_tf.datasets.json_values import JsonValue, read_json
+from mtl_tf.datasets.lines import LineFile, Oddities
 from mtl_tf.datasets.question_answers import QuestionAnswer
+from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
 
 # The catalogue of TFDS has a `squad`, too, and TFDS fails if a second builder
@@ -45,7 +42,7 @@ class Builder(QuestionAnswerBuilder, skip_registration=True):
             )
         return os.path.join(directory, found[0]) if found else path
 
-    def read(
+    def read_split(
         self, split: str, files: Sequence[LineFile]
     ) -> list[QuestionAnswer]:
         """The questions of all articles, in the order of the file."""
@@ -53,14 +50,15 @@ class Builder(QuestionAnswerBuilder, skip_registration=True):
         (file,) = files
         odd = Oddities(file, "question")
         rows = []
-        for article in read_json(file).get("data", list).items(dict):
+        root = read_json(file.path, file.content)
+        for article in root.get("data", list).items(dict):
             for paragraph in article.get("paragraphs", list).items(dict):
                 rows += _questions(paragraph, odd)
         odd.report()
         return rows
 
 
-def _questions(paragraph: Node, odd: Oddities) -> Iterator[QuestionAnswer]:
+def _questions(paragraph: JsonValue, odd: Oddities) -> Iterator[QuestionAnswer]:
     context = paragraph.get("context", str)
     for question in paragraph.get("qas", list).items(dict):
         name = question.get("id", str).value
@@ -77,7 +75,7 @@ def _questions(paragraph: Node, odd: Oddities) -> Iterator[QuestionAnswer]:
 
 
 def _answers(
-    question: Node, context: str, name: str, odd: Oddities
+    question: JsonValue, context: str, name: str, odd: Oddities
 ) -> tuple[str, ...]:
     """All gold answers; annotators who agree are not counted out."""
     answers = []

@@ -5,13 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.json_text import Node, read_json_lines
-from mtl_tf.datasets.lines import LineFile
-from mtl_tf.datasets.question_answer_files import (
-    Oddities,
-    QuestionAnswerBuilder,
-)
+from mtl_tf.datasets.json_values import JsonValue, read_json_lines
+from mtl_tf.datasets.lines import LineFile, Oddities
 from mtl_tf.datasets.question_answers import QuestionAnswer
+from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
 QUESTION = "What is the translation from English to SQL?"
 # By their numbers in the files.
@@ -46,7 +43,7 @@ class Builder(QuestionAnswerBuilder):
     beside this builder.
     """
 
-    def read(
+    def read_split(
         self, split: str, files: Sequence[LineFile]
     ) -> list[QuestionAnswer]:
         """The questions, each with its table's columns."""
@@ -125,7 +122,7 @@ def _headers(file: LineFile) -> dict[str, list[str]]:
     return headers
 
 
-def _logical_form(form: Node, header: Sequence[str]) -> dict[str, Any]:
+def _logical_form(form: JsonValue, header: Sequence[str]) -> dict[str, Any]:
     return {
         "sel": _index(form.get("sel", int), len(header), "column"),
         "agg": _index(form.get("agg", int), len(AGGREGATES), "aggregate"),
@@ -136,20 +133,17 @@ def _logical_form(form: Node, header: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _condition(node: Node, header: Sequence[str]) -> Condition:
+def _condition(node: JsonValue, header: Sequence[str]) -> Condition:
     if len(node.value) != 3:
         raise node.wrong("three things: a column, an operator and a value")
-    column, operator = (
-        Node(node.value[i], f"{node.where}[{i}]").check(int) for i in (0, 1)
-    )
-    value = Node(node.value[2], f"{node.where}[2]")
+    column, operator, value = node.items()
     if isinstance(value.value, str):
         value.check(str)
     elif not _is_number(value.value):
         raise value.wrong("a text or a number")
     return [
-        _index(column, len(header), "column"),
-        _index(operator, len(OPERATORS), "operator"),
+        _index(column.check(int), len(header), "column"),
+        _index(operator.check(int), len(OPERATORS), "operator"),
         value.value,
     ]
 
@@ -160,7 +154,7 @@ def _is_number(value: Any) -> bool:
     return is_number and math.isfinite(value)
 
 
-def _index(node: Node, size: int, noun: str) -> int:
+def _index(node: JsonValue, size: int, noun: str) -> int:
     if not 0 <= node.value < size:
         raise node.wrong(f"the number of {_article(noun)}, 0 to {size - 1}")
     return node.value

@@ -46,15 +46,15 @@ class Turns:
         self._odd: collections.Counter[str] = collections.Counter()
         self.rows: list[QuestionAnswer] = []
         seen: set[int] = set()
-        for dialogue in root.items():
-            number = dialogue.member("dialogue_idx").number()
+        for dialogue in root.check(list).items(dict):
+            number = dialogue.get("dialogue_idx", int).value
             if number in seen:
                 raise DataError(
                     f"{dialogue.where}.dialogue_idx: {number} is the number of "
                     "an earlier dialogue, too; each needs its own"
                 )
             seen.add(number)
-            self._read(number, dialogue.member("dialogue"))
+            self._read(number, dialogue.get("dialogue", list))
         if not self.rows:
             raise DataError(f"{root.where}: there are no turns")
         self.dialogues = len(seen)
@@ -66,8 +66,8 @@ class Turns:
     def _read(self, dialogue: int, turns: JsonValue) -> None:
         accumulated: dict[str, str] = {}
         before: dict[str, str] = {}
-        for number, turn in enumerate(turns.items()):
-            goals, requests = self._state(turn.member("belief_state"))
+        for number, turn in enumerate(turns.items(dict)):
+            goals, requests = self._state(turn.get("belief_state", list))
             change = {
                 slot: value
                 for slot, value in goals.items()
@@ -95,10 +95,10 @@ class Turns:
 
     def _context(self, turn: JsonValue) -> str:
         acts = []
-        for act in turn.member("system_acts").items():
+        for act in turn.get("system_acts", list).items():
             one = act.items() if isinstance(act.value, list) else [act]
-            acts.append(": ".join(part.text() for part in one))
-        words = turn.member("transcript").text()
+            acts.append(": ".join(part.check(str).value for part in one))
+        words = turn.get("transcript", str).value
         if not words.strip():
             self._odd["the user says nothing, kept"] += 1
         parts = [", ".join(acts), words] if acts else [words]
@@ -108,11 +108,11 @@ class Turns:
         """The goals so far, and what this turn asks for."""
         goals: dict[str, str] = {}
         requests: list[str] = []
-        for item in belief.items():
-            act = item.member("act")
+        for item in belief.items(dict):
+            act = item.get("act", str)
             if act.value not in ("inform", "request"):
-                raise act.error("'inform' or 'request'")
-            for pair in item.member("slots").items():
+                raise act.wrong("'inform' or 'request'")
+            for pair in item.get("slots", list).items(list):
                 slot, value = self._pair(pair)
                 if act.value == "request":
                     if value in requests:
@@ -126,14 +126,14 @@ class Turns:
         return goals, requests
 
     def _pair(self, pair: JsonValue) -> tuple[str, str]:
-        texts = [part.text() for part in pair.items()]
+        texts = [part.value for part in pair.items(str)]
         if len(texts) != 2:
-            raise pair.error("a slot and its value")
+            raise pair.wrong("a slot and its value")
         slot, value = (" ".join(text.split()) for text in texts)
         if not slot or not value:
-            raise pair.error("a slot and its value, both not empty")
+            raise pair.wrong("a slot and its value, both not empty")
         if any(mark in text for text in (slot, value) for mark in ",:;"):
-            raise pair.error(
+            raise pair.wrong(
                 "without ',', ':' and ';', which part the answer's values"
             )
         if [slot, value] != texts:

@@ -2,7 +2,7 @@
 
 import os
 
-from mtl_tf.datasets.json_values import parse_json
+from mtl_tf.datasets.json_values import read_json
 from mtl_tf.datasets.lines import count
 from mtl_tf.datasets.question_builders import (
     QuestionAnswerBuilder,
@@ -50,7 +50,7 @@ class Builder(QuestionAnswerBuilder):
         for split, path in _find(manual_dir).items():
             content = read_source(path)
             name = os.path.basename(path)
-            turns = Turns(parse_json(path, content), name)
+            turns = Turns(read_json(path, content), name)
             sources[name] = identify(content)
             splits[split] = turns.rows
             warnings += turns.warnings

@@ -33,7 +33,11 @@ TOKENIZERS = {
 
 @pytest.fixture(
     scope="module",
-    params=["words", pytest.param("subwords", marks=pytest.mark.slow)],
+    params=[
+        # docs/translate.md, which CI runs, exports and checks, too.
+        pytest.param("words", marks=pytest.mark.slow),
+        pytest.param("subwords", marks=pytest.mark.slow),
+    ],
 )
 def exported(request, tmp_path_factory):
     """A run of two pairs, what was changed, and its version directory."""

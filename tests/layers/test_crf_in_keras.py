@@ -236,6 +236,7 @@ def test_keras_does_not_compile_the_step_as_a_whole():
     assert flags["Embedding"] is True
 
 
+@pytest.mark.slow
 def test_exports_without_xla(tmp_path):
     model, (ids, _) = make_model(recurrent=False), make_data(ROWS)
     expected = model(ids)

@@ -207,7 +207,7 @@ def shared_only(name, draw_seed, steps=400):
 @pytest.mark.parametrize(
     "name",
     [
-        "arc_i",
+        pytest.param("arc_i", marks=pytest.mark.slow),
         pytest.param("arc_ii", marks=pytest.mark.slow),
         pytest.param("me_lstm", marks=pytest.mark.slow),
     ],

@@ -324,7 +324,7 @@ def slow(*case):
         slow({"name": "ssp", "private_input": "both"}, True),
         # Tasks whose words differ are told apart by what has to be shared: a
         # strong adversary (0.05) takes it away.
-        ({"name": "asp", "adversarial_weight": 0.005}, True),
+        slow({"name": "asp", "adversarial_weight": 0.005}, True),
     ],
     ids=str,
 )

@@ -45,7 +45,7 @@ def sentence(rng, mirrored):
 @pytest.mark.parametrize(
     "scheme",
     [
-        "l_e",
+        pytest.param("l_e", marks=pytest.mark.slow),
         pytest.param("s_p", marks=pytest.mark.slow),
         pytest.param("l_i", marks=pytest.mark.slow),
     ],

@@ -17,8 +17,8 @@ Whole table: python -m launch.reproduce --table=shared_memory/3
 
 Time and score: `lstm` 77.5, `arc_i` 77.0 and `mt_dnn` 76.5 (mean of four; the
 paper 78.0, 79.8 and 76.1), one seed, with vectors learnt from the training
-texts; 36, 45 minutes and one minute on a shared core. The other rows have not
-been run to their end (docs/results/shared_memory_liu2016.md).
+texts; the time was not measured. The other rows have not been run to their
+end (docs/results/shared_memory_liu2016.md).
 """
 
 from ml_collections import config_dict

@@ -166,7 +166,7 @@ class PointerDecoder(StackedLayer):
         )
         result = {"losses": tf.where(mask, -log_p, 0.0)}
         if inspect:
-            result["sources"] = _shares(mixture)
+            result["sources"] = self.shares(mixture)
         return result
 
     @property
@@ -175,12 +175,18 @@ class PointerDecoder(StackedLayer):
         return ("context", "question") if self.question else ("context",)
 
     def shares(self, mixture) -> tf.Tensor:
-        """Shares of vocabulary, context and question, `[B, K, 3]`.
+        """Shares of vocabulary, context and question, `[..., 3]`.
 
         Args:
             mixture: what `advance` returned.
         """
-        return _shares(mixture)
+        generate = tf.sigmoid(mixture["generate"])
+        context = 1.0 - generate
+        question = tf.zeros_like(context)
+        if self.question:
+            switch = tf.sigmoid(mixture["copy_context"])
+            context, question = context * switch, context * (1.0 - switch)
+        return tf.stack([generate, context, question], -1)
 
     def start(self, rows: tf.Tensor, beams: int = 1) -> dict[str, tf.Tensor]:
         """The state before the first word of `rows` answers, `[B, K, D]`."""
@@ -228,7 +234,7 @@ class PointerDecoder(StackedLayer):
         size = self.output_layer.vocabulary_size
         rows, beams = tf.unstack(tf.shape(state)[:2])
         flat = tf.reshape(state, [-1, self.units])
-        shares = _shares(mixture)
+        shares = self.shares(mixture)
         written = tf.exp(self.output_layer.log_probabilities(flat))
         written = tf.reshape(written, tf.stack([rows, beams, size]))
         found = tf.pad(
@@ -335,17 +341,6 @@ class PointerDecoder(StackedLayer):
 def _log_sum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """`log(exp(a) + exp(b))`."""
     return tf.reduce_logsumexp(tf.stack([a, b]), 0)
-
-
-def _shares(mixture) -> tf.Tensor:
-    """Shares of vocabulary, context and question, `[..., 3]`."""
-    generate = tf.sigmoid(mixture["generate"])
-    context = 1.0 - generate
-    question = tf.zeros_like(context)
-    if "copy_context" in mixture:
-        switch = tf.sigmoid(mixture["copy_context"])
-        context, question = context * switch, context * (1.0 - switch)
-    return tf.stack([generate, context, question], -1)
 
 
 def _add_at(found: tf.Tensor, ids: tf.Tensor, share: tf.Tensor) -> tf.Tensor:

@@ -11,7 +11,7 @@ from mtl_tf.core.names import completed, look_up
 from mtl_tf.core.special_ids import BOS, OOV
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.answer_block import AnswerBlock
-from mtl_tf.layers.base import StackedLayer, at_least_one_step
+from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.beam_search import BeamSearch
 from mtl_tf.layers.coattention import DualCoattention
 from mtl_tf.layers.dropout import Dropout
@@ -22,7 +22,8 @@ from mtl_tf.layers.self_attentive_encoder import (
     BidirectionalLSTM,
     SelfAttentiveEncoder,
 )
-from mtl_tf.layers.steps import product
+from mtl_tf.layers.task_dense import TaskDense
+from mtl_tf.models.answering import Answering
 from mtl_tf.models.protocol import TaskModel
 
 #: What the models of table 2 have: self-attention, two texts that are
@@ -44,23 +45,6 @@ _DEFAULTS = {
     "dropout": 0.2,
     "init": {},
 }
-
-
-class _Projection(StackedLayer):
-    """`x W` without a bias, `[..., K]` to `[..., D]`, then dropout."""
-
-    def __init__(self, units: int, dropout: float, **kwargs):
-        super().__init__(**kwargs)
-        self.units = units
-        self.dropout = Dropout(dropout, salt=self.name, short=True)
-
-    def build(self, input_shape, *_):
-        self.kernel = self.add("kernel", input_shape[-1], self.units)
-        self.built = True
-
-    def call(self, x, training: bool = False, seed=None):
-        y = product(self.cast(x), self.cast(self.kernel.value))
-        return self.dropout(y, training=training, seed=seed)
 
 
 class QuestionAnsweringModel(TaskModel):
@@ -128,6 +112,10 @@ class QuestionAnsweringModel(TaskModel):
         )
         self._make_encoder(attentive, options, shared)
         self._make_decoder(attentive, options, shared)
+        self.projection_dropout = {
+            side: Dropout(self.rate, salt=f"{side}_projection", short=True)
+            for side in ("text", "answer")
+        }
         self.pointer = PointerDecoder(
             generative,
             self.units,
@@ -137,11 +125,14 @@ class QuestionAnsweringModel(TaskModel):
             **shared,
         )
 
+    def _projection(self, side: str, shared) -> TaskDense:
+        """The `x W` of equations 2 and 15, without a bias."""
+        name = f"{side}_projection"
+        return TaskDense(self.units, 0, use_bias=False, name=name, **shared)
+
     def _make_encoder(self, attentive, options, shared):
         units, rate = self.units, self.rate
-        self.text_projection = _Projection(
-            units, rate, name="text_projection", **shared
-        )
+        self.text_projection = self._projection("text", shared)
         if self.coattended:
             self.independent = BidirectionalLSTM(
                 units, rate, name="independent", **shared
@@ -162,13 +153,10 @@ class QuestionAnsweringModel(TaskModel):
             setattr(self, f"{name}_encoder", encoder)
 
     def _make_decoder(self, attentive, options, shared):
-        self.answer_projection = _Projection(
-            self.units, self.rate, name="answer_projection", **shared
-        )
+        self.answer_projection = self._projection("answer", shared)
         self.positions = Positions("sinusoidal", name="positions", **shared)
         self.block_count = options["blocks"] if attentive else 0
-        # Attributes, not a list: tf.train.Checkpoint does not look into the
-        # lists of Keras layers.
+        # Attributes: tf.train.Checkpoint does not look into lists.
         for number in range(self.block_count):
             block = AnswerBlock(
                 self.units,
@@ -243,10 +231,7 @@ class QuestionAnsweringModel(TaskModel):
         n_best: int = 1,
         length_penalty: float = 0.0,
     ) -> dict:
-        """Writes answers, in one graph that can be exported.
-
-        The time of a step does not grow with the words that are written:
-        keys and values of the decoder's self-attention are kept.
+        """Writes answers, in one graph that can be exported; see `Answering`.
 
         Args:
             context: int32 `[B, L]`, 0 is padding.
@@ -268,99 +253,22 @@ class QuestionAnsweringModel(TaskModel):
         with recurrence.options(jit=False, shards=1):
             texts = self._encode(context[None], question[None])
         texts = {name: value[0] for name, value in texts.items()}
-        own, texts = self._own_words(texts)
-        rows = tf.shape(texts["context"])[0]
-        state = {
-            name: value[:, 0]
-            for name, value in self.pointer.start(rows).items()
-        } | {"place": tf.zeros(tf.stack([rows]), tf.int32)}
-        for number, block in enumerate(self.answer_blocks):
-            for part, value in block.empty(rows, max_length).items():
-                state[f"{part}_{number}"] = value
+        answering = Answering(self, texts, beam, max_length)
         search = BeamSearch(
-            self._stepper(texts, own, beam, max_length),
+            answering.step,
             beam=beam,
             n_best=n_best,
             length_penalty=length_penalty,
             attention=True,
         )
-        found = search(state, tf.fill(tf.stack([rows]), max_length))
-        size = self.pointer.output_layer.vocabulary_size
-        tokens = found["tokens"]
-        places = tf.maximum(tokens - size, 0)
-        copied = tf.gather(own, places, axis=1, batch_dims=1)
+        rows = tf.shape(texts["context"])[0]
+        found = search(answering.start(), tf.fill(tf.stack([rows]), max_length))
         return {
-            "tokens": tf.where(tokens < size, tokens, copied),
+            "tokens": answering.words(found["tokens"]),
             "length": found["length"],
             "score": found["score"],
             "sources": found["attention"],
         }
-
-    def _stepper(self, texts, own, beam: int, max_length: int):
-        """`BeamSearch`'s step over `[B, K]` hypotheses."""
-        memories = [
-            {
-                name: tf.repeat(value, beam, 0)
-                for name, value in block.memory(texts["context"]).items()
-            }
-            for block in self.answer_blocks
-        ]
-        mask = tf.repeat(texts["context_mask"], beam, 0)
-        table = self.positions(tf.zeros([1, 1, max_length, self.units]))[0, 0]
-        own_words = tf.shape(own)[1]
-        size = self.pointer.output_layer.vocabulary_size
-
-        def step(last, state, places):
-            # An example's own word has the vector of the unknown word.
-            last = tf.where(
-                last < size,
-                last,
-                tf.gather(
-                    own, tf.maximum(last - size, 0), axis=1, batch_dims=1
-                ),
-            )
-            place = state["place"][0, 0]
-            x = self._project_answers(last)
-            x = tf.reshape(x, [-1, 1, self.units])
-            new = {"place": state["place"] + 1}
-            if self.answer_blocks:
-                x += tf.cast(table[place], x.dtype)
-            for number, block in enumerate(self.answer_blocks):
-                cache = {
-                    part: _rows(state[f"{part}_{number}"])
-                    for part in ("keys", "values")
-                }
-                x, cache = block.advance(
-                    x, place, cache, memories[number], mask
-                )
-                for part, value in cache.items():
-                    old = state[f"{part}_{number}"]
-                    value = tf.reshape(value, tf.shape(old))
-                    new[f"{part}_{number}"] = tf.ensure_shape(value, old.shape)
-            x = tf.reshape(x, [-1, beam, self.units])
-            own_state = {n: state[n] for n in ("hidden", "memory", "context")}
-            own_state, mixture = self.pointer.advance(x, own_state, texts)
-            found = self.pointer.log_probabilities(mixture, texts, own_words)
-            shares = self.pointer.shares(mixture)
-            return new | own_state, tf.gather_nd(found, places), shares
-
-        return step
-
-    def _own_words(self, texts):
-        """Numbers the words that are not generative by their first place.
-
-        Returns:
-            The ids at all places of both texts `[B, S]`, and the texts, whose
-            "..._ids" are now below `generative`, or that plus a place.
-        """
-        size = self.pointer.output_layer.vocabulary_size
-        names = [f"{name}_ids" for name in self.pointer.pointers]
-        ids = tf.concat([texts[name] for name in names], 1)
-        same = tf.cast(tf.equal(ids[:, :, None], ids[:, None]), tf.int32)
-        first = tf.argmax(same, -1, output_type=tf.int32)
-        numbered = tf.where(ids < size, ids, size + first)
-        lengths = [tf.shape(texts[name])[1] for name in names]
-        return ids, texts | dict(zip(names, tf.split(numbered, lengths, 1)))
 
     def _encode(self, context, question, training=False, seed=None) -> dict:
         """What the decoder reads of both texts, `[G, B, ...]`."""
@@ -371,7 +279,7 @@ class QuestionAnsweringModel(TaskModel):
             # Padding between the two texts is as good as behind them.
             context = tf.concat([context, question], 2)
             mask = tf.not_equal(context, 0)
-            x = self.text_projection(self._embed(context), **call)
+            x = self._project("text", context, **call)
             x = self.context_encoder(x, mask, **call)
             return {
                 "context": x,
@@ -381,8 +289,7 @@ class QuestionAnsweringModel(TaskModel):
         ids = {"context": context, "question": question}
         masks = {name: tf.not_equal(x, 0) for name, x in ids.items()}
         projected = {
-            name: self.text_projection(self._embed(x), **call)
-            for name, x in ids.items()
+            name: self._project("text", x, **call) for name, x in ids.items()
         }
         read = {
             name: self.independent(x, masks[name], **call)
@@ -406,14 +313,24 @@ class QuestionAnsweringModel(TaskModel):
     def _embed(self, ids):
         return self.embedding(tf.where(ids < self.vocabulary_size, ids, OOV))
 
-    def _project_answers(self, ids, **call):
-        """Words of answers as what blocks and positions are added to."""
-        x = self.answer_projection(self._embed(ids), **call)
+    def _project(self, side: str, ids, **call):
+        layer = getattr(self, f"{side}_projection")
+        x = layer(self._embed(ids), None)
+        return self.projection_dropout[side](x, **call)
+
+    def project_answers(self, ids, **call):
+        """Words of answers, as positions are added to, `[G, B, U, D]`.
+
+        Args:
+            ids: int32 `[G, B, U]`.
+            **call: `training` and `seed`, of dropout.
+        """
+        x = self._project("answer", ids, **call)
         return x * self.units**0.5 if self.answer_blocks else x
 
     def _represent(self, before, target, texts, call):
         """(A_self)_(t-1) of given answers, `[G, B, U, D]` (equations 2-6)."""
-        x = self._project_answers(before, **call)
+        x = self.project_answers(before, **call)
         if not self.answer_blocks:
             return x
         shape, static = tf.shape(x), x.shape

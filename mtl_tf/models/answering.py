@@ -1,0 +1,113 @@
+"""Decoding of the model that answers questions: what `BeamSearch` asks for."""
+
+import tensorflow as tf
+
+from mtl_tf.models.protocol import TaskModel
+
+_PARTS = ("keys", "values")
+_POINTER = ("hidden", "memory", "context")
+
+
+class Answering:
+    """Writes the answers of B examples, word by word.
+
+    The time of a step does not grow with the words that are written: keys and
+    values of the decoder's self-attention are kept.
+
+    Args:
+        model: a `QuestionAnsweringModel`, which imports this module.
+        texts: both texts as the decoder reads them, `[B, ...]`; see
+            `PointerDecoder`.
+        beam: hypotheses an example, K.
+        max_length: the most words of an answer, with its end.
+    """
+
+    def __init__(
+        self,
+        model: TaskModel,
+        texts: dict[str, tf.Tensor],
+        beam: int,
+        max_length: int,
+    ):
+        self._model, self._beam = model, beam
+        self._max_length = max_length
+        self._size = model.pointer.output_layer.vocabulary_size
+        self._number(texts)
+        self._memories = [
+            {
+                name: tf.repeat(value, beam, 0)
+                for name, value in block.memory(texts["context"]).items()
+            }
+            for block in model.answer_blocks
+        ]
+        self._mask = tf.repeat(texts["context_mask"], beam, 0)
+        nothing = tf.zeros([1, 1, max_length, model.units])
+        self._positions = model.positions(nothing)[0, 0]
+
+    def _number(self, texts) -> None:
+        """Numbers words that are not generative by their first place."""
+        names = [f"{name}_ids" for name in self._model.pointer.pointers]
+        #: The ids at all places of both texts, [B, S].
+        self._own = tf.concat([texts[name] for name in names], 1)
+        same = tf.equal(self._own[:, :, None], self._own[:, None])
+        first = tf.argmax(tf.cast(same, tf.int32), -1, output_type=tf.int32)
+        numbered = tf.where(
+            self._own < self._size, self._own, self._size + first
+        )
+        lengths = [tf.shape(texts[name])[1] for name in names]
+        parts = tf.split(numbered, lengths, 1)
+        self._texts = texts | dict(zip(names, parts))
+
+    def start(self) -> dict[str, tf.Tensor]:
+        """The state before the first word, `[B, ...]` by name."""
+        rows = tf.shape(self._own)[0]
+        state = self._model.pointer.start(rows)
+        state = {name: value[:, 0] for name, value in state.items()}
+        state["place"] = tf.zeros(tf.stack([rows]), tf.int32)
+        for number, block in enumerate(self._model.answer_blocks):
+            cache = block.empty(rows, self._max_length)
+            state |= {f"{part}_{number}": cache[part] for part in _PARTS}
+        return state
+
+    def step(self, last, state, places):
+        """A step of `BeamSearch`; the attention is the words' sources."""
+        model = self._model
+        x = model.project_answers(self.words(last))
+        x = tf.reshape(x, [-1, 1, model.units])
+        x, new = self._blocks(x, state)
+        x = tf.reshape(x, [-1, self._beam, model.units])
+        pointer = {name: state[name] for name in _POINTER}
+        pointer, mixture = model.pointer.advance(x, pointer, self._texts)
+        found = model.pointer.log_probabilities(
+            mixture, self._texts, tf.shape(self._own)[1]
+        )
+        shares = model.pointer.shares(mixture)
+        return new | pointer, tf.gather_nd(found, places), shares
+
+    def words(self, tokens: tf.Tensor) -> tf.Tensor:
+        """Ids as the texts have them, of `[B, ...]` that a step wrote."""
+        places = tf.maximum(tokens - self._size, 0)
+        copied = tf.gather(self._own, places, axis=1, batch_dims=1)
+        return tf.where(tokens < self._size, tokens, copied)
+
+    def _blocks(self, x, state):
+        """What the blocks make of `x` `[B K, 1, D]`, and their new state."""
+        place, new = state["place"][0, 0], {"place": state["place"] + 1}
+        blocks = self._model.answer_blocks
+        if blocks:
+            x += tf.cast(self._positions[place], x.dtype)
+        for number, (block, memory) in enumerate(zip(blocks, self._memories)):
+            names = {part: f"{part}_{number}" for part in _PARTS}
+            cache = {
+                part: tf.reshape(
+                    state[name],
+                    tf.concat([[-1], tf.shape(state[name])[2:]], 0),
+                )
+                for part, name in names.items()
+            }
+            x, cache = block.advance(x, place, cache, memory, self._mask)
+            for part, name in names.items():
+                old = state[name]
+                value = tf.reshape(cache[part], tf.shape(old))
+                new[name] = tf.ensure_shape(value, old.shape)
+        return x, new

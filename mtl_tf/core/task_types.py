@@ -17,6 +17,7 @@ NAMES = (
     "multi_label",
     "pair_classification",
     "pair_regression",
+    "question_answering",
     "regression",
     "tagging",
     "translation",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
@@ -43,6 +44,7 @@ _DEFAULTS = {
     "heads": 3,
     "blocks": 2,
     "dropout": 0.2,
+    "per_word": True,
     "init": {},
 }
 
@@ -70,8 +72,9 @@ class QuestionAnsweringModel(TaskModel):
     Input shape: a batch of G groups: "context" int32 `[G, B, L]`, "question"
         `[G, B, M]` and "answer" `[G, B, U]` with the end's id after the last
         word; 0 is padding.
-    Output shape: "loss" float32 `[G, B]`, the summed negative log likelihood
-        of an answer's words; "tokens" float32 `[G, B]`, how many there are;
+    Output shape: "loss" float32 `[G, B]`, the negative log likelihood of an
+        answer's words: their mean with `per_word`, else their sum; "tokens"
+        float32 `[G, B]`, how many there are;
         "losses"; and "inspect" with "sources" `[G, B, U, 3]`, the shares of
         vocabulary, context and question.
     Masking: padding changes nothing.
@@ -99,6 +102,7 @@ class QuestionAnsweringModel(TaskModel):
                 f"{vocabulary_size} words, got {generative}"
             )
         self.units, self.rate = options["units"], options["dropout"]
+        self.per_word = options["per_word"]
         self.coattended = coattended
         # Without a pointer into it, a question is read through the context
         # alone, which it was aligned with.
@@ -215,9 +219,16 @@ class QuestionAnsweringModel(TaskModel):
         found = self.pointer(answers, target, texts, inspect=inspect, **call)
         real = tf.cast(tf.not_equal(target, 0), tf.float32)
         inspected = {"sources": found["sources"]} if inspect else {}
+        loss, tokens = (
+            tf.reduce_sum(found["losses"], -1),
+            tf.reduce_sum(real, -1),
+        )
+        if self.per_word:
+            # Else a summary of sixty words outweighs sixty labels.
+            loss /= tf.maximum(tokens, 1.0)
         return {
-            "loss": tf.reduce_sum(found["losses"], -1),
-            "tokens": tf.reduce_sum(real, -1),
+            "loss": loss,
+            "tokens": tokens,
             "losses": {},
             "inspect": inspected,
         }
@@ -376,17 +387,21 @@ def build_question_model(
     vocabulary_size: int,
     generative: int,
     seed: int = 0,
+    vectors: np.ndarray | None = None,
 ) -> QuestionAnsweringModel:
     """Builds a model with all its weights.
 
     Args:
         model_config: all optional: "name" ("mqan"; see `MODELS`),
             "embedding_dim" (300), "units" (200), "feed_forward" (150),
-            "heads" (3), "blocks" (2 self-attention layers), "dropout" (0.2)
-            and "init" (see `layers.base.check_init`).
+            "heads" (3), "blocks" (2 self-attention layers), "dropout" (0.2),
+            "per_word" (True; see `QuestionAnsweringModel`) and "init" (see
+            `layers.base.check_init`).
         vocabulary_size: words with a vector, special ones too.
         generative: how many of them, the first ones, can be written.
         seed: of the initial weights, which are a pure function of it.
+        vectors: pretrained word vectors, float32 `[vocabulary_size,
+            embedding_dim]`; None for random ones.
 
     Raises:
         ConfigError: a field or a value is wrong.
@@ -397,4 +412,6 @@ def build_question_model(
     checks.positive_integer("model.blocks", config["blocks"])
     model = QuestionAnsweringModel(name, vocabulary_size, generative, config)
     model.build()
+    if vectors is not None:
+        model.embedding.set_vectors(vectors)
     return model

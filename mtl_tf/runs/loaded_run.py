@@ -256,7 +256,7 @@ class Run:
             index,
             self.config["evaluation"]["batch_size"],
             predictions.targets(task, split),
-            run_data.texts(task, split) if self.predictor.decoder else (),
+            predictions.inputs(task, split) if self.predictor.decoder else (),
             **clean.about(task, split),
         )
         variants = predictions.variants(

@@ -35,6 +35,7 @@ class PredictionType(abc.ABC):
             value for each place of the first time axis.
         targets_are_encoded: whether the columns of an encoded split hold all
             that its predictions are scored against.
+        decodes_inputs: whether `decode` always reads the inputs themselves.
         fits: whether `fit` settles anything.
         forms: how predictions can be written, by name: each a function from
             a prediction to its lines; "jsonl" is there always.
@@ -42,6 +43,7 @@ class PredictionType(abc.ABC):
 
     outputs: Mapping[str, bool]
     targets_are_encoded = True
+    decodes_inputs = False
     fits = False
     forms: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"jsonl": as_json}
 

@@ -41,6 +41,8 @@ class RunData:
         validation: the encoded validation split of each task, likewise.
         targets: what each task's validation split is scored against, where
             it is not what is encoded.
+        inputs: what each task's validation split is read from, where decoding
+            always needs it.
     """
 
     tasks: list[Task]
@@ -50,6 +52,7 @@ class RunData:
     train: list[EncodedSplit]
     validation: list[EncodedSplit]
     targets: list[list[Any] | None]
+    inputs: list[Sequence[Any]]
 
 
 def load(
@@ -118,6 +121,7 @@ def load(
         train,
         validation,
         [_targets(task) for task in tasks],
+        [_inputs(task) for task in tasks],
     )
 
 
@@ -137,6 +141,13 @@ def _targets(task: Task) -> list[Any] | None:
     if predictions.targets_are_encoded:
         return None
     return predictions.targets(task, "validation")
+
+
+def _inputs(task: Task) -> Sequence[Any]:
+    predictions = task_types.of(task.type)
+    if not predictions.decodes_inputs:
+        return ()
+    return predictions.inputs(task, "validation")
 
 
 def _encoder(

@@ -339,6 +339,7 @@ class StageRunner:
                 number,
                 self.config["evaluation"]["batch_size"],
                 self.data.targets[number],
+                self.data.inputs[number],
                 fit=True,
             )
             for number in stage.tasks

@@ -100,6 +100,11 @@ class System(abc.ABC):
     ) -> TaskModel:
         """Builds the model of a run with all its weights; see `building`."""
 
+    def word_ids(self, split: EncodedSplit, text: Any) -> np.ndarray:
+        """The ids of all words of an encoded split, integers [n]."""
+        del text
+        return split.columns["tokens"].values
+
     @abc.abstractmethod
     def words_of(self, text: Any) -> dict[str, Sequence[str]]:
         """The words that rows of weights stand for, by beginnings of paths."""

@@ -281,6 +281,7 @@ def _pretrained(
     config: dict[str, Any], run: RunDirectory, loaded: run_data.RunData
 ) -> np.ndarray:
     """The pretrained word vectors; writes and logs what they cover."""
+    system = systems.of_type(loaded.tasks[0].type)
     vocabulary = loaded.encoder.vocabulary
     vectors, report = load_vectors(
         config["text"]["vectors"],
@@ -290,8 +291,9 @@ def _pretrained(
     )
     covered = []
     for split in loaded.train:
-        ids = split.columns["tokens"].values
-        counts = np.bincount(ids, minlength=len(vocabulary))
+        counts = np.bincount(
+            system.word_ids(split, loaded.encoder), minlength=len(vocabulary)
+        )
         used = {
             vocabulary.tokens[n]: int(counts[n]) for n in counts.nonzero()[0]
         }

@@ -107,6 +107,7 @@ def task_of_member(
         type=member.type,
         source=source,
         labels=labels,
+        metrics=member.metrics or None,
         splits=splits,
         pool=member.pool,
         settings=settings,

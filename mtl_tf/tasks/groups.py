@@ -5,7 +5,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mtl_tf.core.task_types import DEFAULT
-from mtl_tf.datasets import europarl, multi30k
+from mtl_tf.datasets import (
+    europarl,
+    iwslt2016,
+    kotzias_reviews,
+    multi30k,
+)
 from mtl_tf.tasks.source import SPLITS
 from mtl_tf.tasks.task import NO_FOLDS, WHOLE_CORPUS, WITHOUT_TEST
 
@@ -25,6 +30,8 @@ class Member:
         pool: see `mtl_tf.tasks.task.Task`.
         type: name of its task type.
         settings: further fields of an entry of its type.
+        metrics: names of its metrics, the primary one first; () for its
+            type's usual ones.
     """
 
     dataset: str
@@ -33,6 +40,7 @@ class Member:
     pool: tuple[str, ...] = WITHOUT_TEST
     type: str = DEFAULT
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -85,6 +93,22 @@ def _pairs(corpus: str, pairs: Iterable[str], **settings) -> dict[str, Member]:
     }
 
 
+def _questions(
+    dataset: str, *metrics: str, splits: Any = SPLITS, **settings: Any
+) -> Member:
+    """A corpus that is put as question answering (McCann et al. 2018)."""
+    # Parts of a dialogue, and questions of a text, hang together.
+    return Member(
+        dataset,
+        (),
+        splits,
+        pool=NO_FOLDS,
+        type="question_answering",
+        settings=settings,
+        metrics=metrics,
+    )
+
+
 _FDU_MTL = (
     *("books", "electronics", "dvd", "kitchen_housewares", "apparel"),
     *("camera_photo", "health_personal_care", "music", "toys_games", "video"),
@@ -130,6 +154,59 @@ _EUROPARL = _pairs("europarl", europarl.CONFIGS)
 # The targets of Dong et al. (2015).
 _FOUR = {pair: _EUROPARL[pair] for pair in ("en-es", "en-fr", "en-nl", "en-pt")}
 
+# The paper's order (table 1). The released tests of SQuAD and MultiNLI have no
+# answers: the validation split, and the mismatched one, are tested.
+_DECANLP = {
+    "squad": _questions(
+        *("squad", "nf1", "nem"),
+        splits={"train": "train", "validation": "validation"}
+        | {"test": "validation"},
+        long_contexts="left_out",
+    ),
+    "iwslt": _questions("iwslt2016/en-de", "bleu", language="de"),
+    "cnn_dailymail": _questions("decanlp_cnn_dailymail", "rouge"),
+    "multinli": _questions(
+        *("decanlp_multi_nli", "em"),
+        splits={"train": "train", "validation": "validation_matched"}
+        | {"test": "validation_mismatched"},
+    ),
+    "sst": _questions("decanlp_sst", "em"),
+    "qa_srl": _questions("qa_srl/wiki1", "nf1"),
+    "qa_zre": _questions("qa_zre", "cf1"),
+    "woz": _questions("woz", "dsem", "turn_em", "request_em"),
+    "wikisql": _questions("wikisql", "lfem"),
+    "mwsc": _questions("mwsc", "em"),
+}
+# Of sections 4.2 and 4.3, and what has the form of decaNLP's tasks.
+_DECANLP_TRANSFER = {
+    "snli": _questions("decanlp_snli", "em"),
+    "ner": _questions("decanlp_conll2003", "nf1", "em"),
+    "qa_srl_bank2": _questions(
+        *("qa_srl/bank2", "nf1"),
+        splits={"train": "train", "validation": "validation", "test": "test"},
+    ),
+    **{
+        f"reviews_{name}": _questions(
+            f"kotzias_reviews/{name}", "em", splits=("test",)
+        )
+        for name in kotzias_reviews.CONFIGS
+    },
+}
+
+
+def _translations(corpus: str, pairs: Iterable[str], **test: str) -> Group:
+    """Pairs of a parallel corpus, put as question answering."""
+    members = {
+        pair: _questions(
+            *(f"{corpus}/{pair}", "bleu"),
+            splits={split: split for split in SPLITS} | test,
+            language=pair.partition("-")[2],
+        )
+        for pair in pairs
+    }
+    return Group(corpus, members, usual=("en-de",))
+
+
 GROUPS: Mapping[str, Group] = {
     group.name: group
     for group in (
@@ -155,6 +232,12 @@ GROUPS: Mapping[str, Group] = {
             usual=tuple(p for p in _EUROPARL if p.startswith("en-")),
         ),
         Group("multi_target_nmt", _FOUR),
+        Group("decanlp", _DECANLP),
+        Group("decanlp_transfer", _DECANLP_TRANSFER),
+        _translations("iwslt2016", iwslt2016.CONFIGS),
+        _translations(
+            *("decanlp_multi30k", multi30k.CONFIGS), test="test_2016_flickr"
+        ),
     )
 }
 

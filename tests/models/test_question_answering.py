@@ -22,6 +22,7 @@ SMALL = {
     "feed_forward": 7,
     "heads": 2,
     "dropout": 0.0,
+    "per_word": False,
     "init": {"range": 0.5},
 }
 
@@ -111,6 +112,14 @@ def test_answers_have_the_score_of_given_ones(name, beam):
                 whole["inspect"]["sources"][0, row, :length],
                 atol=1e-5,
             )
+
+
+def test_a_loss_per_word_is_the_mean_of_an_answers_words():
+    sums, means = build()(BATCH), build(per_word=True)(BATCH)
+    np.testing.assert_allclose(
+        means["loss"] * means["tokens"], sums["loss"], rtol=1e-5
+    )
+    assert sorted(set(means["tokens"].numpy().ravel())) == [2, 3, 5]
 
 
 def test_own_words_are_told_apart_and_read_as_unknown():

@@ -1,0 +1,65 @@
+"""decaNLP: ten tasks as question answering, learnt jointly by the MQAN.
+
+Paper: McCann et al. 2018, "The Natural Language Decathlon: Multitask Learning
+as Question Answering", table 2 and appendix C: its sizes (d 200, f 150, 3
+heads, 2 self-attention layers), Adam (0.9, 0.98, 1e-9) with a rate that rises
+to 2.5e-3 in 800 steps and then falls as 1/sqrt(k), gradients clipped at norm 1,
+batches of at most 10,000 tokens, of which those of answers count five times,
+in rounds over the tasks. The paper does not say how long it trained; where it
+stops is decided by the validation scores.
+Corpora: `decanlp`, from the files of their releases. Where some are not there,
+name the others: --config.tasks="('decanlp/sst','decanlp/woz')".
+
+It differs from the paper where no vectors are given (--config.text.vectors, 300
+dimensions): words that occur once in the training texts then teach the vector
+of the unknown word, and the model to copy what it does not know.
+
+Command: python -m launch.train --config=decanlp --model_dir=runs/decanlp
+    --manual_dir=FOLDER
+Time and score: not run on the whole corpora here (docs/results).
+The models of table 2: --config=decanlp:s2s, :s2s_self_attention, :coattention
+and :mqan.
+"""
+
+from ml_collections import config_dict
+
+from mtl_tf.configs import base
+from mtl_tf.core import checks
+
+MODELS = ("s2s", "s2s_self_attention", "coattention", "mqan")
+
+
+def get_config(model: str = "mqan") -> config_dict.ConfigDict:
+    """Returns the config.
+
+    Args:
+        model: one of `MODELS`.
+    """
+    checks.one_of("decanlp argument", model, MODELS)
+    config = base.default_config()
+    config.name = f"decanlp_{model}"
+    config.tasks = ("decanlp",)
+    config.text.tokenizer = config_dict.ConfigDict(
+        {"name": "reversible", "lowercase": True, "plain_words": True}
+    )
+    config.text.max_length = 400
+    config.text.min_count = 2
+    config.pipeline.tokens_per_batch = 10_000
+    config.pipeline.buckets = 8
+    config.pipeline.mixing = config_dict.ConfigDict({"name": "round_robin"})
+    config.model.embedding_dim = 300
+    config.model.answering.name = model
+    optimizer = config.training.optimizer
+    optimizer.name = "adam"
+    optimizer.learning_rate = 2.5e-3
+    optimizer.options = config_dict.ConfigDict(
+        {"beta_1": 0.9, "beta_2": 0.98, "epsilon": 1e-9}
+    )
+    optimizer.schedule = "inverse_sqrt"
+    optimizer.warmup_steps = 800
+    config.training.clip_norm = 1.0
+    config.training.l2 = 0.0
+    config.training.steps = 100_000
+    config.training.evaluate_every = 2000
+    config.evaluation.splits = ("validation", "test")
+    return config

@@ -1,0 +1,150 @@
+"""The vocabulary of a run that answers questions, and what it trains on."""
+
+import collections
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import DataError
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.encoding import learnt_tokenizer
+from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.tasks.features import inputs
+from mtl_tf.text.base_tokenizer import Tokenizer
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.questions import ANSWER, CONTEXT
+from mtl_tf.text.tokenizers import make_tokenizer
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
+
+_TEXTS_AT_ONCE = 1024
+
+
+def build_encoder(
+    tasks: Iterable[Any],
+    text_config: Mapping[str, Any],
+    pretrained: Callable[[Iterable[str]], set[str]] | None = None,
+) -> TextEncoder:
+    """Builds one vocabulary of the contexts, questions and answers of tasks.
+
+    Words are counted in training splits, in contexts up to `max_length`.
+
+    Args:
+        tasks: `Task` objects.
+        text_config: `tokenizer` (its config), `max_length`, `min_count` and
+            `max_size` (0: no limit).
+        pretrained: says which of some words have a vector that was learnt
+            elsewhere; those of the other splits' contexts and questions are
+            known, too.
+
+    Returns:
+        The encoder, which cuts no text.
+
+    Raises:
+        ConfigError: a wrong field of `text_config`.
+    """
+    length = checks.not_negative_integer(
+        "text.max_length", text_config["max_length"]
+    )
+    checks.positive_integer("text.min_count", text_config["min_count"])
+    checks.not_negative_integer("text.max_size", text_config["max_size"])
+    tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
+    tasks, first = list(tasks), first_tokens(BOUNDS)
+    tokenizer = learnt_tokenizer(
+        tokenizer,
+        (texts for task in tasks for texts in _texts(task, "train", True)),
+        text_config["max_size"],
+        len(first),
+    )
+    if tokenizer.pieces:
+        return TextEncoder(tokenizer, Vocabulary([*first, *tokenizer.pieces]))
+    counts = _count(tasks, "train", tokenizer, length)
+    more: set[str] = set()
+    if pretrained is not None:
+        splits = {one for task in tasks for one in task.splits} - {"train"}
+        others = (_count(tasks, one, tokenizer, length) for one in splits)
+        more = pretrained(set(counts).union(*others))
+    vocabulary = Vocabulary.from_counts(
+        counts,
+        min_count=text_config["min_count"],
+        max_size=text_config["max_size"],
+        specials=BOUNDS,
+        more=more,
+    )
+    return TextEncoder(tokenizer, vocabulary)
+
+
+def for_training(
+    split: EncodedSplit, text_config: Mapping[str, Any]
+) -> tuple[EncodedSplit, dict[str, int]]:
+    """The examples of an encoded split that are trained on.
+
+    Args:
+        split: encoded.
+        text_config: `max_length` (of contexts; those that are cut have no
+            more) and `answer_max_length`, without the end; 0 sets no limit.
+
+    Returns:
+        The split without the others, and how many were left out by reason.
+
+    Raises:
+        DataError: no example is left.
+    """
+    limits = {
+        "long_context": (CONTEXT, text_config["max_length"], 0),
+        "long_answer": (ANSWER, text_config["answer_max_length"], 1),
+    }
+    keep, counts = np.ones(len(split), bool), {}
+    for reason, (name, most, ends) in limits.items():
+        lengths = split.columns[name].lengths - ends
+        long = (lengths > most) & keep if most else np.zeros_like(keep)
+        if long.any():
+            counts[reason] = int(long.sum())
+        keep &= ~long
+    if not keep.any():
+        raise DataError(
+            f"task {split.name}: none of its {len(split)} training examples "
+            f"is left by text.max_length ({text_config['max_length']}) and "
+            f"text.answer_max_length ({text_config['answer_max_length']}): "
+            f"{counts}"
+        )
+    return (split.select(keep) if counts else split), counts
+
+
+def _texts(task: Any, split: str, answers: bool) -> Iterable[tf.Tensor]:
+    """All texts of a split, string [n] at a time."""
+    for _, batch in _batches(task, split, answers):
+        yield batch
+
+
+def _count(
+    tasks: Iterable[Any], split: str, tokenizer: Tokenizer, length: int
+) -> collections.Counter[str]:
+    """How often each token occurs; of answers only those of training."""
+    counts: collections.Counter[str] = collections.Counter()
+    for task in tasks:
+        if split not in task.splits:
+            continue
+        for name, texts in _batches(task, split, split == "train"):
+            tokens = tokenizer(texts)
+            if name == CONTEXT and length:
+                tokens = tokens[:, :length]
+            counts.update(Vocabulary.count([tokens]))
+    return counts
+
+
+def _batches(
+    task: Any, split: str, answers: bool
+) -> Iterable[tuple[str, tf.Tensor]]:
+    names = [one.name for one in inputs(task.features)]
+    names += [ANSWER] * answers
+
+    @tf.autograph.experimental.do_not_convert
+    def chosen(example: Mapping[str, Any]) -> dict[str, tf.Tensor]:
+        return {name: example[name] for name in names}
+
+    dataset = task.dataset(split).map(chosen)
+    for batch in fixed(dataset.batch(_TEXTS_AT_ONCE).prefetch(2)):
+        yield from batch.items()

@@ -1,0 +1,202 @@
+"""Answering questions of splits and of users with a trained model."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.names import completed
+from mtl_tf.layers.beam_search import check_options
+from mtl_tf.models.question_answering import QuestionAnsweringModel
+from mtl_tf.text.questions import CONTEXT, QUESTION, AnswerTexts, QuestionText
+
+#: Questions at once.
+AT_ONCE = 64
+#: Tokens of contexts at once, padding too.
+CELLS_AT_ONCE = AT_ONCE * 256
+#: Where a word of an answer comes from; the order of the shares.
+SOURCES = ("vocabulary", "context", "question")
+_ENCODED_AT_ONCE = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class Decoding:
+    """How answers are looked for.
+
+    Attributes:
+        beam: hypotheses of an answer; 1 is greedy search.
+        length_penalty: see `layers.beam_search.BeamSearch`.
+        n_best: answers to a question.
+        max_length: the most tokens of an answer, with its end.
+
+    Raises:
+        ConfigError: a value is wrong.
+    """
+
+    beam: int = 1
+    length_penalty: float = 0.0
+    n_best: int = 1
+    max_length: int = 100
+
+    def __post_init__(self):
+        check_options(self.beam, self.n_best, self.length_penalty)
+        checks.positive_integer("max_length", self.max_length)
+
+    @classmethod
+    def of_config(cls, config: Mapping[str, Any], **changes: Any) -> "Decoding":
+        """From `evaluation.answering` of a run's config.
+
+        Args:
+            config: the run's.
+            **changes: fields in place of the config's.
+
+        Raises:
+            ConfigError: an unknown field or a wrong value.
+        """
+        given = config["evaluation"]["answering"]
+        fields = {f.name: f.default for f in dataclasses.fields(cls)}
+        every = {**given, **changes}
+        return cls(**completed("evaluation.answering", every, fields))
+
+
+class Answers(NamedTuple):
+    """The `n_best` answers to each of B questions, the best first.
+
+    Attributes:
+        texts: string `[B, n]`.
+        confidence: float32 `[B, n]`, the model's probability of each.
+        words: string `[B, n, U]`, "" behind the last one.
+        shares: float32 `[B, n, U, 3]`, how much of a word's probability comes
+            from each of `SOURCES`.
+    """
+
+    texts: tf.Tensor
+    confidence: tf.Tensor
+    words: tf.Tensor
+    shares: tf.Tensor
+
+
+class Answerer:
+    """Answers the questions of a run's tasks.
+
+    Args:
+        model: the trained model.
+        text: the run's texts.
+        decoding: how.
+    """
+
+    def __init__(
+        self,
+        model: QuestionAnsweringModel,
+        text: QuestionText,
+        decoding: Decoding = Decoding(),
+    ):
+        self.model, self.text, self.decoding = model, text, decoding
+        self._texts = AnswerTexts(text.encoder)
+        ids = tf.TensorSpec([None, None], tf.int32)
+        self._search = tf.function(
+            self.search,
+            input_signature=[ids, ids, tf.TensorSpec([None, None], tf.string)],
+            autograph=False,
+        )
+
+    @property
+    def tables(self) -> list[Any]:
+        """The tables that an export has to track, beside the text's own."""
+        return self._texts.tables
+
+    def search(
+        self, context: tf.Tensor, question: tf.Tensor, own: tf.Tensor
+    ) -> Answers:
+        """Answers questions, in Python or in a graph.
+
+        Args:
+            context: int32 `[B, L]`, 0 is padding.
+            question: int32 `[B, M]`.
+            own: string `[B, O]`, the words whose ids are the number of known
+                words and above; "" is padding.
+        """
+        decoding = self.decoding
+        found = self.model.answer(
+            context,
+            question,
+            max_length=decoding.max_length,
+            beam=decoding.beam,
+            n_best=decoding.n_best,
+            length_penalty=decoding.length_penalty,
+        )
+        texts, words = self._texts(found["tokens"], found["length"], own)
+        inside = tf.not_equal(words, "")[..., None]
+        shares = tf.where(inside, found["sources"], 0.0)
+        return Answers(texts, tf.exp(found["score"]), words, shares)
+
+    def answer(
+        self, task: str, examples: Sequence[Mapping[str, str]]
+    ) -> list[dict[str, Any]]:
+        """Answers questions.
+
+        Args:
+            task: the task's name.
+            examples: "context" and "question" of each.
+
+        Returns:
+            Of each "answer", its "confidence", its "words" and their
+            "sources", of `SOURCES` the one with the largest share, and
+            "shares"; with several also "answers" and "confidences".
+        """
+        found: list[dict[str, Any]] = [{}] * len(examples)
+        for start in range(0, len(examples), _ENCODED_AT_ONCE):
+            part = examples[start : start + _ENCODED_AT_ONCE]
+            for place, answer in self._answered(task, part):
+                found[start + place] = answer
+        return found
+
+    def _answered(self, task: str, examples: Sequence[Mapping[str, str]]):
+        """Yields place and answer, in any order."""
+        texts = {
+            name: tf.constant(
+                [one[name].encode("utf-8", "replace") for one in examples]
+            )
+            for name in (CONTEXT, QUESTION)
+        }
+        ids, own = self.text.task(task).with_own_words(texts)
+        # Contexts of like length together.
+        lengths = ids[CONTEXT].row_lengths().numpy()
+        order, start = np.argsort(lengths, kind="stable"), 0
+        while start < len(order):
+            longest = lengths[order[start : start + AT_ONCE][-1]]
+            cells = max(1, CELLS_AT_ONCE // max(1, longest))
+            rows = order[start : start + min(AT_ONCE, cells)]
+            start += len(rows)
+            answers = self._search(
+                *(tf.gather(ids[n], rows).to_tensor() for n in ids),
+                tf.gather(own, rows).to_tensor(),
+            )
+            answers = [part.numpy() for part in answers]
+            for number, row in enumerate(rows):
+                yield row, _as_dict(*(part[number] for part in answers))
+
+
+def _as_dict(
+    texts: np.ndarray,
+    confidence: np.ndarray,
+    words: np.ndarray,
+    shares: np.ndarray,
+) -> dict[str, Any]:
+    """The answers to one question, plain values for JSON."""
+    texts = [text.decode("utf-8", "replace") for text in texts]
+    chances = [float(value) for value in confidence]
+    length = int(np.sum(words[0] != b""))
+    best = {
+        "answer": texts[0],
+        "confidence": chances[0],
+        "words": [w.decode("utf-8", "replace") for w in words[0][:length]],
+        "sources": [SOURCES[n] for n in shares[0][:length].argmax(-1)],
+        "shares": shares[0][:length].tolist(),
+    }
+    if len(texts) > 1:
+        best |= {"answers": texts, "confidences": chances}
+    return best

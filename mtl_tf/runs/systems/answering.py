@@ -1,0 +1,131 @@
+"""Answers to questions about contexts, of any number of tasks, by one model."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.models.question_answering import (
+    QuestionAnsweringModel,
+    build_question_model,
+)
+from mtl_tf.pipelines import question_texts
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.runs.answering import Answerer, Decoding
+from mtl_tf.runs.system import Config, Pretrained, System, TaskDict
+from mtl_tf.tasks.features import Feature
+from mtl_tf.tasks.task import Task
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.questions import QuestionEncoder, QuestionText
+
+
+class Answering(System):
+    """See the module; the text is a `QuestionText`."""
+
+    model_fields = ("answering",)
+    buckets_for_validation = False
+
+    def check(self, config: Config) -> None:
+        """Characters, casing and half precision are of no use."""
+        text, training = config["text"], config["training"]
+        for name, used in (
+            ("text.characters", text["characters"]["max_word_length"] > 0),
+            ("text.casing", text["casing"]),
+            (
+                "model.embedding_private_dim",
+                config["model"]["embedding_private_dim"] > 0,
+            ),
+            (
+                "training.mixed_precision",
+                training["mixed_precision"] != "float32",
+            ),
+        ):
+            if used:
+                raise ConfigError(f"question answering has no use for {name}")
+
+    def build_text(
+        self,
+        tasks: Sequence[Task],
+        text_config: Config,
+        pretrained: Pretrained | None = None,
+    ) -> QuestionText:
+        """One vocabulary for all texts."""
+        encoder = question_texts.build_encoder(tasks, text_config, pretrained)
+        return QuestionText(encoder, text_config["generative_vocabulary"])
+
+    def load_text(
+        self, path: str, config: Config, tasks: Sequence[TaskDict]
+    ) -> QuestionText:
+        """See `System.load_text`."""
+        text = config["text"]
+        return QuestionText(
+            TextEncoder.load(path),
+            text["generative_vocabulary"],
+            text["max_length"],
+            [t["name"] for t in tasks if t["long_contexts"] == "left_out"],
+        )
+
+    def example_encoder(
+        self, text: QuestionText, task: str, features: Sequence[Feature]
+    ) -> QuestionEncoder:
+        """See `System.example_encoder`."""
+        return text.task(task)
+
+    def for_training(
+        self, split: EncodedSplit, text_config: Config
+    ) -> tuple[EncodedSplit, dict[str, int]]:
+        """Examples whose context and answer are not too long."""
+        return question_texts.for_training(split, text_config)
+
+    def build_model(
+        self,
+        config: Config,
+        text: QuestionText,
+        tasks: Sequence[TaskDict],
+        vectors: np.ndarray | None,
+        seed: int,
+    ) -> QuestionAnsweringModel:
+        """See `System.build_model`."""
+        model = config["model"]
+        return build_question_model(
+            {**model["answering"], "embedding_dim": model["embedding_dim"]},
+            text.size,
+            text.generative,
+            seed,
+            vectors,
+        )
+
+    def word_ids(self, split: EncodedSplit, text: QuestionText) -> np.ndarray:
+        """Of all three texts, without examples' own words."""
+        columns = split.columns.values()
+        ids = np.concatenate([column.values for column in columns])
+        return ids[ids < text.size]
+
+    def words_of(self, text: QuestionText) -> dict[str, Sequence[str]]:
+        """The words of the vectors, and of the output layer."""
+        tokens = text.encoder.vocabulary.tokens
+        return {
+            "embedding/": tokens,
+            "pointer/pointer_output/": tokens[: text.generative],
+        }
+
+    def make_decoder(
+        self,
+        model: QuestionAnsweringModel,
+        text: QuestionText,
+        config: Config,
+        **changes: Any,
+    ) -> Answerer:
+        """An `Answerer`."""
+        # While changes hide what is wrong in the config, a run would train
+        # first.
+        Decoding.of_config(config)
+        return Answerer(model, text, Decoding.of_config(config, **changes))
+
+    def quick_decoding(self) -> dict[str, Any]:
+        """Greedy search."""
+        return {"beam": 1, "n_best": 1}
+
+
+SYSTEM = Answering()

@@ -1,0 +1,118 @@
+"""Question answering: an answer, and where its words come from."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.runs.prediction_type import (
+    AT_ONCE,
+    Prediction,
+    PredictionType,
+    TaskDict,
+    as_json,
+    resolve_file,
+)
+from mtl_tf.tasks.task import Task
+
+_INPUTS = ("question", "context")
+
+
+def as_text(prediction: Mapping[str, Any]) -> str:
+    """The answer as a line."""
+    return " ".join(prediction["answer"].splitlines()) + "\n"
+
+
+class AnswerPrediction(PredictionType):
+    """`answer` and more of each question; see `Answerer.answer`."""
+
+    outputs = {"loss": False}
+    targets_are_encoded = False
+    decodes_inputs = True
+    forms = {"jsonl": as_json, "text": as_text}
+
+    def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
+        """A mapping of `question` and `context`, or a list of these two."""
+        if isinstance(value, Mapping):
+            value = [value.get(name) for name in _INPUTS]
+        right = isinstance(value, (list, tuple)) and len(value) == len(_INPUTS)
+        if not right or not all(isinstance(text, str) for text in value):
+            raise TypeError(
+                f"the task {task['name']} answers a question about a context: "
+                f"an example must have these two as strings, got {value!r:.60}"
+            )
+        return dict(zip(_INPUTS, value))
+
+    def fields_of_line(self, task: TaskDict, line: str) -> dict[str, Any]:
+        """The question and the context, with a tab between them."""
+        return self.fields_of(task, line.split("\t", 1))
+
+    def predict(
+        self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
+    ) -> list[Prediction]:
+        """See `PredictionType.predict`; batches are the search's own."""
+        found = run.predictor.decoder.answer(task["name"], examples)
+        return [{"task": task["name"], **one} for one in found]
+
+    def inputs(self, task: Task, split: str) -> list[Any]:
+        """Question and context of each example."""
+        return [
+            {name: _text(batch[name][n]) for name in _INPUTS}
+            for batch in _batches(task, split)
+            for n in range(len(batch["question"]))
+        ]
+
+    def targets(self, task: Task, split: str) -> list[dict[str, Any]]:
+        """All right answers, and what metrics need beside."""
+        return [
+            {
+                "answers": [_text(one) for one in answers],
+                "scoring": _text(scoring),
+            }
+            for batch in _batches(task, split)
+            for answers, scoring in zip(batch["answers"], batch["scoring"])
+        ]
+
+    def encoded_targets(self, task: TaskDict, split: EncodedSplit) -> Any:
+        """Nothing that could be scored; see `targets`."""
+        return []
+
+    def decode(
+        self, decoder: Any, task: int, split: EncodedSplit, texts: Sequence
+    ) -> dict[str, Any]:
+        """ "prediction": the answer to each question of a split."""
+        found = decoder.answer(split.name, texts)
+        return {"prediction": [one["answer"] for one in found]}
+
+    def read_file(
+        self, path: str, task: TaskDict, entry: Mapping[str, Any]
+    ) -> tuple[list[dict[str, Any]], Any]:
+        """See `PredictionType.read_file`."""
+        resolved = resolve_file(path, task, {**entry})
+        return self.inputs(resolved, "test"), self.targets(resolved, "test")
+
+    def scored(
+        self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
+    ) -> dict[str, Any]:
+        """See `PredictionType.scored`."""
+        return {
+            "labels": targets,
+            "predictions": [one["answer"] for one in predictions],
+        }
+
+
+def _batches(task: Task, split: str):
+    """The examples of a split, as NumPy arrays of strings."""
+    batches = fixed(task.dataset(split).ragged_batch(AT_ONCE))
+    for batch in batches:
+        yield {
+            name: value.to_list() if name == "answers" else value.numpy()
+            for name, value in batch.items()
+        }
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
+
+
+TYPE = AnswerPrediction()

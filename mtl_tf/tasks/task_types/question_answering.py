@@ -1,0 +1,126 @@
+"""Question answering: a text that answers a question about a context."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.datasets.building import QUESTIONS
+from mtl_tf.tasks import fields
+from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
+from mtl_tf.tasks.question_source import (
+    ANSWER,
+    INPUTS,
+    SCORED,
+    QuestionDatasetSource,
+    QuestionFileSource,
+)
+from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.task_type import Entry, Metric, TaskType
+
+#: What becomes of contexts above `text.max_length` tokens.
+CUT, LEFT_OUT = "cut", "left_out"
+_METRICS = (
+    *("nf1", "em", "nem", "bleu", "rouge", "cf1"),
+    *("dsem", "request_em", "turn_em", "lfem", "execution"),
+)
+_FORMAT = "qa_jsonl"
+_COLUMNS = (*INPUTS, ANSWER)
+
+
+class QuestionAnswering(TaskType):
+    """A text that answers a question about a context.
+
+    McCann et al. (2018), section 2: any task of texts can be put so. An entry
+    on one's own files is
+
+        {"name": "manuals", "type": "question_answering",
+         "files": {"train": "a.jsonl", "validation": "b.jsonl",
+                   "test": "c.jsonl"}}
+
+    with a JSON object a line: {"question": ..., "context": ..., "answer":
+    ...}, where the answer is a text, or a list of texts of which all count as
+    right and the first one is learnt; "scoring", an object, is what some
+    metrics need beside. `columns` names other keys. `question` is the question
+    of all lines, which then have none. Without a validation file a tenth of
+    the training file is held out.
+
+    Or on a TFDS dataset, with `dataset`, `splits` and `columns`: texts
+    `question`, `context` and `answer`.
+
+    Fields of any entry: `long_contexts`: "cut" (contexts end after
+    `text.max_length` tokens) or "left_out" (training examples with longer ones
+    are left out, others are read whole, as the paper does with SQuAD);
+    `bleu_tokenizer` and `language` (of answers), for the metric bleu.
+    """
+
+    name = "question_answering"
+    system = "answering"
+    metrics = dict.fromkeys(_METRICS, Metric())
+    file_fields = ("columns", "question", "format")
+    fields = ("long_contexts", "bleu_tokenizer", "language")
+    most_held_out = 2000
+
+    def features(
+        self, labels: Sequence[str], settings: Mapping[str, Any]
+    ) -> tuple[Feature, ...]:
+        """Three texts, each on a time axis of its own."""
+        texts = [Feature(name, INPUT, TEXT, (name,)) for name in INPUTS]
+        return (*texts, Feature(ANSWER, TARGET, TEXT, (ANSWER,)))
+
+    def file_source(self, entry: Entry) -> QuestionFileSource:
+        """A JSON object a line; see the class."""
+        paths = fields.paths(entry)
+        form = fields.text(entry, "format", _FORMAT)
+        checks.one_of("format", form, (_FORMAT, "jsonl"))
+        question = fields.text(entry, "question")
+        columns = _columns(entry)
+        if question and "question" in (entry.get("columns") or {}):
+            raise ConfigError(
+                "question is the question of all lines: columns.question "
+                "names none of theirs"
+            )
+        return QuestionFileSource(paths, columns, question)
+
+    def dataset_source(
+        self, entry: Entry, data_dir: str, manual_dir: str
+    ) -> QuestionDatasetSource:
+        """A TFDS dataset with three texts."""
+        name, columns = fields.dataset_name(entry), _columns(entry)
+        if name.partition("/")[0] in QUESTIONS:
+            columns |= {one: one for one in SCORED}
+        return QuestionDatasetSource(name, data_dir, manual_dir, columns)
+
+    def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
+        """`long_contexts`, and `bleu_tokenizer` and `language` for BLEU."""
+        long = fields.text(entry, "long_contexts", CUT)
+        checks.one_of("long_contexts", long, (CUT, LEFT_OUT))
+        settings = {"long_contexts": long}
+        for name in ("bleu_tokenizer", "language"):
+            if given := fields.text(entry, name):
+                settings[name] = given
+        return settings
+
+    def fixed_fields(
+        self, labels: Sequence[str], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Nothing: there are no labels."""
+        return {}
+
+    def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Normalised F1, and whether the answer is a reference."""
+        return ("nf1", "em")
+
+
+def _columns(entry: Entry) -> dict[str, str]:
+    """The key of each text."""
+    given = fields.mapping(
+        entry, "columns", fields.is_text, "the name of a text", _COLUMNS
+    )
+    columns = {name: name for name in _COLUMNS} | given
+    if len(set(columns.values())) < len(columns):
+        raise ConfigError(f"columns names one twice: {columns!r}")
+    return columns
+
+
+TYPE = QuestionAnswering()

@@ -1,0 +1,174 @@
+"""The texts of question answering: contexts, questions and answers."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from mtl_tf.text.decoding import UNKNOWN
+from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.escaping import surface_in_graph
+from mtl_tf.text.own_words import number_own_words
+from mtl_tf.text.vocabulary import OOV_TOKEN, Vocabulary
+
+CONTEXT, QUESTION, ANSWER = "context", "question", "answer"
+
+
+class QuestionEncoder:
+    """Turns questions, contexts and answers of a task into ids.
+
+    Words that the vocabulary lacks get ids of their own, from its size on,
+    equal ones of an example equal ids.
+
+    Args:
+        encoder: texts to ids, with the specials `BOUNDS`; it cuts no text.
+        max_length: tokens of a context that are kept; 0 keeps all.
+    """
+
+    #: The time axis of each column.
+    axes = {name: name for name in (CONTEXT, QUESTION, ANSWER)}
+
+    def __init__(self, encoder: TextEncoder, max_length: int = 0):
+        self._encoder, self.max_length = encoder, max_length
+
+    def __call__(
+        self, batch: Mapping[str, tf.Tensor]
+    ) -> dict[str, tf.RaggedTensor]:
+        """Returns what a model reads.
+
+        Args:
+            batch: "context", "question" and maybe "answer", string [n].
+
+        Returns:
+            The same as int32 [n, None], answers with EOS.
+        """
+        found, _ = self.with_own_words(batch)
+        if ANSWER in found:
+            ids = found[ANSWER]
+            end = tf.constant(self._encoder.vocabulary.EOS, tf.int32)
+            ends = tf.fill([ids.nrows(), 1], end)
+            found[ANSWER] = tf.concat([ids, ends], axis=1)
+        return found
+
+    def with_own_words(
+        self, batch: Mapping[str, tf.Tensor]
+    ) -> tuple[dict[str, tf.RaggedTensor], tf.RaggedTensor]:
+        """Returns ids without ends, and the examples' own words.
+
+        Args:
+            batch: see `__call__`.
+
+        Returns:
+            int32 [n, None] by name; and the written tokens whose ids are the
+            vocabulary's size, one more, ..., string [n, None].
+        """
+        vocabulary = self._encoder.vocabulary
+        names = [name for name in self.axes if name in batch]
+        tokens = [self._encoder.tokenizer(batch[name]) for name in names]
+        if self.max_length and names[0] == CONTEXT:
+            tokens[0] = tokens[0][:, : self.max_length]
+        ids, own = number_own_words(
+            tokens,
+            [vocabulary.lookup(part) for part in tokens],
+            vocabulary.OOV,
+            len(vocabulary),
+        )
+        return dict(zip(names, ids)), own
+
+
+class QuestionText:
+    """All texts of a run that answers questions.
+
+    Args:
+        encoder: of all texts; see `QuestionEncoder`.
+        generative: how many words, the first ones, can be written without
+            being copied.
+        max_length: tokens of a context that are kept; 0 keeps all.
+        whole: names of the tasks whose contexts are not cut.
+    """
+
+    def __init__(
+        self,
+        encoder: TextEncoder,
+        generative: int,
+        max_length: int = 0,
+        whole: Iterable[str] = (),
+    ):
+        self.encoder = encoder
+        size = len(encoder.vocabulary)
+        self.generative = min(generative, size) if generative else size
+        self._max_length, self._whole = max_length, frozenset(whole)
+
+    def task(self, name: str) -> QuestionEncoder:
+        """The encoder of a task's examples."""
+        cut = 0 if name in self._whole else self._max_length
+        return QuestionEncoder(self.encoder, cut)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that have vectors."""
+        return self.encoder.vocabulary
+
+    @property
+    def size(self) -> int:
+        """How many words there are."""
+        return len(self.vocabulary)
+
+    @property
+    def tables(self) -> list[Any]:
+        """The lookup tables that an export has to track."""
+        return self.encoder.tables
+
+    def save(self, directory: str) -> None:
+        """Writes the encoder's files."""
+        self.encoder.save(directory)
+
+
+class AnswerTexts:
+    """Turns ids that a model wrote into answers, in Python and in exports.
+
+    Args:
+        encoder: see `QuestionEncoder`.
+    """
+
+    def __init__(self, encoder: TextEncoder):
+        self._encoder = encoder
+        # Made here and now; see `TextEncoder`.
+        self._table = encoder.vocabulary.token_table
+        self._unknown = encoder.tokenizer.alone(tf.constant(UNKNOWN))
+
+    def __call__(
+        self, ids: tf.Tensor, length: tf.Tensor, own: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the answers and their words.
+
+        Args:
+            ids: int32 [B, n, U].
+            length: int32 [B, n], words of each answer.
+            own: string [B, O], the examples' own words; O may be 0.
+
+        Returns:
+            string [B, n], and [B, n, U]: the words without the spaces that
+            they carry, with "" behind the last one.
+        """
+        size = len(self._encoder.vocabulary)
+        known = self._table.lookup(tf.cast(tf.minimum(ids, size - 1), tf.int64))
+        known = tf.where(known == OOV_TOKEN, self._unknown, known)
+        # One more, so that there is a word where an example has none.
+        own = tf.pad(own, [[0, 0], [0, 1]], constant_values="")
+        place = tf.clip_by_value(ids - size, 0, tf.shape(own)[1] - 1)
+        copied = tf.gather(own, place, batch_dims=1)
+        words = tf.where(ids < size, known, copied)
+        inside = tf.range(tf.shape(ids)[2]) < length[..., None]
+        words = tf.where(inside, words, "")
+        flat = tf.reshape(words, [-1, tf.shape(ids)[2]])
+        mask = tf.reshape(inside, tf.shape(flat))
+        texts = self._encoder.tokenizer.detokenize(
+            tf.ragged.boolean_mask(flat, mask)
+        )
+        return tf.reshape(texts, tf.shape(ids)[:2]), surface_in_graph(words)
+
+    @property
+    def tables(self) -> list[Any]:
+        """The lookup tables that an export has to track."""
+        return [self._table]

@@ -1,0 +1,317 @@
+"""Question answering as a task type: files, numbers, runs, exports."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import mtl_tf
+from export import check, saved_model
+from export import task_types as served_types
+from mtl_tf.configs import base
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.evaluation import answer_metrics
+from mtl_tf.pipelines import question_texts
+from mtl_tf.runs import run_data, systems, task_types, training_run
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.tasks import registry
+from mtl_tf.tasks import task_types as types_of_tasks
+from tests.system import questions, random_runs
+
+NAME = "question_answering"
+LINE = {"question": "who?", "context": "it was Ann", "answer": "Ann"}
+
+
+def entry_of(tmp_path, *lines, **fields):
+    text = "".join(
+        (line if isinstance(line, str) else json.dumps(line)) + "\n"
+        for line in lines
+    )
+    path = random_runs.written(tmp_path, "questions.jsonl", text)
+    files = {"train": path, "validation": path, "test": path}
+    return {"name": "mine", "type": NAME, "files": files, **fields}
+
+
+def task_of(tmp_path, *lines, **fields):
+    return registry.resolve([entry_of(tmp_path, *lines, **fields)])[0]
+
+
+# Files
+
+
+def test_a_line_is_an_example(tmp_path):
+    several = {**LINE, "answer": ["Ann", "Ann B."], "scoring": {"id": 3}}
+    task = task_of(tmp_path, LINE, several)
+    one, two = task.dataset("train").as_numpy_iterator()
+    assert [one[n] for n in LINE] == [b"who?", b"it was Ann", b"Ann"]
+    assert two["answer"] == b"Ann" and one["scoring"] == b"{}"
+    types = task_types.of(NAME)
+    assert types.targets(task, "test") == [
+        {"answers": ["Ann"], "scoring": "{}"},
+        {"answers": ["Ann", "Ann B."], "scoring": '{"id": 3}'},
+    ]
+    assert types.inputs(task, "test")[0] == {
+        "question": "who?",
+        "context": "it was Ann",
+    }
+    assert task.metrics == ("nf1", "em") and task.labels == ()
+
+
+def test_keys_have_other_names_and_one_question_is_for_all(tmp_path):
+    line = {"text": "a fine book", "class": ["good"]}
+    columns = {"context": "text", "answer": "class"}
+    task = task_of(tmp_path, line, columns=columns, question="good or bad?")
+    (found,) = task.dataset("test").as_numpy_iterator()
+    assert found["question"] == b"good or bad?"
+    assert found["context"] == b"a fine book" and found["answer"] == b"good"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"question": "q", "context": "c"}, "2: no 'answer'"),
+        ({**LINE, "question": 3}, "2: question must be a text, found 3"),
+        ({**LINE, "answer": []}, "2: answer must be a text or a list"),
+        ({**LINE, "answer": ["a", 1]}, "2: answer must be a text or a list"),
+        ({**LINE, "scoring": "x"}, "2: scoring must be an object"),
+        ({"q": "?", "context": "c", "answer": "a"}, "2: no 'question'"),
+        ("[1]", "2: a line must be a JSON object"),
+        ("{", "2: not valid JSON"),
+    ],
+)
+def test_wrong_lines(tmp_path, line, message):
+    task = task_of(tmp_path, LINE, line)
+    with pytest.raises(DataError, match=f"questions.jsonl:{message}"):
+        task.size("train")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"columns": {"contex": "x"}}, "unknown columns.contex"),
+        ({"columns": {"context": "answer"}}, "columns names one twice"),
+        (
+            {"question": "q?", "columns": {"question": "q"}},
+            "question is the question of all lines",
+        ),
+        ({"long_contexts": "drop"}, "long_contexts"),
+        ({"format": "csv"}, "format"),
+        ({"metrics": ["acuracy"]}, "metric of question_answering"),
+        ({"labels": ["a"]}, "unknown field 'labels'"),
+    ],
+)
+def test_wrong_entries(tmp_path, fields, message):
+    with pytest.raises(ConfigError, match=message):
+        task_of(tmp_path, LINE, **fields)
+
+
+def test_halves_of_pairs_and_empty_answers_are_read_and_told(tmp_path):
+    task = task_of(
+        tmp_path, '{"question": "q", "context": "\\ud83d", "answer": ""}', LINE
+    )
+    first, _ = task.dataset("train").as_numpy_iterator()
+    assert first["context"] == b"?" and first["answer"] == b""
+    assert any("1 line without an answer" in w for w in task.source.warnings)
+
+
+def test_the_metrics_are_those_that_are_computed():
+    declared = types_of_tasks.of(NAME).metrics
+    assert set(declared) == set(answer_metrics.METRICS)
+
+
+# Numbers
+
+
+def build_text(tmp_path, *lines):
+    chosen = questions.config([])["text"] | {"min_count": 1}
+    task = task_of(tmp_path, *lines)
+    return systems.of_type(NAME).build_text([task], chosen), task
+
+
+def test_words_of_all_texts_are_known_and_others_are_the_examples_own(
+    tmp_path,
+):
+    text, _ = build_text(tmp_path, LINE, LINE)
+    size = text.size
+    words = [*["who", "it", "was", "ann"], "?▁"]
+    assert sorted(text.vocabulary.tokens[4:]) == sorted(words)
+    new = {"context": ["Bob saw Bob"], "question": ["was Sue Bob"]}
+    encoded = text.task("mine")({k: tf.constant(v) for k, v in new.items()})
+    context, question = (
+        encoded[name].to_list()[0] for name in ("context", "question")
+    )
+    assert context == [size, size + 1, size]
+    assert question[0] < size and question[1:] == [size + 2, size]
+
+
+def test_contexts_are_cut_or_read_whole(tmp_path):
+    lines = [{**LINE, "context": "a b c d e"}, LINE]
+    config = questions.config([entry_of(tmp_path, *lines)])
+    config["text"] |= {"max_length": 4, "min_count": 1}
+    for how, kept, left_out in (
+        ("cut", 4, {}),
+        ("left_out", 5, {"long_context": 1}),
+    ):
+        config["tasks"][0]["long_contexts"] = how
+        run = RunDirectory(str(tmp_path / how))
+        run.claim(config)
+        data = run_data.load(config, run, None, None)
+        lengths = data.validation[0].columns["context"].lengths
+        assert lengths.tolist() == [kept, 3]
+        report = run.read("data.json")["tasks"]["mine"]["train"]
+        assert report.get("left_out", {}) == left_out
+        assert len(data.train[0]) == 2 - len(left_out)
+
+
+def test_long_answers_are_not_trained_on(tmp_path):
+    text, task = build_text(tmp_path, LINE, {**LINE, "answer": "it was"})
+    split = run_data.encode_split(task, "train", text)
+    limits = {"max_length": 0, "answer_max_length": 1}
+    kept, counts = question_texts.for_training(split, limits)
+    assert len(kept) == 1 and counts == {"long_answer": 1}
+    # With its end.
+    assert kept.columns["answer"].lengths.tolist() == [2]
+    with pytest.raises(DataError, match="none of its 2 training examples"):
+        question_texts.for_training(split, {**limits, "max_length": 1})
+
+
+def test_what_it_has_no_use_for_is_refused():
+    for group, field, value in (
+        ("text", "casing", True),
+        ("model", "embedding_private_dim", 3),
+        ("training", "mixed_precision", "mixed_bfloat16"),
+    ):
+        config = base.default_config().to_dict()
+        config[group][field] = value
+        with pytest.raises(ConfigError, match=f"no use for {group}.{field}"):
+            systems.of_type(NAME).check(config)
+
+
+# Runs
+
+
+@pytest.fixture(scope="module")
+def untrained(tmp_path_factory):
+    """A run of random weights of two tasks, one of whole contexts."""
+    folder = tmp_path_factory.mktemp("questions")
+    sizes = {"train": 12, "validation": 3, "test": 3}
+    tasks = questions.entries(folder, sizes, ("behind", "mentions"))
+    tasks[1]["long_contexts"] = "left_out"
+    config = questions.config(tasks, units=8, feed_forward=6)
+    config["text"]["max_length"] = 40
+    directory, _ = random_runs.write_weights(folder / "run", config)
+    return mtl_tf.load(directory.path)
+
+
+EXAMPLES = [
+    {"question": "behind w3 w4 w5", "context": "w1 key Zoë w2"},
+    {"question": "", "context": ""},
+    {"question": "what? 🎉", "context": "w1\tw2\nno such words " * 30},
+]
+
+
+def test_answers_do_not_hang_on_what_else_is_asked(untrained):
+    together = untrained.predict("behind", EXAMPLES)
+    alone = [untrained.predict("behind", [one])[0] for one in EXAMPLES]
+    for one, other in zip(together, alone):
+        assert one["answer"] == other["answer"]
+        assert one["confidence"] == pytest.approx(other["confidence"], 1e-3)
+        assert 0 <= one["confidence"] <= 1
+        assert len(one["words"]) == len(one["sources"]) <= 6
+        np.testing.assert_allclose(np.sum(one["shares"], -1), 1, atol=1e-5)
+    same = untrained.predict("behind", [tuple(EXAMPLES[0].values())])
+    assert same[0]["answer"] == together[0]["answer"]
+
+
+def test_what_is_no_question_about_a_context(untrained):
+    for wrong in ("a text", {"question": "q"}, ["q", 3], ["q", "c", "d"]):
+        with pytest.raises(TypeError, match="a question about a context"):
+            untrained.predict("behind", [wrong])
+    types = task_types.of(NAME)
+    fields = types.fields_of_line(untrained.tasks[0], "who?\ta\tb")
+    assert fields == {"question": "who?", "context": "a\tb"}
+
+
+def test_several_answers_are_offered(untrained):
+    run = mtl_tf.load(untrained.directory.path, {"beam": 3, "n_best": 2})
+    (found,) = run.predict("mentions", EXAMPLES[:1])
+    assert found["answers"][0] == found["answer"]
+    assert len(found["answers"]) == 2
+    assert found["confidences"] == sorted(found["confidences"], reverse=True)
+    with pytest.raises(ConfigError, match="replace_unknown"):
+        mtl_tf.load(untrained.directory.path, {"replace_unknown": True})
+
+
+@pytest.mark.parametrize("n_best", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_an_export_answers_as_predict_does(untrained, n_best, tmp_path):
+    decoding = {"beam": n_best, "n_best": n_best} if n_best > 1 else None
+    run = mtl_tf.load(untrained.directory.path, decoding)
+    version = saved_model.export(run, str(tmp_path))
+    texts = {
+        name: [one[name] for one in EXAMPLES]
+        for name in ("question", "context")
+    }
+    requests = [
+        {"signature": "behind", "inputs": texts},
+        {"signature": "mentions", "inputs": texts},
+        {
+            "signature": "serving_default",
+            "inputs": {**texts, "task": ["mentions", "?", "behind"]},
+        },
+        {"signature": "behind", "inputs": {n: [] for n in texts}},
+    ]
+    answers = check.run_in_c_loader(version, requests)["answers"]
+    outputs = [answer["outputs"] for answer in answers]
+    mixed = run.predict("mentions", EXAMPLES[:1])
+    mixed += [None, *run.predict("behind", EXAMPLES[2:])]
+    expected = [run.predict(task, EXAMPLES) for task in ("behind", "mentions")]
+    for found, wanted in zip(outputs, [*expected, mixed]):
+        for row, one in enumerate(wanted):
+            own = {name: part[row] for name, part in found.items()}
+            said = served_types.of(NAME).row(own)
+            if one is None:
+                assert said["answer"] == "" and said["words"] == []
+                continue
+            for name in ("answer", "words", "sources"):
+                assert said[name] == one[name]
+            np.testing.assert_allclose(
+                said["confidence"], one["confidence"], rtol=1e-3
+            )
+            np.testing.assert_allclose(said["shares"], one["shares"], atol=1e-3)
+            assert said.get("answers") == one.get("answers")
+    assert outputs[3]["answer"] == []
+    # Contexts end where the task's do.
+    assert expected[0][2] != expected[1][2]
+
+
+def test_a_labelled_file_is_scored(untrained, tmp_path):
+    (entry,) = questions.entries(tmp_path, {"test": 5}, ("behind",))
+    types = task_types.of(NAME)
+    task = untrained.tasks[0]
+    examples, targets = types.read_file(entry["files"]["test"], task, {})
+    assert len(examples) == 5
+    scored = types.scored(task, [{"answer": "x"}] * 5, targets)
+    assert scored["predictions"] == ["x"] * 5
+    assert scored["labels"][0]["answers"][0].startswith("name0x0 ")
+
+
+@pytest.mark.slow
+def test_three_tasks_are_learnt_each_from_its_own_source(tmp_path):
+    seed = random.SystemRandom().randrange(2**31)
+    print(f"seed {seed}")
+    sizes = {"train": 2000, "validation": 60, "test": 150}
+    config = questions.config(questions.entries(tmp_path, sizes))
+    config["seed"] = seed
+    config["training"] |= {"steps": 700, "evaluate_every": 350}
+    directory = str(tmp_path / "run")
+    results = training_run.train(config, directory)
+    scores = {n: one["em"] for n, one in results["tasks"].items()}
+    print(scores)
+    assert min(scores.values()) > 98
+    run = mtl_tf.load(directory)
+    for task, source in questions.SOURCES.items():
+        found = run.predict(task, questions.examples(task, 9, 50))
+        sources = [name for one in found for name in one["sources"]]
+        assert sources.count(source) / len(sources) > 0.9

@@ -107,10 +107,22 @@ _PIPELINE: Fields = {
         "If not 0, cells of a batch, in place of batch_size: the longer the "
         "texts, the fewer of them.",
     ),
+    "pipeline.token_weights": Group(
+        "By time axis, such as answer, how many tokens one of its tokens "
+        "counts in tokens_per_batch, if it is not 1; 0 counts none.",
+        open=True,
+    ),
     "pipeline.buckets": Field(
         5,
         rules.POSITIVE_INTEGER,
         "How many padded lengths are chosen for the training texts.",
+    ),
+    "pipeline.buckets_per_task": Field(
+        False,
+        rules.BOOLEAN,
+        "Whether that many are chosen for each task, of its own texts: less "
+        "padding where tasks differ in length, but more shapes to compile. "
+        "Not for joint steps.",
     ),
     "pipeline.bucket_multiple": Field(
         0,

@@ -36,6 +36,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     _embedding(config["model"])
     _positions(config["model"]["scheme"], config["text"]["max_length"])
     _written_words(config["text"], config["model"])
+    _buckets(config["pipeline"])
     return config
 
 
@@ -75,6 +76,14 @@ def _written_words(text: Mapping[str, Any], model: Mapping[str, Any]) -> None:
             raise ConfigError(
                 f"the config has {there}, which does nothing without {missing}"
             )
+
+
+def _buckets(pipeline: Mapping[str, Any]) -> None:
+    if pipeline["buckets_per_task"] and pipeline["mixing"]["name"] == "joint":
+        raise ConfigError(
+            "pipeline.buckets_per_task must be False with joint steps, whose "
+            "batches of all tasks are of one bucket, got True"
+        )
 
 
 def _positions(scheme: Mapping[str, Any], max_length: int) -> None:

@@ -121,7 +121,7 @@ def _plan_chunk(
 
     shapes = {
         "task": (tf.int32, [None, plan.groups]),
-        "length": (tf.int32, [None, *np.shape(plan.boundaries)[1:]]),
+        "length": (tf.int32, [None, *plan.sides]),
         "rows": (tf.int32, [None, plan.groups, plan.batch_size // replicas]),
         "normalizer": (tf.float32, [None, plan.groups]),
         "step": (tf.int64, [None]),

@@ -5,15 +5,18 @@ a length for each. None of them falls from one bucket to the next, so that what
 fits a bucket fits all later ones, and one order of buckets serves all axes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
 
 Boundaries = Sequence[int] | Sequence[Sequence[int]]
+#: Of all tasks together, or by the names of tasks that have their own.
+TaskBoundaries = Boundaries | Mapping[str, Boundaries]
 
 # The dynamic program is quadratic in the number of candidate boundaries.
 _MOST_CANDIDATES = 1024
@@ -138,6 +141,46 @@ def make_boundaries(
             f"text.max_length to {boundaries[-1]}"
         )
     return boundaries
+
+
+def make_task_boundaries(
+    buckets: int, lengths: Mapping[str, np.ndarray], *args: Any
+) -> dict[str, list]:
+    """Boundaries of each task, of `pipeline.buckets_per_task`.
+
+    Args:
+        buckets: how many to choose for each task.
+        lengths: by the task's name, as in `make_boundaries`.
+        *args: the further arguments of `make_boundaries`.
+
+    Returns:
+        Increasing boundaries by the task's name.
+
+    Raises:
+        ConfigError: `buckets` are boundaries themselves, or a task has no
+            lengths.
+    """
+    if not isinstance(buckets, (int, float)):
+        raise ConfigError(
+            "pipeline.buckets_per_task chooses boundaries for each task: "
+            "pipeline.buckets must be the number of them at most, got "
+            f"{buckets!r}"
+        )
+    return {
+        name: make_boundaries(buckets, its_lengths, *args)
+        for name, its_lengths in lengths.items()
+    }
+
+
+def of_task(boundaries: TaskBoundaries, name: str) -> list:
+    """The boundaries of a task: its own, or those of all tasks.
+
+    Raises:
+        ConfigError: others have their own, but not this task.
+    """
+    if isinstance(boundaries, Mapping):
+        boundaries = look_up(name, boundaries, "task with buckets of its own")
+    return check_boundaries(boundaries)
 
 
 def _check_boxes(

@@ -5,13 +5,14 @@ numbers of examples within their split; -1 is a padding row.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
 from mtl_tf.core.random import generator
 from mtl_tf.pipelines.buckets import Boundaries, bucket_of
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -82,8 +83,36 @@ def cut_into_batches(
     return Batches(rows.astype(np.int32), batch_buckets.astype(np.int32))
 
 
+def axis_weights(
+    token_weights: Mapping[str, int], axes: Sequence[str]
+) -> list[int]:
+    """What a token of each time axis counts in a budget.
+
+    Args:
+        token_weights: by axis, if it is not 1; see `pipeline.token_weights`.
+        axes: the time axes of the examples.
+
+    Raises:
+        ConfigError: an unknown axis, a wrong number, or nothing counts.
+    """
+    field = "pipeline.token_weights"
+    for axis, weight in token_weights.items():
+        look_up(axis, dict.fromkeys(axes), f"time axis in {field}")
+        checks.not_negative_integer(f"{field}[{axis!r}]", weight)
+    weights = [token_weights.get(axis, 1) for axis in axes]
+    if not any(weights):
+        raise ConfigError(
+            f"{field} must be above 0 for at least one of the time axes "
+            f"{', '.join(axes)}: batches would have no end"
+        )
+    return weights
+
+
 def batch_sizes(
-    boundaries: Boundaries, batch_size: int, tokens_per_batch: int = 0
+    boundaries: Boundaries,
+    batch_size: int,
+    tokens_per_batch: int = 0,
+    weights: Sequence[int] = (1,),
 ) -> np.ndarray:
     """B of each bucket.
 
@@ -91,6 +120,8 @@ def batch_sizes(
         boundaries: padded lengths, or pairs of them.
         batch_size: B, if there is no budget.
         tokens_per_batch: the budget: cells of a batch at most; 0 for none.
+        weights: what a cell of each time axis counts in the budget, or one
+            number for all; see `axis_weights`.
 
     Returns:
         int32 [buckets], not increasing. Within a budget, from 8 on, multiples
@@ -104,11 +135,13 @@ def batch_sizes(
         "pipeline.tokens_per_batch", tokens_per_batch
     ):
         return np.full(len(boundaries), batch_size, np.int32)
-    cells = _cells(boundaries)
+    cells = _cells(boundaries, weights)
     if tokens_per_batch < cells[-1]:
+        weighted = " and weights" if len(set(weights) | {1}) > 1 else ""
         raise ConfigError(
             f"pipeline.tokens_per_batch must hold the longest texts, "
-            f"{cells[-1]} tokens with their padding, got {tokens_per_batch}"
+            f"{cells[-1]} tokens with their padding{weighted}, got "
+            f"{tokens_per_batch}"
         )
     return _in_eights(tokens_per_batch // cells)
 
@@ -126,9 +159,10 @@ def evaluation_sizes(boundaries: Boundaries, batch_size: int) -> np.ndarray:
     return np.minimum(sizes, batch_size)
 
 
-def _cells(boundaries: Boundaries) -> np.ndarray:
-    """Tokens of an example of each bucket with its padding, on both sides."""
-    return np.asarray(boundaries).reshape(len(boundaries), -1).sum(axis=1)
+def _cells(boundaries: Boundaries, weights: Sequence[int] = (1,)) -> np.ndarray:
+    """Tokens of an example of each bucket with its padding, on all axes."""
+    boxes = np.asarray(boundaries).reshape(len(boundaries), -1)
+    return np.sum(boxes * np.asarray(weights), axis=1)
 
 
 def _in_eights(sizes: np.ndarray) -> np.ndarray:
@@ -144,6 +178,11 @@ class TaskOrder:
         boundaries: the buckets' lengths.
         batch_size: B, or the B of each bucket.
         seed: the run's seed.
+
+    Attributes:
+        boundaries: int64 [buckets], or [buckets, axes].
+        sizes: int32 [buckets], B of each bucket.
+        batch_size: the largest B, as wide as rows are.
     """
 
     def __init__(
@@ -155,14 +194,15 @@ class TaskOrder:
         seed: int,
     ):
         self.name = name
+        self.boundaries = np.asarray(boundaries)
+        self.sizes = np.broadcast_to(batch_size, len(boundaries))
         self.batch_size = int(np.max(batch_size))
-        self._sizes = batch_size
         self._seed = seed
         self._buckets = bucket_of(split.lengths, boundaries)
         by_bucket = np.sort(self._buckets)
         #: int32 [batches]: the bucket of each batch of an unshuffled epoch.
         self.batch_buckets = cut_into_batches(
-            by_bucket, by_bucket, batch_size
+            by_bucket, by_bucket, self.sizes
         ).buckets
         # A step asks for one epoch, a chunk of steps for two where it ends.
         self.epoch = functools.lru_cache(maxsize=2)(self._make_epoch)
@@ -176,7 +216,7 @@ class TaskOrder:
         draw = generator(self._seed, "order", self.name, epoch)
         order = draw.permutation(len(self._buckets))
         order = order[np.argsort(self._buckets[order], kind="stable")]
-        return cut_into_batches(order, self._buckets[order], self._sizes)
+        return cut_into_batches(order, self._buckets[order], self.sizes)
 
     def _make_epoch(self, epoch: int) -> Batches:
         batches = self.sorted_epoch(epoch)
@@ -219,6 +259,8 @@ class TaskOrder:
 class JointOrder:
     """The steps of joint training: a batch of every task, all of one bucket.
 
+    The tasks have one order of buckets.
+
     In every bucket an epoch has as many steps as the task with the most
     batches there. Each task is seen whole; smaller tasks start over, in a new
     order, within the bucket (`TaskOrder.extra`).
@@ -231,6 +273,7 @@ class JointOrder:
     def __init__(self, orders: list[TaskOrder], seed: int):
         self._orders = orders
         self._seed = seed
+        self.boundaries, self.sizes = orders[0].boundaries, orders[0].sizes
         number = 1 + max(int(order.batch_buckets.max()) for order in orders)
         sizes = [np.bincount(o.batch_buckets, minlength=number) for o in orders]
         self._steps = np.max(sizes, axis=0)

@@ -3,15 +3,25 @@
 It is a pure function of the step number, which `batches` carries out.
 """
 
+import types
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.buckets import Boundaries, check_boundaries
+from mtl_tf.pipelines.buckets import (
+    TaskBoundaries,
+    check_boundaries,
+    of_task,
+)
 from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.pipelines.epoch_order import JointOrder, TaskOrder, batch_sizes
+from mtl_tf.pipelines.epoch_order import (
+    JointOrder,
+    TaskOrder,
+    axis_weights,
+    batch_sizes,
+)
 from mtl_tf.pipelines.mixing import Joint, make_mixing
 
 
@@ -20,7 +30,8 @@ class Steps(NamedTuple):
 
     Attributes:
         tasks: int32 [n, G].
-        lengths: int32 [n]: T, the padded length; of pairs [n, 2]: T and U.
+        lengths: int32 [n]: T, the padded length of the bucket, which may be
+            one of the task's own; of several time axes [n, axes].
         rows: int32 [n, G, B]: examples of the task's split; -1 is padding.
         sizes: int32 [n]: B of each step, the largest of which `rows` has.
     """
@@ -41,6 +52,8 @@ class BatchPlan:
         splits: the encoded training splits, one a task.
         batch_size: B, examples of one task in a step.
         boundaries: padded lengths; none of the texts is longer than the last.
+            By the tasks' names, where each has buckets of its own (not in
+            joint steps).
         mixing_config: see `make_mixing`.
         seed: the run's seed.
         static_shapes: True, for XLA: every batch has B rows and the length of
@@ -48,14 +61,19 @@ class BatchPlan:
             longest text, and the last one of a task and epoch has the rows
             that are left (not in joint steps).
         tokens_per_batch: if above 0, in place of `batch_size` the most cells
-            of a batch, padded, of source and target together: the longer the
+            of a batch, padded, of all time axes together: the longer the
             texts, the smaller is B.
+        token_weights: by time axis, what one of its cells counts in
+            `tokens_per_batch`, if it is not 1.
 
     What does not fill a batch joins the next larger bucket, so that at most
     one batch a task and epoch is not full.
 
     Attributes:
-        batch_sizes: int32 [buckets], B of each bucket.
+        batch_sizes: int32 [buckets], B of each bucket; where tasks have
+            buckets of their own, task by task.
+        batch_size: the largest of them, as wide as rows are.
+        sides: () for one time axis, else (axes,).
 
     Raises:
         ConfigError: a wrong argument, or a split without examples.
@@ -65,25 +83,34 @@ class BatchPlan:
         self,
         splits: Sequence[EncodedSplit],
         batch_size: int,
-        boundaries: Boundaries,
+        boundaries: TaskBoundaries,
         mixing_config: Mapping[str, Any] | str,
         seed: int,
         static_shapes: bool = True,
         tokens_per_batch: int = 0,
+        token_weights: Mapping[str, int] = types.MappingProxyType({}),
     ):
         self.splits = list(splits)
-        self.boundaries = check_boundaries(boundaries)
-        self.batch_sizes = batch_sizes(
-            self.boundaries, batch_size, tokens_per_batch
-        )
-        self.batch_size = int(self.batch_sizes.max())
+        if not self.splits:
+            raise ConfigError("there are no tasks to train")
         self.static_shapes = static_shapes
-        self._check_splits()
-        settings = (self.boundaries, self.batch_sizes, seed)
-        self._orders = [
-            TaskOrder(split.name or str(index), split, *settings)
-            for index, split in enumerate(self.splits)
-        ]
+        axes = self.splits[0].axes
+        budget = (tokens_per_batch, axis_weights(token_weights, axes))
+        names = [s.name or str(n) for n, s in enumerate(self.splits)]
+        per_task = isinstance(boundaries, Mapping)
+        if not per_task:
+            boundaries = check_boundaries(boundaries)
+        self._orders = []
+        for name, split in zip(names, self.splits):
+            lengths = of_task(boundaries, name)
+            sizes = batch_sizes(lengths, batch_size, *budget)
+            _check_split(name, split, lengths)
+            self._orders.append(TaskOrder(name, split, lengths, sizes, seed))
+        sizes = [order.sizes for order in self._orders]
+        self.batch_sizes = np.concatenate(sizes if per_task else sizes[:1])
+        self.batch_size = int(self.batch_sizes.max())
+        self.boundaries = boundaries
+        self.sides = self._orders[0].boundaries.shape[1:]
         self.mixing = make_mixing(
             mixing_config,
             self.batches_per_task,
@@ -97,27 +124,17 @@ class BatchPlan:
                     "joint steps have pipeline.batch_size examples of each "
                     "task: set pipeline.tokens_per_batch to 0"
                 )
+            if per_task:
+                raise ConfigError(
+                    "joint steps have batches of all tasks in one bucket: set "
+                    "pipeline.buckets_per_task to False"
+                )
             self._joint = JointOrder(self._orders, seed)
 
     @property
     def batches_per_task(self) -> np.ndarray:
         """Batches in one epoch of each task, int64 [tasks]."""
         return np.array([len(order) for order in self._orders], np.int64)
-
-    def _check_splits(self) -> None:
-        if not self.splits:
-            raise ConfigError("there are no tasks to train")
-        for index, split in enumerate(self.splits):
-            name = split.name or index
-            if not len(split):
-                raise ConfigError(f"task {name!r} has no training examples")
-            longest = split.lengths.max(axis=0).tolist()
-            if np.any(np.greater(longest, self.boundaries[-1])):
-                raise ConfigError(
-                    f"task {name!r} has a text of {longest} tokens, but the "
-                    f"last bucket ends at {self.boundaries[-1]}: add a longer "
-                    "bucket or set text.max_length"
-                )
 
     @property
     def groups(self) -> int:
@@ -131,11 +148,11 @@ class BatchPlan:
 
     def steps(self, start: int, stop: int) -> Steps:
         """The steps from `start` to before `stop`, the same at every call."""
-        count, sides = stop - start, np.shape(self.boundaries)[1:]
+        count = stop - start
         plan = Steps(
             self.mixing.tasks(start, stop),
-            np.zeros([count, *sides], np.int32),
-            np.zeros([count, self.groups, self.batch_size], np.int32),
+            np.zeros([count, *self.sides], np.int32),
+            np.full([count, self.groups, self.batch_size], -1, np.int32),
             np.zeros([count], np.int32),
         )
         if self._joint:
@@ -160,10 +177,12 @@ class BatchPlan:
             here = epochs == epoch
             batches = order.epoch(int(epoch))
             rows = batches.rows[places[here]]
-            plan.rows[steps[here]] = rows.reshape(len(rows), self.groups, -1)
+            rows = rows.reshape(len(rows), self.groups, -1)
+            # A task with buckets of its own may have a smaller largest B.
+            plan.rows[steps[here], :, : rows.shape[2]] = rows
             buckets = batches.buckets[places[here]]
-            plan.lengths[steps[here]] = np.asarray(self.boundaries)[buckets]
-            plan.sizes[steps[here]] = self.batch_sizes[buckets]
+            plan.lengths[steps[here]] = order.boundaries[buckets]
+            plan.sizes[steps[here]] = order.sizes[buckets]
 
     @property
     def varies(self) -> bool:
@@ -174,10 +193,11 @@ class BatchPlan:
         """The share of cells of one epoch that hold no token.
 
         Cells are those of [G, B, T], and of [G, B, U] where there are targets.
+        `pipeline.token_weights` have no part in it.
         """
         plan = self.steps(0, self.steps_per_epoch)
         # One text more or two: [n, G, B, 1] or [n, G, B, 2].
-        sides = np.shape(self.boundaries)[1:] or (1,)
+        sides = self.sides or (1,)
         tokens = np.zeros([*plan.rows.shape, *sides], np.int64)
         for task, split in enumerate(self.splits):
             here = (plan.tasks == task)[..., None] & (plan.rows >= 0)
@@ -190,3 +210,16 @@ class BatchPlan:
             rows = np.sum(np.any(plan.rows >= 0, axis=1), axis=1)
         cells = lengths.sum(axis=1) * rows * self.groups
         return 1.0 - tokens.sum() / cells.sum()
+
+
+def _check_split(name: str, split: EncodedSplit, boundaries: list) -> None:
+    """Refuses a split without examples, or with longer ones than buckets."""
+    if not len(split):
+        raise ConfigError(f"task {name!r} has no training examples")
+    longest = split.lengths.max(axis=0).tolist()
+    if np.any(np.greater(longest, boundaries[-1])):
+        raise ConfigError(
+            f"task {name!r} has a text of {longest} tokens, but the last "
+            f"bucket ends at {boundaries[-1]}: add a longer bucket or set "
+            "text.max_length"
+        )

@@ -25,7 +25,7 @@ _SHAPES: dict[str, Any] = {
     "batches.json": {"steps_per_epoch": int},
     "best.json": {"weights": str, "step": int, "score": _NUMBER},
     "config.json": _CONFIG,
-    "data.json": {"boundaries": list, "tasks": dict, "axes?": list},
+    "data.json": {"boundaries": (list, dict), "tasks": dict, "axes?": list},
     "failure.json": {"error": str},
     "fitted.json": {"*": dict},
     "labels.json": {"tasks": [_TASK]},
@@ -90,7 +90,13 @@ def _wrong(shape: Any, value: Any, where: str) -> str:
     return next(filter(None, found), "")
 
 
-_NAMES = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
+_NAMES = {
+    str: "a string",
+    int: "an integer",
+    list: "a list",
+    dict: "an object",
+    (list, dict): "a list or an object",
+}
 
 
 def _below(where: str, name: str) -> str:

@@ -25,7 +25,7 @@ class Predictor:
     Args:
         model: see `mtl_tf.models.protocol`.
         types: the type of each task.
-        boundaries: the padded lengths of the run.
+        boundaries: the padded lengths of each task.
         axes: the time axes that they are of.
         decoder: see `System.make_decoder`.
     """
@@ -90,7 +90,11 @@ class Predictor:
         forward = self._compiled if jit else self._plain
         batch_size = max(1, min(batch_size, count))
         dataset = evaluation_dataset(
-            split, task_index, batch_size, self.boundaries, self.axes
+            split,
+            task_index,
+            batch_size,
+            self.boundaries[task_index],
+            self.axes,
         )
         results: dict[str, np.ndarray] = {}
         for batch in dataset:

@@ -14,6 +14,7 @@ from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
+from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.runs import run_data, seals, systems, task_types
 from mtl_tf.runs.building import build
 from mtl_tf.runs.inference import Predictor
@@ -329,9 +330,8 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
         fitted = directory.read(FITTED)
         tasks = [task | fitted.get(task["name"], {}) for task in tasks]
     types = [task["type"] for task in tasks]
-    predictor = Predictor(
-        model, types, data["boundaries"], data["axes"], decoder
-    )
+    boundaries = [of_task(data["boundaries"], task["name"]) for task in tasks]
+    predictor = Predictor(model, types, boundaries, data["axes"], decoder)
     run = Run(directory, config, tasks, encoder, predictor)
     run.weights_for(tasks[0]["name"])
     return run

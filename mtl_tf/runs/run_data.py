@@ -34,7 +34,7 @@ class RunData:
         tasks: the tasks, in the order of their numbers.
         encoder: texts to ids; see `System.build_text`.
         boundaries: padded lengths of the buckets; of several time axes one
-            for each.
+            for each. By the tasks' names, where each has its own.
         axes: the time axes.
         train: the encoded training split of each task, all with the same
             columns; see `mtl_tf.pipelines.encoded_split.alike`.
@@ -47,7 +47,7 @@ class RunData:
 
     tasks: list[Task]
     encoder: Any
-    boundaries: list
+    boundaries: list | dict[str, list]
     axes: tuple[str, ...]
     train: list[EncodedSplit]
     validation: list[EncodedSplit]
@@ -84,18 +84,8 @@ def load(
     validation_digests = [_digest(split) for split in validation]
     train, validation = alike(train), alike(validation)
     axes = train[0].axes
-    boundaries = buckets.make_boundaries(
-        config["pipeline"]["buckets"],
-        np.concatenate(
-            [
-                split.lengths
-                for split in train + validation * system.buckets_for_validation
-            ]
-        ),
-        config["text"]["max_length"],
-        config["pipeline"]["bucket_multiple"],
-        axes,
-    )
+    bucketed = train + validation * system.buckets_for_validation
+    boundaries = _boundaries(config, bucketed, axes)
     run.check_or_write(
         "labels.json", {"tasks": [t.to_json() for t in tasks]}, "the labels"
     )
@@ -123,6 +113,24 @@ def load(
         [_targets(task) for task in tasks],
         [_inputs(task) for task in tasks],
     )
+
+
+def _boundaries(
+    config: Mapping[str, Any],
+    splits: Sequence[EncodedSplit],
+    axes: Sequence[str],
+) -> list | dict[str, list]:
+    """See `RunData`; `splits` are those that buckets are chosen for."""
+    pipeline = config["pipeline"]
+    options = (config["text"]["max_length"], pipeline["bucket_multiple"], axes)
+    if not pipeline["buckets_per_task"]:
+        lengths = np.concatenate([split.lengths for split in splits])
+        return buckets.make_boundaries(pipeline["buckets"], lengths, *options)
+    lengths = {
+        name: np.concatenate([s.lengths for s in splits if s.name == name])
+        for name in dict.fromkeys(split.name for split in splits)
+    }
+    return buckets.make_task_boundaries(pipeline["buckets"], lengths, *options)
 
 
 def _system(tasks: Sequence[Task]) -> System:

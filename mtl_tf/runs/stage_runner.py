@@ -15,6 +15,7 @@ from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
+from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs import systems
 from mtl_tf.runs.inference import Predictor
@@ -60,7 +61,7 @@ class StageRunner:
         self.predictor = Predictor(
             model,
             [task.type for task in data.tasks],
-            data.boundaries,
+            [of_task(data.boundaries, task.name) for task in data.tasks],
             data.axes,
             self._decoder(**self.system.quick_decoding()),
         )
@@ -132,6 +133,7 @@ class StageRunner:
             self.config["seed"],
             (pipeline["static_shapes"] and self.model.static_shapes) or several,
             pipeline["tokens_per_batch"],
+            pipeline["token_weights"],
         )
 
     def _note(self, stage: Stage, batches: BatchPlan, epoch: int) -> None:

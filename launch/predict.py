@@ -14,7 +14,7 @@ from mtl_tf.programs import common_flags, runner, streams, text_input
 _FORMS = ("jsonl", "conll", "text")
 
 _INTERACTIVE_HELP = (
-    "A line is a text. /task NAME changes the task, /tasks lists them, "
+    "A line is a text; what else an example has is asked for. /task NAME changes the task, /tasks lists them, "
     "Ctrl-D ends.\n"
 )
 
@@ -55,7 +55,7 @@ def define_flags(values: flags.FlagValues) -> None:
         _FORMS,
         "jsonl: an object a line; conll, where tokens are tagged: token and "
         "tag a line, and a blank line after each sentence; text: the best "
-        "translation, the labels or the number a line",
+        "translation, the answer, the labels or the number a line",
         flag_values=values,
     )
     flags.DEFINE_integer(
@@ -152,6 +152,8 @@ def interact(
         output: where the predictions go.
         form: how predictions are written; see `predict`.
     """
+    from mtl_tf.runs import task_types
+
     task = task or task_names(run)[0]
     known = {one["name"]: one for one in run.tasks}
     _remark(_INTERACTIVE_HELP)
@@ -161,10 +163,15 @@ def interact(
         if not line:
             _remark("\n")
             return
-        text = line.decode("utf-8", errors="replace").rstrip("\r\n")
+        text = _typed(line)
         if text.startswith("/"):
             task = _command(run, text, task)
             continue
+        asked = task_types.of(known[task]["type"]).asked(known[task])
+        if "\t" not in text:
+            for name in asked[1:]:
+                _remark(f"{name}> ")
+                text += "\t" + _typed(source.readline())
         try:
             item = text_input.Item({"text": text}, task, "-", is_line=True)
             fields = _fields(item, known[task], form)
@@ -172,6 +179,10 @@ def interact(
             _remark(f"{error}\n")
             continue
         _write(output, _lines(run, [known[task]], [fields], 1, form))
+
+
+def _typed(line: bytes) -> str:
+    return line.decode("utf-8", errors="replace").rstrip("\r\n")
 
 
 def _command(run: Any, text: str, task: str) -> str:
@@ -273,7 +284,8 @@ PROGRAM = runner.Program(
     the texts, the task, and what the task's type gives: the label and the
     score of every label; the labels of several; a number; the tokens, their
     tags, offsets in characters and confidence (tokens that the run's
-    text.max_length cuts off are left out); the translation and its score. It
+    text.max_length cuts off are left out); the translation and its score; the
+    answer, its confidence, and of each word where it comes from. It
     is written as soon as the text has been read, so the program can stand in
     a pipe. Tokens may also be given: they are then not split, and have no
     offsets. Two texts of an example stand in a line with a tab between them,
@@ -309,6 +321,11 @@ PROGRAM = runner.Program(
             "Translations with a beam of 4, a line for each line",
             "--model_dir=runs/multi30k --task=en-de --input=texts.en "
             "--output=texts.de --output_format=text --beam=4",
+        ),
+        (
+            "A question about a context, asked for one after the other",
+            "--model_dir=runs/decanlp --task=squad --interactive "
+            "--output_format=text",
         ),
         ("At a prompt", "--model_dir=runs/quickstart --interactive"),
     ),

@@ -68,6 +68,11 @@ class PredictionType(abc.ABC):
         """The fields of a line of text; raises as `fields_of` does."""
         return self.fields_of(task, line)
 
+    def asked(self, task: TaskDict) -> tuple[str, ...]:
+        """What a line has between its tabs, by name."""
+        del task
+        return ("text",)
+
     def fields_to_show(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields that stand before a prediction."""
         return {k: v for k, v in fields.items() if isinstance(v, str)}

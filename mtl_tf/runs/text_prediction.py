@@ -56,9 +56,13 @@ class TextPrediction(PredictionType):
             f"example must have {len(names)} strings, got {value!r:.60}"
         )
 
+    def asked(self, task: TaskDict) -> tuple[str, ...]:
+        """The texts of an example."""
+        return tuple(feature.name for feature in inputs(features_of(task)))
+
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, str]:
         """The line; of several texts its parts between tabs."""
-        names = [feature.name for feature in inputs(features_of(task))]
+        names = self.asked(task)
         if len(names) == 1:
             return {names[0]: line}
         return self.fields_of(task, line.split("\t"))

@@ -1,5 +1,6 @@
 """Question answering as a task type: files, numbers, runs, exports."""
 
+import io
 import json
 import random
 
@@ -10,6 +11,7 @@ import tensorflow as tf
 import mtl_tf
 from export import check, saved_model
 from export import task_types as served_types
+from launch import predict
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import answer_metrics
@@ -232,6 +234,15 @@ def test_what_is_no_question_about_a_context(untrained):
     types = task_types.of(NAME)
     fields = types.fields_of_line(untrained.tasks[0], "who?\ta\tb")
     assert fields == {"question": "who?", "context": "a\tb"}
+
+
+def test_question_and_context_are_asked_for(untrained, capsys):
+    source = io.BytesIO(b"who?\nit was Ann\nwho?\tit was Ann\n")
+    output = io.BytesIO()
+    predict.interact(untrained, "behind", source, output)
+    one, other = map(json.loads, output.getvalue().splitlines())
+    assert one == other and one["context"] == "it was Ann"
+    assert capsys.readouterr().err.count("context> ") == 1
 
 
 def test_several_answers_are_offered(untrained):

@@ -43,6 +43,10 @@ class AnswerPrediction(PredictionType):
             )
         return dict(zip(_INPUTS, value))
 
+    def asked(self, task: TaskDict) -> tuple[str, ...]:
+        """The question, then the context."""
+        return _INPUTS
+
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, Any]:
         """The question and the context, with a tab between them."""
         return self.fields_of(task, line.split("\t", 1))

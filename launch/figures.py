@@ -7,13 +7,15 @@ from absl import flags
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.figures import drawing
 from mtl_tf.figures.drawing import (
+    ANSWER,
     ATTENTION,
     FUSION_GATE,
     GENERATED_WEIGHTS,
+    SOURCES,
     TABLES,
     Named,
 )
-from mtl_tf.programs import runner, streams, text_input
+from mtl_tf.programs import common_flags, runner, streams, text_input
 
 LEARNING_CURVES, LAYERS = "learning_curves", "layers"
 ALIGNMENT = "alignment"
@@ -21,6 +23,7 @@ SCORE_CURVES, NEIGHBOURS = "score_curves", "neighbours"
 FIGURES = (
     *(FUSION_GATE, GENERATED_WEIGHTS, ATTENTION, ALIGNMENT),
     *(LEARNING_CURVES, SCORE_CURVES, LAYERS, NEIGHBOURS),
+    *(SOURCES, ANSWER),
 )
 
 
@@ -50,6 +53,7 @@ def define_flags(values: flags.FlagValues) -> None:
         flag_values=values,
     )
     _define_choices(values)
+    common_flags.define_data(values)
     flags.DEFINE_list(
         "output",
         [],
@@ -74,6 +78,19 @@ def _define_choices(values: flags.FlagValues) -> None:
         "metric",
         "",
         "whose score_curves, such as bleu_lc; each task's primary one if empty",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "split",
+        "validation",
+        "whose examples sources answers, --examples of each task",
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "examples",
+        200,
+        "examples of each task that sources answers, the first ones",
+        lower_bound=1,
         flag_values=values,
     )
     flags.DEFINE_list(
@@ -114,7 +131,14 @@ def _figure(values: flags.FlagValues, runs: list[Named]) -> Any:
         return drawing.score_curves(runs, values.axis, values.metric)
     if values.figure == LAYERS:
         return drawing.layers(runs)
+    if values.figure == SOURCES:
+        where = (values.data_dir, values.manual_dir)
+        return drawing.sources(
+            runs, values.task, values.split, values.examples, where
+        )
     texts = read_texts(values.text, values.input)
+    if values.figure == ANSWER:
+        return drawing.answer(runs, values.task, texts)
     if values.figure == ATTENTION:
         return drawing.attention(runs, values.task, texts)
     if values.figure == ALIGNMENT:
@@ -155,7 +179,10 @@ PROGRAM = runner.Program(
     such as BLEU of single and of multi-target translation. layers: the scores
     of finished runs against their numbers of layers, one line a structure or
     label. neighbours: the words with the most similar vectors to given ones,
-    as a picture or a table.
+    as a picture or a table. sources: whether a run that answers questions
+    writes words from its vocabulary or copies them from contexts or
+    questions, task by task. answer: the same of each word of answers; a text
+    is a question and a context with a tab between them.
     """,
     main=main,
     define_flags=define_flags,
@@ -195,6 +222,16 @@ PROGRAM = runner.Program(
             "Scores against layers, two structures with 2 and 4",
             "--figure=layers --model_dir=runs/l_i_2,runs/l_i_4,runs/s_c_2,"
             "runs/s_c_4 --output=layers.png",
+        ),
+        (
+            "Where the words of a run's answers come from, task by task",
+            "--figure=sources --model_dir=runs/decanlp --manual_dir=FOLDER "
+            "--output=sources.png",
+        ),
+        (
+            "The same of each word of the answers to questions in a file",
+            "--figure=answer --model_dir=runs/decanlp --task=squad "
+            "--input=questions.txt --output=answer.png",
         ),
         (
             "The losses of two runs",

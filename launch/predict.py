@@ -14,8 +14,8 @@ from mtl_tf.programs import common_flags, runner, streams, text_input
 _FORMS = ("jsonl", "conll", "text")
 
 _INTERACTIVE_HELP = (
-    "A line is a text; what else an example has is asked for. /task NAME changes the task, /tasks lists them, "
-    "Ctrl-D ends.\n"
+    "A line is a text; what else an example has is asked for. /task NAME "
+    "changes the task, /tasks lists them, Ctrl-D ends.\n"
 )
 
 

@@ -18,7 +18,9 @@ Command: python -m launch.train --config=decanlp --model_dir=runs/decanlp
     --manual_dir=FOLDER
 Time and score: not run on the whole corpora here (docs/results).
 The models of table 2: --config=decanlp:s2s, :s2s_self_attention, :coattention
-and :mqan.
+and :mqan; with `single_` before the name a model for each task alone. The
+strategies of table 3: :curriculum, :anti_curriculum (SQuAD alone first),
+:anti_curriculum_3 (SQuAD, IWSLT and CNN/DM), :anti_curriculum_4 (and MNLI).
 """
 
 from ml_collections import config_dict
@@ -27,17 +29,30 @@ from mtl_tf.configs import base
 from mtl_tf.core import checks
 
 MODELS = ("s2s", "s2s_self_attention", "coattention", "mqan")
+SINGLE = "single_"
+#: The tasks of the first phase, of strategies that have one.
+FIRST = {
+    "curriculum": ("sst", "qa_srl", "qa_zre", "woz", "wikisql", "mwsc"),
+    "anti_curriculum": ("squad",),
+    "anti_curriculum_3": ("squad", "iwslt", "cnn_dailymail"),
+    "anti_curriculum_4": ("squad", "iwslt", "cnn_dailymail", "multinli"),
+}
+# The paper does not say how long its phases are.
+_PHASE = 20_000
 
 
-def get_config(model: str = "mqan") -> config_dict.ConfigDict:
+def get_config(row: str = "mqan") -> config_dict.ConfigDict:
     """Returns the config.
 
     Args:
-        model: one of `MODELS`.
+        row: one of `MODELS`, maybe behind `SINGLE`, or of `FIRST`.
     """
-    checks.one_of("decanlp argument", model, MODELS)
+    rows = [*MODELS, *(f"{SINGLE}{name}" for name in MODELS), *FIRST]
+    checks.one_of("decanlp argument", row, rows)
+    model = "mqan" if row in FIRST else row.removeprefix(SINGLE)
     config = base.default_config()
-    config.name = f"decanlp_{model}"
+    config.name = f"decanlp_{row}"
+    config.train_separately = row.startswith(SINGLE)
     config.tasks = ("decanlp",)
     config.text.tokenizer = config_dict.ConfigDict(
         {"name": "reversible", "lowercase": True, "plain_words": True}
@@ -48,7 +63,11 @@ def get_config(model: str = "mqan") -> config_dict.ConfigDict:
     config.pipeline.token_weights = config_dict.ConfigDict({"answer": 5})
     config.pipeline.buckets = 8
     config.pipeline.buckets_per_task = True
-    config.pipeline.mixing = config_dict.ConfigDict({"name": "round_robin"})
+    rounds = {"name": "round_robin"}
+    if row in FIRST:
+        phase = {"tasks": FIRST[row], "steps": _PHASE}
+        rounds = {"name": "phases", "phases": (phase,), "mixing": rounds}
+    config.pipeline.mixing = config_dict.ConfigDict(rounds)
     config.model.embedding_dim = 300
     config.model.answering.name = model
     optimizer = config.training.optimizer

@@ -14,6 +14,7 @@ from mtl_tf.evaluation.scoring import (
     TaskPredictions,
     check_length,
 )
+from mtl_tf.tasks.groups import GROUPS
 
 _BLEU = "bleu"
 
@@ -97,6 +98,21 @@ class AnswerScoring(Scoring):
         "lfem": "lfEM",
         "execution": "execution",
     }
+
+    def total(self, tasks: Mapping[str, Mapping]) -> tuple[str, str] | None:
+        """The decaScore over the tasks that are there, of two at least.
+
+        McCann et al. (2018), section 2.2: the sum of the primary metrics.
+        """
+        scores = [task[task["primary"]] for task in tasks.values()]
+        if len(scores) < 2 or None in scores:
+            return None
+        ten = GROUPS["decanlp"].members
+        missing = [name for name in ten if name not in tasks]
+        told = f"{sum(scores):.1f} over {len(scores)} tasks"
+        if missing and len(missing) < len(ten):
+            told += f" (without {', '.join(missing)})"
+        return "decaScore", told
 
     def shown(self, task: TaskPredictions, value: Any) -> Any:
         """Of a label, the list of right answers; a prediction is a text."""

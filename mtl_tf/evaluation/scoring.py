@@ -109,6 +109,17 @@ class Scoring(abc.ABC):
     digits: Mapping[str, int] = {}
     ending = "jsonl"
 
+    def total(self, tasks: Mapping[str, Mapping]) -> tuple[str, str] | None:
+        """A score of all tasks of the type together, if they have one.
+
+        Args:
+            tasks: scores of each by name, as in `results.json`.
+
+        Returns:
+            What it is called, and what it says; None by default.
+        """
+        del tasks
+
     def write(
         self, directory: str, inputs: Sequence[Any], task: TaskPredictions
     ) -> str:

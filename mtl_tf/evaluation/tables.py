@@ -68,6 +68,7 @@ def console(results: dict[str, Any]) -> str:
     lines += [_aligned(header, widths), rule]
     lines += [_aligned(row, widths) for row in rows]
     lines += [rule, *(_aligned(row, widths) for row in means)]
+    lines += [f"{what}: {value}" for what, value in _totals(results)]
     lines += [f"{what}: {value}" for what, value in _diagnostics(results)]
     lines += [f"{what}: {value}" for what, value in _signatures(results)]
     lines += [f"{what}: {value}" for what, value in _facts(results)]
@@ -91,6 +92,7 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
         f"Split `{results['split']}`. {_MEANING}",
         grid(header, rows + bold),
     ]
+    parts += [f"{what}: {value}" for what, value in _totals(results)]
     parts += [f"{what}: {value}" for what, value in _diagnostics(results)]
     parts += [f"{what}: `{value}`" for what, value in _signatures(results)]
     facts = [[what, value] for what, value in _facts(results)]
@@ -122,6 +124,16 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
         for name, task in tasks.items()
     ]
     return header, rows, list(_mean_rows(results["mean"], names, header))
+
+
+def _totals(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What types say of all their tasks together."""
+    by_type: dict[str, dict] = {}
+    for name, task in results["tasks"].items():
+        by_type.setdefault(task["type"], {})[name] = task
+    for task_type, tasks in by_type.items():
+        if found := task_types.of(task_type).total(tasks):
+            yield found
 
 
 def _metric_names(tasks: dict[str, dict]) -> list[str]:

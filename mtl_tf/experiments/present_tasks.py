@@ -63,7 +63,29 @@ class PresentTasks:
                 "Name others by --override=pipeline.fractions="
                 "\"{'en-fr': 0.15}\". " + " ".join(self.absent.values())
             )
-        return {**pipeline, "fractions": fractions}
+        return {
+            **pipeline,
+            "fractions": fractions,
+            "mixing": self._mixing(pipeline["mixing"], absent),
+        }
+
+    def _mixing(
+        self, mixing: Mapping[str, Any], absent: set[str]
+    ) -> dict[str, Any]:
+        """The pipeline's, whose phases have no task that is left out."""
+        if "phases" not in mixing:
+            return dict(mixing)
+        phases = []
+        for phase in mixing["phases"]:
+            tasks = [name for name in phase["tasks"] if name not in absent]
+            if not tasks:
+                raise DataError(
+                    f"table {self.table.name}: of the tasks of a phase "
+                    f"({', '.join(phase['tasks'])}) none is there. Name other "
+                    "--rows. " + " ".join(self.absent.values())
+                )
+            phases.append({**phase, "tasks": tasks})
+        return {**mixing, "phases": phases}
 
     def _present(self, entries: Sequence[Any]) -> list[Any]:
         there, missing = registry.present(entries, *self.where)

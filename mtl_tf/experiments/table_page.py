@@ -30,6 +30,7 @@ def markdown(report: dict[str, Any]) -> str:
         "training or validation text of the whole group. Parameters are "
         "without word vectors, times are of training one seed.",
         grid(*_summary(report)),
+        *_totals(report),
         *_compared(report),
         f"## Each task: ours{_THEIRS if _has_paper(report) else ''}",
         grid(*_details(report)),
@@ -85,6 +86,51 @@ def _summary_row(row: dict[str, Any], show: "_Numbers") -> list[str]:
         ", ".join(ours.get("precision", ())) or "-",
         _seeds(ours),
     ]
+
+
+def _totals(report: dict[str, Any]) -> Iterator[str]:
+    """The sum over tasks, where the paper has one."""
+    name, show = report.get("total"), _Numbers(report["decimals"])
+    if not name:
+        return
+    there = {
+        task["name"]: task["title"]
+        for task in report["tasks"]
+        if any(
+            _mean_of(row, task["name"]) is not None for row in report["rows"]
+        )
+    }
+    missing = [t["title"] for t in report["tasks"] if t["name"] not in there]
+    rows = []
+    for row in report["rows"]:
+        paper = row["paper"]["tasks"]
+        ours = [_mean_of(row, name) for name in there]
+        sums = [
+            _sum(list(paper.values())),
+            _sum([paper[name] for name in there]),
+            _sum(ours),
+        ]
+        rows.append(
+            [row["title"], _KINDS[row["column"]], *map(show.number, sums)]
+        )
+    yield f"## {name}: the sum over tasks"
+    yield (
+        f"Over {len(there)} of {len(report['tasks'])} tasks"
+        + (f", without {', '.join(missing)}." if missing else ".")
+    )
+    yield grid(
+        ["model", "kind", "paper, all tasks", "paper, these tasks", "ours"],
+        rows,
+    )
+
+
+def _mean_of(row: dict[str, Any], task: str) -> float | None:
+    found = row["ours"].get("tasks", {}).get(task)
+    return found and found["mean"]
+
+
+def _sum(scores: list[float | None]) -> float | None:
+    return sum(scores) if scores and None not in scores else None
 
 
 def _compared(report: dict[str, Any]) -> Iterator[str]:

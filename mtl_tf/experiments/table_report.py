@@ -75,6 +75,7 @@ def build(
         "split": done[0]["split"] if done else "test",
         "decimals": table.decimals,
         "metric": _headline(table),
+        "total": table.total,
         "tasks": tasks,
         "rows": [
             {

@@ -9,6 +9,7 @@ from mtl_tf.core.errors import ConfigError
 
 FUSION_GATE, GENERATED_WEIGHTS = "fusion_gate", "generated_weights"
 ATTENTION = "attention"
+SOURCES, ANSWER = "sources", "answer"
 # What neighbours can be beside a picture.
 TABLES = ("md", "json")
 
@@ -92,6 +93,41 @@ def alignment(runs: list[Named], task: str | None, texts: list[str]) -> Any:
         ],
         f"Attention of translations, {task}",
     )
+
+
+def sources(
+    runs: list[Named],
+    task: str | None,
+    split: str,
+    count: int,
+    where: tuple[str | None, str | None],
+) -> Any:
+    """The figure of where the words of a run's answers come from."""
+    from mtl_tf.figures import sources as reading
+    from mtl_tf.figures import sources_figure
+
+    label, run = _only_run(runs, SOURCES)
+    found = reading.of_tasks(run, task, split, count, where, label)
+    return sources_figure.sources_figure(found)
+
+
+def answer(runs: list[Named], task: str | None, texts: list[str]) -> Any:
+    """The figure of where each word of answers comes from."""
+    from mtl_tf.figures import sources as reading
+    from mtl_tf.figures import sources_figure
+
+    label, run = _only_run(runs, ANSWER)
+    task = task or _only_task(run)
+    found = [reading.of_answer(run, task, text, label) for text in texts]
+    return sources_figure.answer_figure(found)
+
+
+def _only_run(runs: list[Named], figure: str) -> tuple[str, Any]:
+    if len(runs) > 1:
+        raise ConfigError(
+            f"--model_dir: {figure} shows one run, got {len(runs)}"
+        )
+    return next(iter(_load_all(runs, None).items()))
 
 
 def neighbours(

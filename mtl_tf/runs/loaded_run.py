@@ -215,6 +215,27 @@ class Run:
                 scoring.of(task.type).write(predictions_dir, read, one)
         return evaluator.evaluate(scored, split)
 
+    def inputs(
+        self,
+        task: str,
+        split: str = "test",
+        data_dir: str | None = None,
+        manual_dir: str | None = None,
+    ) -> list[Any]:
+        """What examples of a split are predicted from.
+
+        Args:
+            task: the task's name.
+            split, data_dir, manual_dir: as of `evaluate`.
+
+        Raises:
+            MtlError: as of `evaluate`.
+        """
+        self.task_index(task)
+        where = (data_dir, manual_dir, self.config["cross_validation"])
+        resolved = self._resolved(where)[task]
+        return task_types.of(resolved.type).inputs(resolved, split)
+
     def _resolved(self, where: tuple) -> dict[str, Task]:
         """The tasks with their data, labels numbered as in training.
 

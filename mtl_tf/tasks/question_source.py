@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core.errors import DataError
+from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.core.names import hint, look_up
+from mtl_tf.datasets.building import QUESTIONS
 from mtl_tf.tasks.prepared import PreparedDataset, Wanted
 from mtl_tf.tasks.row_files import json_records, read_lines
-from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.source import SPLITS, Source
 
 #: What a model reads, in the order in which it does, and what it writes.
 INPUTS, ANSWER = ("context", "question"), "answer"
@@ -171,6 +172,8 @@ class QuestionDatasetSource(Source):
         columns: Mapping[str, str],
     ):
         super().__init__()
+        self._own = name.partition("/")[0] in QUESTIONS
+        self._name = name
         several = {"answers": "a list of texts"}
         wanted = [
             Wanted(
@@ -190,7 +193,18 @@ class QuestionDatasetSource(Source):
         return self._dataset.split_names
 
     def size(self, split: str) -> int:
-        """Returns how many examples a split or a slice of one has."""
+        """Returns how many examples a split or a slice of one has.
+
+        Raises:
+            MissingData: a split that a release has, of one that is there in
+                part.
+        """
+        if self._own and split in SPLITS and split not in self.split_names:
+            raise MissingData(
+                f"{self._name} has no {split} split: of its files only those "
+                f"of {', '.join(self.split_names)} are there. An entry with "
+                "`splits` can divide these, such as 'validation[:80%]'"
+            )
         return self._dataset.size(split)
 
     def dataset(self, split: str) -> tf.data.Dataset:

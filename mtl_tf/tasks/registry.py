@@ -107,7 +107,9 @@ def present(
     for entry in single_entries(entries):
         try:
             for task in _tasks(entry, data_dir, manual_dir):
-                task.size("train")
+                for split in ("train", "validation"):
+                    if split in task.splits:
+                        task.size(split)
             there.append(entry)
         except MissingData as error:
             if not isinstance(entry, str):

@@ -9,9 +9,11 @@ from mtl_tf.evaluation import (
     answer_metrics,
     scored_examples,
     significance,
+    tables,
 )
 from mtl_tf.evaluation.answer_scoring import AnswerScoring
 from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.tasks.groups import GROUPS
 
 NAME = "answers"
 TYPE = AnswerScoring()
@@ -135,3 +137,35 @@ def test_wrong_tasks_are_refused():
         TYPE.scorer(dataclasses.replace(task(), labels=[1, 2, 3, 4]))
     with pytest.raises(ConfigError, match="rouge"):
         TYPE.scorer(task(("rouges",)))
+
+
+def scored(**scores):
+    return {
+        name: {"type": "question_answering", "primary": "em", "em": score}
+        for name, score in scores.items()
+    }
+
+
+def test_the_deca_score_is_the_sum_and_names_what_is_missing():
+    total = AnswerScoring().total
+    assert total(scored(sst=80.0)) is None
+    assert total(scored(sst=80.0, woz=None)) is None
+    assert total(scored(mine=1.0, yours=2.5)) == (
+        "decaScore",
+        "3.5 over 2 tasks",
+    )
+    names = [*GROUPS["decanlp"].members]
+    name, told = total(scored(**dict.fromkeys(names, 50.0)))
+    assert (name, told) == ("decaScore", "500.0 over 10 tasks")
+    del names[1], names[5]
+    _, told = total(scored(**dict.fromkeys(names, 1.0)))
+    assert told == "8.0 over 8 tasks (without iwslt, qa_zre)"
+
+
+def test_tables_tell_the_deca_score():
+    tasks = {
+        name: {**one, "examples": 3} for name, one in scored(a=1, b=2).items()
+    }
+    results = {"split": "test", "tasks": tasks, "mean": {"overall": 1.5}}
+    assert "decaScore: 3.0 over 2 tasks" in tables.console(results)
+    assert "decaScore: 3.0 over 2 tasks" in tables.markdown(results)

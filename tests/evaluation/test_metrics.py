@@ -7,7 +7,12 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.task_types import NAMES
-from mtl_tf.evaluation import metrics, tagging_metrics, translation_metrics
+from mtl_tf.evaluation import (
+    answer_metrics,
+    metrics,
+    tagging_metrics,
+    translation_metrics,
+)
 from mtl_tf.evaluation import task_types as scorings
 from mtl_tf.evaluation.task_types import multi_label, regression
 from mtl_tf.tasks import task_types
@@ -106,6 +111,7 @@ def test_an_entry_may_name_what_is_computed():
         "translation": translation_metrics.METRICS,
         "multi_label": multi_label.METRICS,
         "regression": regression.METRICS,
+        "question_answering": answer_metrics.METRICS,
     }
     for name in ("classification", "regression"):
         computed[f"pair_{name}"] = computed[name]

@@ -16,8 +16,11 @@ def present(tmp_path, partial=True):
     return PresentTasks(table, str(tmp_path / "built"), str(tmp_path / "raw"))
 
 
-def config(**fractions):
-    return {"tasks": PAIRS, "pipeline": {"fractions": fractions, "buckets": 2}}
+def config(*phases, **fractions):
+    pipeline = {"fractions": fractions, "mixing": {"name": "round_robin"}}
+    if phases:
+        pipeline["mixing"] = {"name": "phases", "phases": phases}
+    return {"tasks": PAIRS, "pipeline": pipeline}
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +34,24 @@ def test_tasks_that_are_there_stay_and_others_are_named(tmp_path):
     chosen = present(tmp_path)
     found = chosen(config(**{"en-fr": 0.5, "en-de": 0.1}))
     assert list(found["tasks"]) == ["multi30k/en-de"]
-    assert found["pipeline"] == {"fractions": {"en-de": 0.1}, "buckets": 2}
+    assert found["pipeline"] == {
+        "fractions": {"en-de": 0.1},
+        "mixing": {"name": "round_robin"},
+    }
     assert list(chosen.absent) == ["multi30k/en-fr"]
     assert "has no file in fr" in chosen.absent["multi30k/en-fr"]
     with pytest.raises(DataError, match=r"a part of their data \(en-fr\)"):
         chosen(config(**{"en-fr": 0.5}))
+
+
+def test_phases_have_the_tasks_that_are_there(tmp_path):
+    multi30k(tmp_path / "raw" / "multi30k", languages=("en", "de"))
+    both, lost = {"tasks": ["en-de", "en-fr"]}, {"tasks": ["en-fr"]}
+    found = present(tmp_path)(config({**both, "steps": 3}))
+    phases = found["pipeline"]["mixing"]["phases"]
+    assert phases == [{"tasks": ["en-de"], "steps": 3}]
+    with pytest.raises(DataError, match=r"a phase \(en-fr\) none is there"):
+        present(tmp_path)(config(both, lost))
 
 
 def test_without_any_corpus_there_is_no_table(tmp_path):

@@ -55,6 +55,24 @@ def test_means_of_meta_mtl_are_those_printed(row, mean):
     assert statistics.fmean(scores) == pytest.approx(mean, abs=0.1)
 
 
+@pytest.mark.parametrize(
+    ("table", "row", "total"),
+    [
+        ("decanlp/2", "s2s_self_attention", 546.4),
+        ("decanlp/2", "coattention", 533.8),
+        ("decanlp/2", "mqan", 562.7),
+        ("decanlp/2", "anti_curriculum", 571.7),
+        ("decanlp/3", "curriculum", 499.6),
+        ("decanlp/3", "anti_curriculum_3", 546.2),
+        ("decanlp/3", "anti_curriculum_4", 557.2),
+        # Printed as 473.6, which the table's notes say.
+        ("decanlp/2", "s2s", 513.6),
+    ],
+)
+def test_deca_scores_are_those_printed(table, row, total):
+    assert sum(TABLES[table].row(row).scores) == pytest.approx(total)
+
+
 def test_notes_on_the_transformers_name_no_epochs():
     """They are also printed where an override changes the config's."""
     notes = " ".join(TABLES["transformer_sharing/4.3"].notes)

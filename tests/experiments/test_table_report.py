@@ -1,5 +1,7 @@
 """The table's data and its Markdown."""
 
+import dataclasses
+
 import pytest
 
 from mtl_tf.experiments import published
@@ -348,3 +350,23 @@ def test_figures_of_another_corpus_stand_apart():
     assert "| 21.22 | 28.75 | 24.98 |" in theirs
     assert "| +1.25 | +1.13 | +1.19 |" in theirs
     assert made["orientation"]["gain"]["mean"] == pytest.approx(1.19)
+
+
+def test_a_sum_is_over_the_tasks_that_are_there():
+    table = dataclasses.replace(
+        TABLE,
+        total="sumScore",
+        tasks=(*TABLE.tasks, PublishedTask("extra", "Extra", 10)),
+        rows=(
+            PublishedRow("lstm", "LSTM", published.SINGLE, (70.0, 80.0, 5.0)),
+            PublishedRow("meta", "Meta", published.MULTI, (80.0, 90.0, 6.0)),
+        ),
+    )
+    page = markdown(build(table, [Outcome("lstm", 1, results(72.0, 82.5))]))
+    section = page.partition("## sumScore")[2].partition("\n## ")[0]
+    assert "Over 2 of 3 tasks, without Extra." in section
+    lines = [line for line in section.splitlines() if "TM" in line]
+    cells = [cell.strip() for cell in lines[0].split("|")]
+    assert cells[1:-1] == ["LSTM", "single task", "155.0", "150.0", "154.5"]
+    assert "| Meta | multi-task |" in " ".join(section.split())
+    assert "sumScore" not in markdown(build(TABLE, OUTCOMES))

@@ -11,6 +11,7 @@ from launch import figures
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.figures import drawing
 from mtl_tf.programs import runner
+from tests.system import questions, random_runs
 
 
 def call(*arguments):
@@ -187,3 +188,20 @@ def test_folders_with_commas_are_one(tmp_path):
         figures.Named(run.name, str(run)),
         figures.Named("y", "y"),
     ]
+
+
+def test_the_sources_of_answers_are_drawn(tmp_path):
+    sizes = {"train": 12, "validation": 3, "test": 3}
+    tasks = questions.entries(tmp_path, sizes, ("behind", "mentions"))
+    config = questions.config(tasks, units=8, feed_forward=6)
+    run = random_runs.write_weights(tmp_path / "run", config)[0].path
+    line = "behind w3 w4\tw1 key anna w2"
+    for name, more in (
+        (drawing.SOURCES, ["--split=test", "--examples=2"]),
+        (drawing.ANSWER, ["--task=behind", f"--text={line}"]),
+    ):
+        path = tmp_path / f"{name}.png"
+        argv = ["figures", f"--figure={name}", f"--model_dir={run}"]
+        argv += [f"--output={path}", *more]
+        figures.main(runner.parse(figures.PROGRAM, argv))
+        assert path.read_bytes().startswith(b"\x89PNG")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from mtl_tf.experiments.published.decanlp import DECANLP_2, DECANLP_3
 from mtl_tf.experiments.published.meta_mtl import META_MTL_3, META_MTL_5
 from mtl_tf.experiments.published.multi_target_nmt import (
     MULTI_TARGET_NMT_3,
@@ -55,5 +56,7 @@ TABLES: Mapping[str, PublishedTable] = {
         MULTI_TARGET_NMT_4,
         MULTI_TARGET_NMT_3_MULTI30K,
         MULTI_TARGET_NMT_4_MULTI30K,
+        DECANLP_2,
+        DECANLP_3,
     )
 }

@@ -82,6 +82,7 @@ class PublishedTable:
         metrics: what is shown, first what compares with the paper; () for
             each task's primary metric alone. Of those whose name begins with
             `PAPER` the paper's figures stand beside ours, too.
+        total: how the paper calls the sum over tasks; "" if it has none.
         gain: a row and the one that it is compared with, or ().
         corpus: what the scores are of, where a table of another corpus names
             this one in `orientation`.
@@ -98,6 +99,7 @@ class PublishedTable:
     partial: bool = False
     decimals: int = 1
     metrics: tuple[str, ...] = ()
+    total: str = ""
     gain: tuple[str, str] | tuple[()] = ()
     corpus: str = ""
     orientation: "PublishedTable | None" = None

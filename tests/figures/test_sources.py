@@ -1,0 +1,86 @@
+"""Where the words of answers come from."""
+
+import numpy as np
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.figures import sources, sources_figure
+from mtl_tf.figures.sources import AnswerSources, TaskSources
+from tests.system import questions, random_runs
+
+LINE = "behind w3 w4\tw1 key anna w2"
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sources")
+    sizes = {"train": 12, "validation": 3, "test": 3}
+    tasks = questions.entries(folder, sizes, ("behind", "mentions"))
+    config = questions.config(tasks, units=8, feed_forward=6)
+    return random_runs.write_weights(folder / "run", config)[0].path
+
+
+def test_shares_of_tasks_are_means_over_words(directory):
+    run = mtl_tf.load(directory)
+    first, second = sources.of_tasks(run, None, "test", 2, (None, None))
+    assert (first.task, second.task) == ("behind", "mentions")
+    said = run.predict("behind", questions.examples("behind", 2, 2))
+    shares = np.concatenate([one["shares"] for one in said])
+    assert (first.answers, first.words) == (2, len(shares))
+    np.testing.assert_allclose(first.shares, shares.mean(0), atol=1e-5)
+    (only,) = sources.of_tasks(run, "mentions", "test", 2, (None, None))
+    np.testing.assert_allclose(only.shares, second.shares)
+
+
+def test_shares_of_an_answer_are_of_its_words(directory):
+    run = mtl_tf.load(directory)
+    found = sources.of_answer(run, "behind", LINE)
+    (said,) = run.predict("behind", [LINE.split("\t")])
+    assert found.question == "behind w3 w4"
+    assert list(found.words) == said["words"]
+    np.testing.assert_allclose(found.shares, said["shares"])
+    with pytest.raises(ConfigError, match="a tab between them"):
+        sources.of_answer(run, "behind", "no context")
+
+
+def test_runs_without_answers_are_refused():
+    run = type("Run", (), {"predictor": type("P", (), {"decoder": None})()})
+    for call in (
+        lambda: sources.of_answer(run, "x", LINE, "mine"),
+        lambda: sources.of_tasks(run, None, "test", 2, (None, None), "mine"),
+    ):
+        with pytest.raises(ConfigError, match="mine answers no questions"):
+            call()
+
+
+def test_an_answer_of_nothing_has_no_sources(directory, monkeypatch):
+    run = mtl_tf.load(directory)
+    nothing = {"words": [], "shares": []}
+    monkeypatch.setattr(run, "predict", lambda task, texts: [nothing])
+    with pytest.raises(DataError, match="answers 'behind w3 w4' by nothing"):
+        sources.of_answer(run, "behind", LINE)
+    with pytest.raises(DataError, match="behind, test, by nothing"):
+        sources.of_tasks(run, "behind", "test", 2, (None, None))
+
+
+def test_bars_are_as_high_as_the_shares():
+    shares = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])
+    tasks = [TaskSources(n, s, 3, 9) for n, s in zip(("a", "b"), shares)]
+    figure = sources_figure.sources_figure(tasks)
+    (axes,) = figure.axes
+    heights = [[bar.get_height() for bar in one] for one in axes.containers]
+    np.testing.assert_allclose(np.transpose(heights), shares)
+    tops = [bar.get_y() + bar.get_height() for bar in axes.containers[-1]]
+    np.testing.assert_allclose(tops, 1)
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["a", "b"]
+    names = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert names == ["vocabulary", "context", "question"]
+
+
+def test_long_answers_go_on_in_another_row():
+    words = tuple(f"w{n}" for n in range(20))
+    one = AnswerSources("what?", words, np.full([20, 3], 1 / 3))
+    first, second = sources_figure.answer_figure([one]).axes
+    assert len(first.containers[0]) + len(second.containers[0]) == 20
+    assert second.get_title(loc="left") == "(continued)"

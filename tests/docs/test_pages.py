@@ -31,6 +31,7 @@ PAGES = [
     "add_a_sharing_scheme",
     "add_a_task_type",
     "add_an_experiment",
+    "answer_questions",
     "compare_models",
     "configs",
     "export",

@@ -181,10 +181,14 @@ class SentencePieceTokenizer(Tokenizer):
         return CARRIED_SPACE + escaping.write_in_graph(words, "\\")
 
     def detokenize(self, tokens: tf.RaggedTensor) -> tf.Tensor:
-        """Joins the written tokens [n, None] of each text: string [n]."""
+        """Joins the written tokens [n, None] of each text: string [n].
+
+        As when splitting, a run of spaces is one, and none is at an end:
+        models write pieces that are but a space, or copy them.
+        """
         joined = tf.strings.reduce_join(tokens, axis=-1)
-        joined = tf.strings.regex_replace(joined, CARRIED_SPACE, " ")
-        joined = tf.strings.regex_replace(joined, "^ ", "")
+        joined = tf.strings.regex_replace(joined, f"{CARRIED_SPACE}+", " ")
+        joined = tf.strings.regex_replace(joined, "^ | $", "")
         return escaping.read_in_graph(joined)
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:

@@ -11,7 +11,7 @@ from mtl_tf.text.translation import (
     languages_of,
     source_of,
 )
-from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
 
 # Words that are spelled like specials, and what is written differently.
 TEXTS = ["ein <s> Hut , </s> .", "\\<s> \\</s> \\pad ▁ \\n", ""]
@@ -89,6 +89,24 @@ def test_unknown_words_are_written_or_replaced(name, expected):
     words = tf.constant([["x", "?", "x", "\\n", "x"]])
     assert decoded(encoder, ids, words) == [expected]
     assert decoded(encoder, ids, unknown="UNK") == ["ein UNK Hut UNK"]
+
+
+def test_words_of_no_characters_leave_no_runs_of_spaces():
+    """A source of subwords may hold a piece that is but a space."""
+    tokenizer = make_tokenizer({"name": "sentencepiece"})
+    tokenizer = tokenizer.trained([tf.constant(["ein Hut", "ein Hut"])], 20)
+    tokens = [*first_tokens(BOUNDS), "▁ein", "▁Hut", "▁"]
+    encoder = TextEncoder(tokenizer, Vocabulary(tokens))
+    source = tf.constant([["▁", "☃", "▁x", "\\\\"]])
+    ids = tf.constant([[[1, 1, 1, 4, 1, 5, 6, 5, 1, 3]]])
+    places = tf.constant([[[0, 1, 2, 0, 0, 0, 0, 0, 0, 0]]])
+    words = aligned_words(source, places)
+    assert decoded(encoder, ids, words) == ["☃ x ein Hut Hut"]
+    words = aligned_words(source, tf.ones_like(places) * 3)
+    expected = "\\ \\ \\ ein \\ Hut Hut \\"
+    assert decoded(encoder, ids, words) == [expected]
+    expected = "<unk> <unk> <unk> ein <unk> Hut Hut <unk>"
+    assert decoded(encoder, ids) == [expected]
 
 
 def test_aligned_words_are_those_of_the_most_attention():

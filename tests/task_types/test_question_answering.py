@@ -2,6 +2,7 @@
 
 import io
 import json
+import operator
 import random
 
 import numpy as np
@@ -16,7 +17,13 @@ from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import answer_metrics
 from mtl_tf.pipelines import question_texts
-from mtl_tf.runs import run_data, systems, task_types, training_run
+from mtl_tf.runs import (
+    initializing,
+    run_data,
+    systems,
+    task_types,
+    training_run,
+)
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks
@@ -306,6 +313,38 @@ def test_a_labelled_file_is_scored(untrained, tmp_path):
     scored = types.scored(task, [{"answer": "x"}] * 5, targets)
     assert scored["predictions"] == ["x"] * 5
     assert scored["labels"][0]["answers"][0].startswith("name0x0 ")
+
+
+def test_a_run_starts_from_the_words_that_both_know(tmp_path, untrained):
+    """Figure 4 of McCann et al. (2018): fine-tuning on a new task."""
+    line = {"question": "key who?", "context": "w3 new", "answer": "w1"}
+    config = questions.config([entry_of(tmp_path, line, line)])
+    config["model"]["answering"] |= {"units": 8, "feed_forward": 6}
+    directory, _ = random_runs.write_weights(tmp_path / "run", config)
+    run = mtl_tf.load(directory.path)
+    system = systems.of_type(NAME)
+    before = run.model.embedding.vectors.numpy()
+    report = initializing.initialize(
+        run.model,
+        initializing.read_source(untrained.directory.path),
+        ["mine"],
+        system.words_of(run.encoder),
+    )
+    theirs, ours = (
+        {w: n for n, w in enumerate(one.encoder.vocabulary.tokens)}
+        for one in (untrained, run)
+    )
+    for part in ("embedding.vectors", "pointer.output_layer.kernel"):
+        find = operator.attrgetter(part)
+        for word in ("key", "w3", "w1"):
+            np.testing.assert_array_equal(
+                find(run.model)[ours[word]],
+                find(untrained.model)[theirs[word]],
+            )
+    new = run.model.embedding.vectors.numpy()[ours["new"]]
+    np.testing.assert_array_equal(new, before[ours["new"]])
+    assert "new" not in theirs
+    assert not report["not_taken"]
 
 
 @pytest.mark.slow

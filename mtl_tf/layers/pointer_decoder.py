@@ -4,6 +4,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.core.special_ids import OOV
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.lstm import forget_offset, lstm_gates, time_product
@@ -173,6 +174,19 @@ class PointerDecoder(StackedLayer):
     def pointers(self) -> tuple[str, ...]:
         """Names of the texts that words are copied from."""
         return ("context", "question") if self.question else ("context",)
+
+    def reachable(self, target: tf.Tensor, texts) -> tf.Tensor:
+        """Targets with OOV for words that can be neither written nor copied.
+
+        Args:
+            target: int32 `[G, B, U]`.
+            texts: see `call`.
+        """
+        found = target < self.output_layer.vocabulary_size
+        for name in self.pointers:
+            same = tf.equal(target[..., None], texts[f"{name}_ids"][:, :, None])
+            found |= tf.reduce_any(same, -1)
+        return tf.where(found, target, OOV)
 
     def shares(self, mixture) -> tf.Tensor:
         """Shares of vocabulary, context and question, `[..., 3]`.

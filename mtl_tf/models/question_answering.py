@@ -74,9 +74,8 @@ class QuestionAnsweringModel(TaskModel):
         word; 0 is padding.
     Output shape: "loss" float32 `[G, B]`, the negative log likelihood of an
         answer's words: their mean with `per_word`, else their sum; "tokens"
-        float32 `[G, B]`, how many there are;
-        "losses"; and "inspect" with "sources" `[G, B, U, 3]`, the shares of
-        vocabulary, context and question.
+        float32 `[G, B]`, how many there are; "losses"; and "inspect" with
+        "sources" `[G, B, U, 3]`, shares of vocabulary, context and question.
     Masking: padding changes nothing.
 
     Example:
@@ -211,14 +210,13 @@ class QuestionAnsweringModel(TaskModel):
         call = {"training": training, "seed": seed}
         target = at_least_one_step(batch["answer"], 2)
         texts = self._encode(batch["context"], batch["question"], **call)
-        target = self._reachable(target, texts)
+        target = self.pointer.reachable(target, texts)
         before = tf.concat(
             [tf.fill(tf.shape(target[:, :, :1]), BOS), target[:, :, :-1]], -1
         )
         answers = self._represent(before, target, texts, call)
         found = self.pointer(answers, target, texts, inspect=inspect, **call)
         real = tf.cast(tf.not_equal(target, 0), tf.float32)
-        inspected = {"sources": found["sources"]} if inspect else {}
         loss, tokens = (
             tf.reduce_sum(found["losses"], -1),
             tf.reduce_sum(real, -1),
@@ -230,7 +228,7 @@ class QuestionAnsweringModel(TaskModel):
             "loss": loss,
             "tokens": tokens,
             "losses": {},
-            "inspect": inspected,
+            "inspect": {"sources": found["sources"]} if inspect else {},
         }
 
     def answer(
@@ -346,26 +344,12 @@ class QuestionAnsweringModel(TaskModel):
             return x
         shape, static = tf.shape(x), x.shape
         x = _rows(self.positions(x))
-        mask, context, context_mask = (
-            _rows(value)
-            for value in (
-                tf.not_equal(target, 0),
-                texts["context"],
-                texts["context_mask"],
-            )
-        )
+        mask = _rows(tf.not_equal(target, 0))
+        context = _rows(texts["context"])
+        context_mask = _rows(texts["context_mask"])
         for block in self.answer_blocks:
             x = block(x, mask, context, context_mask, **call)
         return tf.ensure_shape(tf.reshape(x, shape), static)
-
-    def _reachable(self, target, texts):
-        """Targets with OOV for words that can be neither written nor copied."""
-        found = target < self.pointer.output_layer.vocabulary_size
-        for name in self.pointer.pointers:
-            ids = texts[f"{name}_ids"]
-            same = tf.equal(target[..., None], ids[:, :, None])
-            found |= tf.reduce_any(same, -1)
-        return tf.where(found, target, OOV)
 
     def private_variables(self) -> list[keras.Variable]:
         """Nothing: all tasks share all weights."""
@@ -395,8 +379,7 @@ def build_question_model(
         model_config: all optional: "name" ("mqan"; see `MODELS`),
             "embedding_dim" (300), "units" (200), "feed_forward" (150),
             "heads" (3), "blocks" (2 self-attention layers), "dropout" (0.2),
-            "per_word" (True; see `QuestionAnsweringModel`) and "init" (see
-            `layers.base.check_init`).
+            "per_word" (True) and "init" (see `layers.base.check_init`).
         vocabulary_size: words with a vector, special ones too.
         generative: how many of them, the first ones, can be written.
         seed: of the initial weights, which are a pure function of it.

@@ -354,7 +354,7 @@ def test_three_tasks_are_learnt_each_from_its_own_source(tmp_path):
     sizes = {"train": 2000, "validation": 60, "test": 150}
     config = questions.config(questions.entries(tmp_path, sizes))
     config["seed"] = seed
-    config["training"] |= {"steps": 700, "evaluate_every": 350}
+    config["training"] |= {"steps": 1500, "evaluate_every": 500}
     directory = str(tmp_path / "run")
     results = training_run.train(config, directory)
     scores = {n: one["em"] for n, one in results["tasks"].items()}

@@ -28,6 +28,7 @@ CASES = {
     "translation": "a step of a decoder beside the same cell in "
     "keras.layers.RNN",
     "beam_search": "translating sentences with a beam of 10",
+    "mqan": "a training step and decoding of the MQAN beside Keras's layers",
 }
 
 

@@ -37,6 +37,7 @@ _OWN_PERCENT = 3
 _CLIP_NORM = 1.0
 # The paper's highest.
 _LEARNING_RATE = 2.5e-3
+_STRATEGY = make_strategy("one_device")
 _WORK = ("training step", "decoding")
 
 
@@ -140,9 +141,10 @@ def make_model(sizes: Sizes) -> QuestionAnsweringModel:
         "heads": sizes.mqan_heads,
         "blocks": sizes.mqan_blocks,
     }
-    return build_question_model(
-        config, sizes.mqan_vocabulary, sizes.mqan_generative
-    )
+    with _STRATEGY.scope():
+        return build_question_model(
+            config, sizes.mqan_vocabulary, sizes.mqan_generative
+        )
 
 
 def _adam(
@@ -159,12 +161,11 @@ def _adam(
 
 
 def _trainer(model: QuestionAnsweringModel) -> Trainer:
-    strategy = make_strategy("one_device")
     variables = model.trainable_variables
-    with strategy.scope():
+    with _STRATEGY.scope():
         optimizer = _adam(variables)
     weighting = make_loss_weighting("static", [1.0])
-    return Trainer(model, optimizer, weighting, variables, strategy, 1)
+    return Trainer(model, optimizer, weighting, variables, _STRATEGY, 1)
 
 
 def _keras_steps(model: KerasQuestionModel, dataset: tf.data.Dataset) -> Run:

@@ -37,7 +37,6 @@ _OWN_PERCENT = 3
 _CLIP_NORM = 1.0
 # The paper's highest.
 _LEARNING_RATE = 2.5e-3
-_STRATEGY = make_strategy("one_device")
 _WORK = ("training step", "decoding")
 
 
@@ -132,6 +131,12 @@ def _run_of(
     return _keras_steps(other, batches(sizes))
 
 
+@functools.cache
+def _strategy() -> tf.distribute.Strategy:
+    """The trainer's, in whose scope its model is made."""
+    return make_strategy("one_device")
+
+
 def make_model(sizes: Sizes) -> QuestionAnsweringModel:
     """Our model, of the paper's sizes by default."""
     config = {
@@ -141,7 +146,7 @@ def make_model(sizes: Sizes) -> QuestionAnsweringModel:
         "heads": sizes.mqan_heads,
         "blocks": sizes.mqan_blocks,
     }
-    with _STRATEGY.scope():
+    with _strategy().scope():
         return build_question_model(
             config, sizes.mqan_vocabulary, sizes.mqan_generative
         )
@@ -162,10 +167,10 @@ def _adam(
 
 def _trainer(model: QuestionAnsweringModel) -> Trainer:
     variables = model.trainable_variables
-    with _STRATEGY.scope():
+    with _strategy().scope():
         optimizer = _adam(variables)
     weighting = make_loss_weighting("static", [1.0])
-    return Trainer(model, optimizer, weighting, variables, _STRATEGY, 1)
+    return Trainer(model, optimizer, weighting, variables, _strategy(), 1)
 
 
 def _keras_steps(model: KerasQuestionModel, dataset: tf.data.Dataset) -> Run:
@@ -205,7 +210,7 @@ def _answers(sizes: Sizes, model: keras.Model) -> Run:
 
 
 def batches(sizes: Sizes) -> tf.data.Dataset:
-    """The same batches over and over, without padding.
+    """The same batches over and over; only answers differ in length.
 
     An answer has words of its context, its question and the generative
     vocabulary in turns, and an end.
@@ -223,12 +228,15 @@ def batches(sizes: Sizes) -> tf.data.Dataset:
         places = answer[..., source::3].shape
         at = draw.integers(0, text.shape[-1], places)
         answer[..., source::3] = np.take_along_axis(text, at, -1)
-    answer[..., -1] = EOS
+    # One word and the end at least, and all places at most.
+    ends = draw.integers(1, sizes.mqan_answer, (*rows, 1))
+    at = np.arange(sizes.mqan_answer)
+    answer = np.where(at < ends, answer, np.where(at == ends, EOS, 0))
     columns = {
         "task": np.zeros(rows[:2], np.int32),
         "context": context,
         "question": question,
-        "answer": answer,
+        "answer": answer.astype(np.int32),
         "weight": np.ones(rows, np.float32),
         "normalizer": np.full(rows[:2], sizes.mqan_batch, np.float32),
         "step": np.arange(_BATCHES, dtype=np.int64),

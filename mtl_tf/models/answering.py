@@ -33,6 +33,7 @@ class Answering:
         self._size = model.pointer.output_layer.vocabulary_size
         self._number(texts)
         self._context = tf.repeat(texts["context"], beam, 0)
+        self._across = model.pointer.output_layer.across()
         self._mask = tf.repeat(texts["context_mask"], beam, 0)
         nothing = tf.zeros([1, 1, max_length, model.units])
         self._positions = model.positions(nothing)[0, 0]
@@ -71,7 +72,7 @@ class Answering:
         pointer = {name: state[name] for name in _POINTER}
         pointer, mixture = model.pointer.advance(x, pointer, self._texts)
         found = model.pointer.log_probabilities(
-            mixture, self._texts, tf.shape(self._own)[1]
+            mixture, self._texts, tf.shape(self._own)[1], self._across
         )
         shares = model.pointer.shares(mixture)
         return new | pointer, tf.gather_nd(found, places), shares

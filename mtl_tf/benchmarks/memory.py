@@ -4,7 +4,7 @@ import multiprocessing
 from collections.abc import Callable
 from typing import Any
 
-from mtl_tf.benchmarks import timing, worker
+from mtl_tf.benchmarks import timing
 
 
 def peak_mb_of(function: Callable[..., Any], *arguments: Any) -> float:
@@ -26,6 +26,10 @@ def peak_mb_of(function: Callable[..., Any], *arguments: Any) -> float:
 
 
 def _measured(threads: int, function: Callable, arguments: tuple) -> float:
-    worker.set_threads(threads)
+    import tensorflow as tf
+
+    # 0 leaves them to TensorFlow.
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
     function(*arguments)
     return timing.peak_memory_mb()

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,7 @@ CASES = {
     "translation": "a step of a decoder beside the same cell in "
     "keras.layers.RNN",
     "beam_search": "translating sentences with a beam of 10",
+    "mqan": "a training step and decoding of the MQAN beside Keras's layers",
 }
 
 
@@ -186,12 +188,19 @@ def _wait(command: list[str]) -> int:
                 except subprocess.TimeoutExpired:
                     continue
         finally:
-            process.kill()
+            _kill_group(process)
             process.wait()
     raise Interrupted(
         "stopped; the case that ran is lost and nothing was written",
         stop.signal_number,
     )
+
+
+def _kill_group(process: subprocess.Popen) -> None:
+    """Kills a command that may still run, and what it started."""
+    # Its own group's number is its own; once it was waited for, it is free.
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _paths() -> Iterator[str]:

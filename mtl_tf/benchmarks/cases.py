@@ -11,6 +11,7 @@ from absl import logging
 from mtl_tf.benchmarks import contestants as contestants
 from mtl_tf.benchmarks import made_data as data
 from mtl_tf.benchmarks.crf import crf
+from mtl_tf.benchmarks.mqan import mqan
 from mtl_tf.benchmarks.result_rows import (
     Result,
     check_same,
@@ -228,4 +229,5 @@ CASES = {
     "crf": crf,
     "translation": translation,
     "beam_search": beam_search,
+    "mqan": mqan,
 }

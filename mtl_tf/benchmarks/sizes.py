@@ -28,6 +28,17 @@ class Sizes:
         translation_batch: sentences a step.
         translation_length: tokens of a sentence, on both sides.
         translation_sentences: how many the case `beam_search` translates.
+        mqan_vocabulary: words with a vector in the case `mqan`.
+        mqan_generative: how many of them can be written.
+        mqan_embedding: size of the word vectors there.
+        mqan_units: size d of the states there.
+        mqan_feed_forward: hidden units of a block's network.
+        mqan_heads: heads of attention in a block.
+        mqan_blocks: layers of self-attention.
+        mqan_batch: examples a step there.
+        mqan_context: words of a context.
+        mqan_question: words of a question.
+        mqan_answer: words of an answer, with its end.
         vocabulary: words in the cases that use made batches.
         length: tokens of a text in those batches.
         batches: examples a step, in the cases of training steps.
@@ -62,6 +73,17 @@ class Sizes:
     translation_batch: int = 64
     translation_length: int = 20
     translation_sentences: int = 1000
+    mqan_vocabulary: int = 100_000
+    mqan_generative: int = 50_000
+    mqan_embedding: int = 300
+    mqan_units: int = 200
+    mqan_feed_forward: int = 150
+    mqan_heads: int = 3
+    mqan_blocks: int = 2
+    mqan_batch: int = 40
+    mqan_context: int = 180
+    mqan_question: int = 20
+    mqan_answer: int = 10
     vocabulary: int = 30_000
     length: int = 100
     batches: tuple[int, ...] = (16, 64)

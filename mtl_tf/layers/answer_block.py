@@ -100,12 +100,7 @@ class AnswerBlock(StackedLayer):
             "feed_forward", x, self.feed_forward(x, **call), call
         )
 
-    def memory(self, context) -> dict[str, tf.Tensor]:
-        """What `advance` reads of contexts `[N, S, D]`: keys and values."""
-        keys, values = self.context.keys_values(context)
-        return {"context_keys": keys, "context_values": values}
-
-    def empty(self, rows: tf.Tensor, places: int) -> dict[str, tf.Tensor]:
+    def empty(self, rows: tf.Tensor, places: int) -> tf.Tensor:
         """The cache of `rows` answers of which nothing is written.
 
         Args:
@@ -113,20 +108,20 @@ class AnswerBlock(StackedLayer):
             places: words of an answer at most, U.
 
         Returns:
-            "keys" and "values", zeros `[N, h, U, d]`.
+            The inputs, of which heads as wide as these read no others: zeros
+            `[N, U, D]`.
         """
-        shape = tf.stack([rows, self.own.heads, places, self.own.head_units])
-        zeros = tf.zeros(shape, self.compute_dtype)
-        return {"keys": zeros, "values": zeros}
+        shape = tf.stack([rows, places, self.units])
+        return tf.zeros(shape, self.compute_dtype)
 
-    def advance(self, x, place, cache, memory, context_mask):
+    def advance(self, x, place, cache, context, context_mask):
         """The block at one more place, in a time that does not grow.
 
         Args:
             x: the block's input at the new place, `[N, 1, D]`.
             place: the number of the new place, int32 [].
             cache: of the places before; see `empty`.
-            memory: of the contexts; see `memory`.
+            context: the contexts, `[N, S, D]`.
             context_mask: bool `[N, S]`.
 
         Returns:
@@ -134,20 +129,13 @@ class AnswerBlock(StackedLayer):
             with the new place.
         """
         x = self.cast(x)
-        keys, values = self.own.keys_values(x)
-        at = tf.equal(tf.range(tf.shape(cache["keys"])[2]), place)
-        at = at[:, None]
-        cache = {
-            "keys": tf.where(at, keys, cache["keys"]),
-            "values": tf.where(at, values, cache["values"]),
-        }
-        end = place + 1
-        written = (part[:, :, :end] for part in cache.values())
-        real = tf.ones([tf.shape(x)[0], end], tf.bool)
-        x = self._joined("own", x, self.own.read(x, *written, real), {})
-        read = self.context.read(
-            x, memory["context_keys"], memory["context_values"], context_mask
-        )
+        at = tf.equal(tf.range(tf.shape(cache)[1]), place)[:, None]
+        cache = tf.where(at, x, cache)
+        written = cache[:, : place + 1]
+        real = tf.ones(tf.shape(written)[:2], tf.bool)
+        read, _ = self.own(written, real, x, return_weights=False)
+        x = self._joined("own", x, read, {})
+        read, _ = self.context(context, context_mask, x, return_weights=False)
         x = self._joined("context", x, read, {})
         return self._joined("feed_forward", x, self.feed_forward(x), {}), cache
 

@@ -1,5 +1,7 @@
 """The multi-pointer-generator: words from a vocabulary and from two texts."""
 
+import math
+
 import keras
 import tensorflow as tf
 
@@ -233,13 +235,16 @@ class PointerDecoder(StackedLayer):
         mixture = self._mixture(state, answers, texts)
         return state, mixture | {"state": state["context"]}
 
-    def log_probabilities(self, mixture, texts, own_words: tf.Tensor):
+    def log_probabilities(
+        self, mixture, texts, own_words: tf.Tensor, across=None
+    ):
         """The distribution over the extended vocabulary (equation 13).
 
         Args:
             mixture: what `advance` returned.
             texts: as there.
             own_words: int32 [], how many ids of their own examples have.
+            across: of the output layer; see `SoftmaxOutput.logits`.
 
         Returns:
             float32 `[B, K, v + own_words]`.
@@ -248,17 +253,23 @@ class PointerDecoder(StackedLayer):
         size = self.output_layer.vocabulary_size
         rows, beams = tf.unstack(tf.shape(state)[:2])
         flat = tf.reshape(state, [-1, self.units])
-        shares = self.shares(mixture)
-        written = tf.exp(self.output_layer.log_probabilities(flat))
-        written = tf.reshape(written, tf.stack([rows, beams, size]))
+        logits = self.output_layer.logits(flat, across)
+        logits = tf.reshape(logits, tf.stack([rows, beams, size]))
+        total = tf.reduce_logsumexp(logits, -1)
+        generate = tf.math.log_sigmoid(mixture["generate"])
         found = tf.pad(
-            shares[..., :1] * written, [[0, 0], [0, 0], [0, own_words]]
+            logits + (generate - total)[..., None],
+            [[0, 0], [0, 0], [0, own_words]],
+            constant_values=math.log(_NOTHING),
         )
-        for number, name in enumerate(self.pointers, 1):
-            ids = texts[f"{name}_ids"]
-            share = shares[..., number, None] * mixture[name]
-            found = _add_at(found, ids, share)
-        return tf.math.log(tf.maximum(found, _NOTHING))
+        # Exponentials and logarithms of the texts' few words alone.
+        shares = self.shares(mixture)
+        copied = [
+            shares[..., number, None] * mixture[name]
+            for number, name in enumerate(self.pointers, 1)
+        ]
+        ids = [texts[f"{name}_ids"] for name in self.pointers]
+        return _with_copied(found, tf.concat(ids, -1), tf.concat(copied, -1))
 
     def _mixture(self, state, answers, texts) -> dict[str, tf.Tensor]:
         """Attention weights by name of the text, and the switches' logits.
@@ -357,12 +368,21 @@ def _log_sum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.reduce_logsumexp(tf.stack([a, b]), 0)
 
 
-def _add_at(found: tf.Tensor, ids: tf.Tensor, share: tf.Tensor) -> tf.Tensor:
-    """Adds shares `[B, K, L]` of words `[B, L]` to `found` `[B, K, V]`."""
-    shape = tf.shape(share)
-    rows, beams = tf.meshgrid(
-        tf.range(shape[0]), tf.range(shape[1]), indexing="ij"
+def _with_copied(
+    found: tf.Tensor, ids: tf.Tensor, shares: tf.Tensor
+) -> tf.Tensor:
+    """Adds shares `[B, K, S]` of words `[B, S]` to those of `found`.
+
+    `found` are logarithms, `[B, K, V]`.
+    """
+    # Every place of a word has the shares of all its places.
+    same = tf.cast(tf.equal(ids[:, :, None], ids[:, None]), shares.dtype)
+    shares = tf.matmul(shares, same)
+    shape = tf.shape(shares)
+    rows, beams, _ = tf.meshgrid(
+        *(tf.range(size) for size in tf.unstack(shape)), indexing="ij"
     )
-    ids = tf.broadcast_to(ids[:, None], shape)
-    at = [tf.broadcast_to(x[..., None], shape) for x in (rows, beams)]
-    return tf.tensor_scatter_nd_add(found, tf.stack([*at, ids], -1), share)
+    at = tf.stack([rows, beams, tf.broadcast_to(ids[:, None], shape)], -1)
+    p = tf.exp(tf.gather_nd(found, at)) + shares
+    p = tf.math.log(tf.maximum(p, _NOTHING))
+    return tf.tensor_scatter_nd_update(found, at, p)

@@ -114,47 +114,14 @@ class SelfAttention(StackedLayer):
         return_weights=True,
     ):
         """Attends; see the class."""
+        call = (training, seed, return_weights)
+        if not self.use_bias and self.head_units >= x.shape[-1]:
+            return self._folded(x, mask, queries, *call)
         q, k, v = self._projections(x, queries)
-        return self._attend(q, k, v, mask, training, seed, return_weights)
-
-    def keys_values(self, x) -> tuple[tf.Tensor, tf.Tensor]:
-        """K and V of places `[N, S, D]`, each `[N, h, S, d]`, for `read`."""
-        return tuple(self._mapped(x, 1, 3))
-
-    def read(self, queries, keys, values, mask) -> tf.Tensor:
-        """What `queries` `[N, Q, D]` read of places that are known before.
-
-        Args:
-            queries: the places that read.
-            keys, values: of the places that are read; see `keys_values`.
-            mask: bool `[N, S]`, which of them there are. A causal layer
-                takes the queries for the last ones.
-
-        Returns:
-            `[N, Q, D]`, as `call` gives it outside of training.
-        """
-        (q,) = self._mapped(queries, 0, 1)
-        return self._attend(q, keys, values, mask, False, None, False)[0]
-
-    def _attend(self, q, k, v, mask, training, seed, return_weights):
         # Scaling the queries takes less than scaling the scores.
         q = q * self.head_units**-0.5
-        bias = tf.where(mask, 0.0, _OUT_OF_REACH)[:, None, None]
-        if self.causal:
-            bias = tf.minimum(bias, _later(tf.shape(q)[2], tf.shape(k)[2]))
-
-        def read(q):
-            scores = tf.cast(tf.matmul(q, k, transpose_b=True), tf.float32)
-            weights = tf.nn.softmax(scores + bias)
-            dropped = self.dropout(weights, training=training, seed=seed)
-            return tf.matmul(self.cast(dropped), v), weights
-
-        if return_weights or training or self.causal:
-            found, weights = read(q)
-        else:
-            keys = tf.shape(k, tf.int64)[2]
-            found = _in_parts(lambda part: read(part)[0], q, keys)
-            weights = None
+        bias = self._reach(mask, tf.shape(q)[2])
+        found, weights = self._attend(q, k, v, bias, *call)
         found = tf.transpose(found, [0, 2, 1, 3])
         size = self.heads * self.head_units
         shape = tf.concat([tf.shape(found)[:2], [size]], 0)
@@ -162,6 +129,64 @@ class SelfAttention(StackedLayer):
         return (
             y + self.cast(self.output_bias) if self.use_bias else y
         ), weights
+
+    def _reach(self, mask, queries):
+        """What is added to the scores of `queries` places, [N, 1, Q, S]."""
+        bias = tf.where(mask, 0.0, _OUT_OF_REACH)[:, None, None]
+        if not self.causal:
+            return bias
+        return tf.minimum(bias, _later(queries, tf.shape(mask)[1]))
+
+    def _attend(self, q, k, v, bias, training, seed, return_weights):
+        def read(q):
+            scores = tf.cast(tf.matmul(q, k, transpose_b=True), tf.float32)
+            weights = tf.nn.softmax(scores + bias)
+            dropped = self.dropout(weights, training=training, seed=seed)
+            return tf.matmul(self.cast(dropped), v), weights
+
+        if return_weights or training or self.causal:
+            return read(q)
+        keys = tf.shape(k, tf.int64)[2]
+        return _in_parts(lambda part: read(part)[0], q, keys), None
+
+    def _folded(self, x, mask, queries, training, seed, return_weights):
+        """Attends with heads so wide that keys and values need no maps.
+
+        (q W^Q) (x W^K)^T is (q W^Q W^K^T) x^T, and P (x W^V) W^O is
+        (P x) W^V W^O: the texts themselves are keys and values, and all heads
+        of a place read them in one product.
+        """
+        x = self.cast(x)
+        places = x if queries is None else self.cast(queries)
+        maps = self._maps(x.shape[-1])
+        texts = places.shape[0] or tf.shape(places)[0]
+        count = places.shape[1] or tf.shape(places)[1]
+        # For few places products one after another take less.
+        few = queries is not None
+        q = _asked(places, maps, few) * self.head_units**-0.5
+        q = tf.reshape(q, [texts, 1, count * self.heads, x.shape[-1]])
+        bias = self._reach(mask, count)
+        if self.causal:
+            bias = tf.repeat(bias, self.heads, 2)
+        found, weights = self._attend(
+            *(q, x[:, None], x[:, None], bias),
+            *(training, seed, return_weights),
+        )
+        found = tf.reshape(found, [texts, count, self.heads, x.shape[-1]])
+        if weights is not None:
+            shape = [texts, count, self.heads, tf.shape(mask)[1]]
+            weights = tf.transpose(tf.reshape(weights, shape), [0, 2, 1, 3])
+        return _answered(found, maps, few), weights
+
+    def _maps(self, depth: int) -> dict[str, tf.Tensor]:
+        """W^Q, W^K, W^V `[D, h, d]` and W^O `[h, d, D]`, by their letters."""
+        shape = [depth, 3, self.heads, self.head_units]
+        found = tf.unstack(tf.reshape(self.cast(self.kernel), shape), axis=1)
+        output = tf.reshape(
+            self.cast(self.output_kernel),
+            [self.heads, self.head_units, self.units],
+        )
+        return dict(zip("qkvo", [*found, output]))
 
     def _projections(self, x, queries):
         """Q, K and V of all heads, each `[N, h, places, d]`."""
@@ -198,6 +223,24 @@ class SelfAttention(StackedLayer):
             "bias": self.use_bias,
             "causal": self.causal,
         }
+
+
+def _asked(places, maps, few: bool):
+    """`q W^Q W^K^T` of places `[N, Q, D]`, `[N, Q, h, D]`."""
+    if few:
+        q = tf.einsum("nqe,ehd->nqhd", places, maps["q"])
+        return tf.einsum("nqhd,ehd->nqhe", q, maps["k"])
+    folded = tf.einsum("ahd,bhd->ahb", maps["q"], maps["k"])
+    return tf.einsum("nqa,ahb->nqhb", places, folded)
+
+
+def _answered(found, maps, few: bool):
+    """`o W^V W^O` of what heads read `[N, Q, h, D]`, `[N, Q, D]`."""
+    if few:
+        y = tf.einsum("nqhe,ehd->nqhd", found, maps["v"])
+        return tf.einsum("nqhd,hdu->nqu", y, maps["o"])
+    folded = tf.einsum("ehd,hdu->heu", maps["v"], maps["o"])
+    return tf.einsum("nqhe,heu->nqu", found, folded)
 
 
 def _later(queries: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:

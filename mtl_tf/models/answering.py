@@ -4,15 +4,14 @@ import tensorflow as tf
 
 from mtl_tf.models.protocol import TaskModel
 
-_PARTS = ("keys", "values")
 _POINTER = ("hidden", "memory", "context")
 
 
 class Answering:
     """Writes the answers of B examples, word by word.
 
-    The time of a step does not grow with the words that are written: keys and
-    values of the decoder's self-attention are kept.
+    A step computes what is new at its place alone: the inputs of the decoder's
+    self-attention are kept.
 
     Args:
         model: a `QuestionAnsweringModel`, which imports this module.
@@ -33,13 +32,8 @@ class Answering:
         self._max_length = max_length
         self._size = model.pointer.output_layer.vocabulary_size
         self._number(texts)
-        self._memories = [
-            {
-                name: tf.repeat(value, beam, 0)
-                for name, value in block.memory(texts["context"]).items()
-            }
-            for block in model.answer_blocks
-        ]
+        self._context = tf.repeat(texts["context"], beam, 0)
+        self._across = model.pointer.output_layer.across()
         self._mask = tf.repeat(texts["context_mask"], beam, 0)
         nothing = tf.zeros([1, 1, max_length, model.units])
         self._positions = model.positions(nothing)[0, 0]
@@ -65,8 +59,7 @@ class Answering:
         state = {name: value[:, 0] for name, value in state.items()}
         state["place"] = tf.zeros(tf.stack([rows]), tf.int32)
         for number, block in enumerate(self._model.answer_blocks):
-            cache = block.empty(rows, self._max_length)
-            state |= {f"{part}_{number}": cache[part] for part in _PARTS}
+            state[f"written_{number}"] = block.empty(rows, self._max_length)
         return state
 
     def step(self, last, state, places):
@@ -79,7 +72,7 @@ class Answering:
         pointer = {name: state[name] for name in _POINTER}
         pointer, mixture = model.pointer.advance(x, pointer, self._texts)
         found = model.pointer.log_probabilities(
-            mixture, self._texts, tf.shape(self._own)[1]
+            mixture, self._texts, tf.shape(self._own)[1], self._across
         )
         shares = model.pointer.shares(mixture)
         return new | pointer, tf.gather_nd(found, places), shares
@@ -96,18 +89,11 @@ class Answering:
         blocks = self._model.answer_blocks
         if blocks:
             x += tf.cast(self._positions[place], x.dtype)
-        for number, (block, memory) in enumerate(zip(blocks, self._memories)):
-            names = {part: f"{part}_{number}" for part in _PARTS}
-            cache = {
-                part: tf.reshape(
-                    state[name],
-                    tf.concat([[-1], tf.shape(state[name])[2:]], 0),
-                )
-                for part, name in names.items()
-            }
-            x, cache = block.advance(x, place, cache, memory, self._mask)
-            for part, name in names.items():
-                old = state[name]
-                value = tf.reshape(cache[part], tf.shape(old))
-                new[name] = tf.ensure_shape(value, old.shape)
+        for number, block in enumerate(blocks):
+            name = f"written_{number}"
+            old = state[name]
+            cache = tf.reshape(old, [-1, *old.shape[2:]])
+            x, cache = block.advance(x, place, cache, self._context, self._mask)
+            value = tf.reshape(cache, tf.shape(old))
+            new[name] = tf.ensure_shape(value, old.shape)
         return x, new

@@ -196,17 +196,17 @@ def test_place_by_place_a_block_gives_what_it_gives_at_once():
     context_mask, _ = masks()
     answer = normal(3, 4, UNITS, seed=5)
     expected = layer(answer, tf.ones([3, 4], tf.bool), CONTEXT, context_mask)
-    memory, cache = layer.memory(CONTEXT), layer.empty(3, 6)
+    cache = layer.empty(3, 6)
     for place in range(4):
         found, cache = layer.advance(
             answer[:, place : place + 1],
             tf.constant(place),
             cache,
-            memory,
+            CONTEXT,
             context_mask,
         )
         np.testing.assert_allclose(found[:, 0], expected[:, place], atol=1e-5)
-    assert cache["keys"].shape == (3, 2, 6, UNITS)
+    assert cache.shape == (3, 6, UNITS)
 
 
 def test_dropout_is_a_function_of_the_seed():

@@ -91,8 +91,8 @@ class KerasQuestionModel(keras.Model):
         outputs = [tf.stack(parts, 1) for parts in zip(*found)]
         outputs[0] = self.dropout(outputs[0], training=training)
         probabilities = self._extended(outputs, numbers, words)
-        log_p = tf.math.log(tf.maximum(probabilities, _NOTHING))
-        losses = -tf.gather(log_p, numbers["answer"], batch_dims=2)
+        p = tf.gather(probabilities, numbers["answer"], batch_dims=2)
+        losses = -tf.math.log(tf.maximum(p, _NOTHING))
         return tf.reduce_sum(tf.where(answer != 0, losses, 0.0), 1)
 
     def answer(

@@ -15,7 +15,6 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.names import look_up
-from mtl_tf.training.fused_adam import apply_adam
 
 
 def sum_repeats(slices: tf.IndexedSlices) -> tf.IndexedSlices:
@@ -267,15 +266,7 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
     def update_dense(self, gradient, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_dense`."""
         if index not in self._places:
-            apply_adam(
-                variable,
-                (self._momentums[index].value, self._velocities[index].value),
-                gradient,
-                tf.cast(self.iterations + 1, variable.dtype),
-                tf.cast(learning_rate, variable.dtype),
-                (self.beta_1, self.beta_2),
-                self.epsilon,
-            )
+            super().update_dense(gradient, variable, learning_rate, index)
             return
         # A variable of one task's own, or all of its slices at once.
         count = self._counts[self._places[index]].value

@@ -18,8 +18,9 @@ class NgramEmbedding(StackedLayer):
     n-grams of the word (Hashimoto et al. 2017, section 2.1); zeros if it has
     none. Words that no vocabulary knows have vectors, too.
 
-    Its gradient is a `tf.IndexedSlices` of the n-grams that occur. Each word
-    of the vocabulary that occurs is computed once.
+    Its gradient is a `tf.IndexedSlices` of the n-grams that occur: in the
+    words of `ids` and in all own words. Each word of the vocabulary that
+    occurs is computed once.
 
     Args:
         ngrams: number N of n-gram ids, that of padding, 0, included.

@@ -167,8 +167,6 @@ class NgramEmbedding(StackedLayer):
             number = self._with_own(shape, flat, distinct, number, own)
             own = tf.reshape(own, [-1, self.dimension])
             vectors = tf.concat([vectors, own], 0)
-        # The gradient of a reshape is dense, as the mean's has to be.
-        vectors = tf.reshape(vectors, [-1, self.dimension])
         found = tf.reshape(
             tf.gather(vectors, number),
             tf.concat([shape, [self.dimension]], 0),

@@ -1,0 +1,194 @@
+"""Vectors of words from those of their character n-grams."""
+
+from collections.abc import Sequence
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.base import StackedLayer
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class NgramEmbedding(StackedLayer):
+    """The mean of the vectors of a word's character n-grams.
+
+    `e(w) = 1 / |c(w)| * sum over c in c(w) of v_c`, with c(w) the distinct
+    n-grams of the word (Hashimoto et al. 2017, section 2.1); zeros if it has
+    none. Words that no vocabulary knows have vectors, too.
+
+    Its gradient is a `tf.IndexedSlices` of the n-grams that occur: in the
+    words of `ids` and in all own words. Each word of the vocabulary that
+    occurs is computed once.
+
+    Args:
+        ngrams: number N of n-gram ids, that of padding, 0, included.
+        dimension: size D of the vectors.
+        word_ngrams: the n-grams of V words, int32 `[V, K]`, each once, 0 is
+            padding. As in a config it may be the shape alone, `(V, K)`, where
+            weights are loaded afterwards.
+        trainable: whether the vectors are trained; the words' n-grams are not.
+        init: see `base.check_init`; whatever its name, vectors are drawn
+            uniformly within its `range`.
+
+    Attributes:
+        vectors: float32 `[N, D]`; that of padding is not used.
+        word_ngrams: int32 `[V, K]`, a weight that is not trained, so that it
+            is saved and exported with the others.
+
+    Input shape: `ids` int32 `[..., T]` of words; and, if there are ids from V
+        on, `own_ngrams` int32 `[..., O, K]`: the id V + j is the word whose
+        n-grams stand in row j of the same example.
+    Output shape: `[..., T, D]`, in the policy's compute dtype.
+    Masking: the id 0, and ids without a row of n-grams, have zeros.
+
+    Example:
+        ```python
+        embedding = NgramEmbedding(len(ngrams), 100, ngrams.of_tokens(words))
+        embedded = embedding(tokens, ngrams_of_unknown_words)
+        ```
+    """
+
+    def __init__(
+        self,
+        ngrams: int,
+        dimension: int,
+        word_ngrams: np.ndarray | Sequence[int],
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.ngrams = checks.positive_integer("ngrams", ngrams)
+        self.dimension = checks.positive_integer("ngram_dim", dimension)
+        given = np.asarray(word_ngrams, np.int32)
+        if given.shape == (2,):
+            given = np.zeros(given, np.int32)
+        if given.ndim != 2 or not given.size:
+            raise ValueError(
+                "word_ngrams must have shape (words, ngrams of a word), got "
+                f"{given.shape}"
+            )
+        if given.min() < 0 or given.max() >= ngrams:
+            raise ValueError(
+                f"word_ngrams must be between 0 and {ngrams - 1}, got "
+                f"{given.min()} to {given.max()}"
+            )
+        self.word_count, self.most = given.shape
+        # Until it is a weight.
+        self._given = given
+
+    def build(self, input_shape=None):
+        """Makes the vectors and the table of the words' n-grams."""
+        self.vectors = self.add(
+            "vectors", self.ngrams, self.dimension, limit=self.init["range"]
+        )
+        given, self._given = self._given, None
+        self.word_ngrams = self.add_weight(
+            name="word_ngrams",
+            shape=given.shape,
+            dtype="int32",
+            initializer=lambda shape, dtype=None: tf.constant(given),
+            trainable=False,
+            autocast=False,
+        )
+        self.word_ngrams.is_private = False
+        self.built = True
+
+    def set_vectors(self, vectors: np.ndarray) -> None:
+        """Sets the vectors to given ones, `[N, D]`, such as pretrained ones.
+
+        Raises:
+            ValueError: they have another shape.
+        """
+        expected = (self.ngrams, self.dimension)
+        if vectors.shape != expected:
+            raise ValueError(
+                f"vectors must have shape {expected}, got {vectors.shape}"
+            )
+        self.vectors.assign(vectors)
+
+    def call(self, ids, own_ngrams=None):
+        """Looks words up, see the class: `look_up(ids, means(own_ngrams))`."""
+        own = None if own_ngrams is None else self.means(own_ngrams)
+        return self.look_up(ids, own)
+
+    def means(self, ngrams: tf.Tensor) -> tf.Tensor:
+        """The vectors of words that are given as n-grams.
+
+        Args:
+            ngrams: int32 `[..., K]`, 0 is padding.
+
+        Returns:
+            float32 `[..., D]`.
+        """
+        shape = tf.shape(ngrams)
+        rows = tf.reduce_prod(shape[:-1])
+        table = tf.reshape(ngrams, tf.stack([rows, shape[-1]]))
+        places = tf.where(tf.not_equal(table, 0))
+        # Most slots are padding, and words share n-grams: a gather of all
+        # slots would hold K vectors a word.
+        distinct, number = tf.unique(tf.gather_nd(table, places))
+        vectors = tf.gather(self.vectors.value, distinct)
+        means = tf.sparse.segment_mean(
+            vectors, number, places[:, 0], num_segments=rows
+        )
+        means = tf.reshape(means, tf.concat([shape[:-1], [self.dimension]], 0))
+        return tf.ensure_shape(means, [*ngrams.shape[:-1], self.dimension])
+
+    def look_up(self, ids: tf.Tensor, own: tf.Tensor | None = None):
+        """The vectors of words, given those of the examples' own words.
+
+        Several texts of an example, or the steps of a decoder, have the same
+        own words, whose `means` are best computed once.
+
+        Args:
+            ids: int32 `[..., T]`.
+            own: float32 `[..., O, D]`, the `means` of `own_ngrams`.
+
+        Returns:
+            `[..., T, D]`, in the policy's compute dtype.
+
+        Raises:
+            ValueError: `own` has another rank.
+        """
+        shape = tf.shape(ids)
+        flat = tf.reshape(ids, [-1])
+        is_known = flat < self.word_count
+        distinct, number = tf.unique(tf.where(is_known, flat, 0))
+        ngrams = tf.gather(self.word_ngrams.value, distinct)
+        ngrams = tf.where(tf.equal(distinct, 0)[:, None], 0, ngrams)
+        vectors = self.means(ngrams)
+        if own is not None:
+            if own.shape.rank != ids.shape.rank + 1:
+                raise ValueError(
+                    f"{self.name}: own words must have one axis more than "
+                    f"ids {ids.shape}, got {own.shape}"
+                )
+            number = self._with_own(shape, flat, distinct, number, own)
+            own = tf.reshape(own, [-1, self.dimension])
+            vectors = tf.concat([vectors, own], 0)
+        found = tf.reshape(
+            tf.gather(vectors, number),
+            tf.concat([shape, [self.dimension]], 0),
+        )
+        found = tf.ensure_shape(found, [*ids.shape, self.dimension])
+        return self.cast(found)
+
+    def _with_own(self, shape, flat, distinct, number, own):
+        """Rows of the vocabulary's vectors with all examples' own behind."""
+        count = tf.shape(own)[-2]
+        examples = tf.range(tf.reduce_prod(shape[:-1]))
+        example = tf.repeat(examples, shape[-1])
+        place = flat - self.word_count
+        # Beyond its own rows are those of the next example.
+        is_own = (place >= 0) & (place < count)
+        row = tf.size(distinct) + example * count + place
+        return tf.where(is_own, row, number)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments, of `word_ngrams` the shape."""
+        return super().get_config() | {
+            "ngrams": self.ngrams,
+            "dimension": self.dimension,
+            "word_ngrams": [self.word_count, self.most],
+        }

@@ -145,6 +145,7 @@ def make_model(sizes: Sizes) -> QuestionAnsweringModel:
         "feed_forward": sizes.mqan_feed_forward,
         "heads": sizes.mqan_heads,
         "blocks": sizes.mqan_blocks,
+        "per_word": False,
     }
     with _strategy().scope():
         return build_question_model(

@@ -24,6 +24,7 @@ def models():
         "feed_forward": SMALL.mqan_feed_forward,
         "heads": SMALL.mqan_heads,
         "dropout": 0.0,
+        "per_word": False,
     }
     words = SMALL.mqan_vocabulary, SMALL.mqan_generative
     model = build_question_model(config, *words)

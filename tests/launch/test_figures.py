@@ -190,6 +190,7 @@ def test_folders_with_commas_are_one(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_the_sources_of_answers_are_drawn(tmp_path):
     sizes = {"train": 12, "validation": 3, "test": 3}
     tasks = questions.entries(tmp_path, sizes, ("behind", "mentions"))

@@ -262,7 +262,9 @@ def test_several_answers_are_offered(untrained):
         mtl_tf.load(untrained.directory.path, {"replace_unknown": True})
 
 
-@pytest.mark.parametrize("n_best", [1, pytest.param(2, marks=pytest.mark.slow)])
+# docs/answer_questions.md, which CI runs, exports and checks, too.
+@pytest.mark.slow
+@pytest.mark.parametrize("n_best", [1, 2])
 def test_an_export_answers_as_predict_does(untrained, n_best, tmp_path):
     decoding = {"beam": n_best, "n_best": n_best} if n_best > 1 else None
     run = mtl_tf.load(untrained.directory.path, decoding)

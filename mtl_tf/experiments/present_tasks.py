@@ -5,7 +5,7 @@ from typing import Any
 
 from absl import logging
 
-from mtl_tf.core.errors import DataError
+from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.experiments.published import PublishedTable
 from mtl_tf.tasks import registry
 
@@ -36,6 +36,7 @@ class PresentTasks:
 
         Raises:
             DataError: none is there, or one is damaged.
+            MissingData: a phase of the config's mixing has none.
         """
         if not self.table.partial:
             return dict(config)
@@ -79,10 +80,9 @@ class PresentTasks:
         for phase in mixing["phases"]:
             tasks = [name for name in phase["tasks"] if name not in absent]
             if not tasks:
-                raise DataError(
-                    f"table {self.table.name}: of the tasks of a phase "
-                    f"({', '.join(phase['tasks'])}) none is there. Name other "
-                    "--rows. " + " ".join(self.absent.values())
+                raise MissingData(
+                    f"of the tasks of a phase ({', '.join(phase['tasks'])}) "
+                    "none is there"
                 )
             phases.append({**phase, "tasks": tasks})
         return {**mixing, "phases": phases}

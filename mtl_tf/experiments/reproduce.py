@@ -17,6 +17,7 @@ from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import (
     ConfigError,
     Interrupted,
+    MissingData,
     MtlError,
     RunError,
 )
@@ -108,7 +109,8 @@ def plan(
 
     Args:
         table: what to reproduce.
-        make_config: the config of a row.
+        make_config: the config of a row; `MissingData` leaves it out, unless
+            `rows` names it.
         model_dir: where the runs' directories are made.
         seeds: how many, 1 to n; a row without randomness has the first only.
         rows: names of rows, all by default.
@@ -120,9 +122,16 @@ def plan(
     checks.positive_integer("seeds", seeds)
     planned = []
     chosen = _chosen(table, rows, columns)
-    configs = {row.name: dict(make_config(row)) for row in chosen}
+    configs = {}
+    for row in chosen:
+        try:
+            configs[row.name] = dict(make_config(row))
+        except MissingData as error:
+            if rows:
+                raise MissingData(f"row {row.name}: {error}")
+            logging.warning("The row %s is left out: %s", row.name, error)
     for seed in range(1, seeds + 1):
-        for row in chosen:
+        for row in (row for row in chosen if row.name in configs):
             if seed > 1 and not row.seeded:
                 continue
             path = os.path.join(model_dir, row.name, f"seed_{seed}")

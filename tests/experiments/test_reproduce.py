@@ -1,5 +1,6 @@
 """Tables of the embedded corpus, killed, resumed and failing."""
 
+import functools
 import json
 import os
 import pathlib
@@ -11,7 +12,12 @@ import time
 
 import pytest
 
-from mtl_tf.core.errors import ConfigError, Interrupted, RunError
+from mtl_tf.core.errors import (
+    ConfigError,
+    Interrupted,
+    MissingData,
+    RunError,
+)
 from mtl_tf.experiments import published, reproduce
 from mtl_tf.experiments.published import (
     PublishedRow,
@@ -209,6 +215,18 @@ def test_a_row_without_randomness_runs_once(tmp_path):
     table = PublishedTable("t/1", "c", "p", "v", (), (row,))
     planned = reproduce.plan(table, lambda row: {}, str(tmp_path), 3)
     assert [run.seed for run in planned] == [1]
+
+
+def test_a_row_without_its_data_is_left_out_unless_it_is_named(tmp_path):
+    def make(row):
+        if row.name == "lstm":
+            raise MissingData("no SQuAD")
+        return {}
+
+    plan = functools.partial(reproduce.plan, TABLE, make, str(tmp_path), 2)
+    assert [run.row.name for run in plan()] == ["meta", "meta"]
+    with pytest.raises(MissingData, match="row lstm: no SQuAD"):
+        plan(["lstm"])
 
 
 def test_rows_and_columns_choose(tmp_path):

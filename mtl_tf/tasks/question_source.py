@@ -209,6 +209,7 @@ class QuestionDatasetSource(Source):
 
     def dataset(self, split: str) -> tf.data.Dataset:
         """Returns the examples of a split or of a slice of one, in order."""
+        self.size(split)
         return self._dataset.examples(split).map(
             functools.partial(_named, self._columns)
         )

@@ -84,6 +84,14 @@ def _buckets(pipeline: Mapping[str, Any]) -> None:
             "pipeline.buckets_per_task must be False with joint steps, whose "
             "batches of all tasks are of one bucket, got True"
         )
+    weights = pipeline["token_weights"]
+    # A weight of 1 takes back that of a config.
+    weighted = any(weight != 1 for weight in weights.values())
+    if weighted and not pipeline["tokens_per_batch"]:
+        raise ConfigError(
+            f"pipeline.token_weights ({weights}) do nothing without a budget: "
+            "set pipeline.tokens_per_batch, or the weights to 1"
+        )
 
 
 def _positions(scheme: Mapping[str, Any], max_length: int) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
+from mtl_tf.pipelines import box_sides
 
 Boundaries = Sequence[int] | Sequence[Sequence[int]]
 #: Of all tasks together, or by the names of tasks that have their own.
@@ -64,7 +65,8 @@ def choose_boxes(
 
     Examples are put in the order of their longest axis, with the axes brought
     to one mean. A bucket is the smallest that holds all examples up to some
-    place of that order; the places are chosen as `choose_boundaries` does.
+    place of that order; the places are chosen as `choose_boundaries` does. Of
+    three axes or more, sides are then moved; see `box_sides`.
 
     Args:
         lengths: integers [examples, axes].
@@ -89,7 +91,9 @@ def choose_boxes(
         boxes, examples = np.unique(boxes, axis=0, return_counts=True)
         if len(boxes) <= _MOST_CANDIDATES:
             chosen = _cheapest(boxes.sum(axis=1), examples, count)
-            return boxes[chosen].tolist()
+            if boxes.shape[1] < 3:  # Runs on pairs keep their buckets.
+                return boxes[chosen].tolist()
+            return box_sides.moved(boxes[chosen], lengths, multiple)
         multiple *= 2
 
 

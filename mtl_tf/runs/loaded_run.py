@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
@@ -351,8 +352,27 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
         fitted = directory.read(FITTED)
         tasks = [task | fitted.get(task["name"], {}) for task in tasks]
     types = [task["type"] for task in tasks]
-    boundaries = [of_task(data["boundaries"], task["name"]) for task in tasks]
+    boundaries = _boundaries(directory.file("data.json"), data, tasks)
     predictor = Predictor(model, types, boundaries, data["axes"], decoder)
     run = Run(directory, config, tasks, encoder, predictor)
     run.weights_for(tasks[0]["name"])
     return run
+
+
+def _boundaries(
+    path: str, data: Mapping[str, Any], tasks: Sequence[Mapping]
+) -> list[list]:
+    """The padded lengths of each task, as data.json has them."""
+    axes = data["axes"]
+    try:
+        found = [of_task(data["boundaries"], task["name"]) for task in tasks]
+    except ConfigError as error:
+        raise RunError(f"{path} is damaged: {error}")
+    for task, lengths in zip(tasks, found):
+        if np.size(lengths[0]) != len(axes):
+            raise RunError(
+                f"{path} is damaged: the boundaries of {task['name']} have "
+                f"{np.size(lengths[0])} lengths, and there are {len(axes)} "
+                f"axes: {', '.join(map(str, axes))}"
+            )
+    return found

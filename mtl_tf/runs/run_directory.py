@@ -68,7 +68,7 @@ class RunDirectory:
         file_shapes.check(path, value)
         try:
             return upgrading.upgraded(name, value)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise RunError(f"{path} is damaged: {error!r}")
 
     def write(self, name: str, value: Any) -> None:

@@ -240,3 +240,23 @@ def test_private_vectors_are_not_frozen():
     config["model"]["embedding_trainable"] = False
     with pytest.raises(ConfigError, match="private_dim must be 0 where"):
         validation.validate(config)
+
+
+def test_tokens_are_weighed_within_a_budget_only():
+    message = error("pipeline.token_weights", {"answer": 5})
+    assert message == (
+        "pipeline.token_weights ({'answer': 5}) do nothing without a budget: "
+        "set pipeline.tokens_per_batch, or the weights to 1"
+    )
+    for weights, budget in (({"answer": 5}, 900), ({"answer": 1}, 0), ({}, 0)):
+        config = config_with("pipeline.token_weights", weights)
+        config["pipeline"]["tokens_per_batch"] = budget
+        assert validation.validate(config) == config
+
+
+def test_joint_steps_have_buckets_of_all_tasks():
+    config = config_with("pipeline.buckets_per_task", True)
+    assert validation.validate(config) == config
+    config["pipeline"]["mixing"] = {"name": "joint"}
+    with pytest.raises(ConfigError, match="buckets_per_task must be False"):
+        validation.validate(config)

@@ -45,19 +45,25 @@ def examples(task, seed, count):
     return made
 
 
-def entries(folder, sizes, tasks=tuple(SOURCES)):
+def entries(folder, sizes, tasks=tuple(SOURCES), longer=None):
     """Config entries of tasks on files.
 
     Args:
         folder: where the files go.
         sizes: examples of each split.
         tasks: their names.
+        longer: by task, up to how many words more its contexts have.
     """
     made = []
     for task in tasks:
         files = {}
         for seed, (split, size) in enumerate(sizes.items()):
-            lines = map(json.dumps, examples(task, seed, size))
+            made_here = examples(task, seed, size)
+            draw = np.random.default_rng(seed)
+            for example in made_here:
+                more = draw.integers(0, (longer or {}).get(task, 0) + 1)
+                example["context"] += more * " w1"
+            lines = map(json.dumps, made_here)
             name = f"{task}.{split}.jsonl"
             files[split] = written(folder, name, "\n".join([*lines, ""]))
         entry = {"name": task, "type": "question_answering", "files": files}

@@ -1,25 +1,20 @@
 """Question answering: an answer, and where its words come from."""
 
-import dataclasses
 from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.runs.answering import (
-    AT_ONCE,
-    CELLS_AT_ONCE,
-    SOURCES,
-    Answerer,
-)
+from mtl_tf.runs.answering import SOURCES, Answerer
 from mtl_tf.text.questions import QuestionEncoder
 
-from ..serving import Served, Tensors, rows_of, updated
+from ..searching import ServedSearch
+from ..serving import Tensors
 
 _TEXTS = ("context", "question")
 _OWN = "own_words"
 
 
-class ServedAnswers(Served):
+class ServedAnswers(ServedSearch):
     """Question answering, by the run's search in the graph.
 
     Its signatures return `answer` and `confidence` [batch], the model's
@@ -29,26 +24,14 @@ class ServedAnswers(Served):
     """
 
     inputs = ("question", "context")
-
-    def __init__(self, run, models, tasks):
-        # What serves is a search with each model.
-        self._decoding = run.predictor.decoder.decoding
-        searching = {
-            id(model): Answerer(model, run.encoder, self._decoding)
-            for model in models
-        }
-        super().__init__(run, [searching[id(m)] for m in models], tasks)
-
-    @property
-    def tables(self) -> list[Any]:
-        """Those that turn ids into words."""
-        return [t for one in {*self.models} for t in one.tables]
+    first = "context"
 
     @property
     def extra(self) -> dict[str, Any]:
         """How answers are looked for, and what shares are of."""
-        decoding = dataclasses.asdict(self._decoding)
-        return {"decoding.json": decoding | {"sources": list(SOURCES)}}
+        extra = super().extra
+        extra["decoding.json"]["sources"] = list(SOURCES)
+        return extra
 
     @tf.autograph.experimental.do_not_convert
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
@@ -67,44 +50,32 @@ class ServedAnswers(Served):
         """Where the task's contexts end; 0 where they are read whole."""
         return self.encoder.task(self.described[task]["name"]).max_length
 
+    @tf.autograph.experimental.do_not_convert
     def run(
         self, model: Answerer, key: int, task: tf.Tensor, features: Tensors
     ) -> Tensors:
-        """Answers some questions after the others, by length of contexts."""
+        """Answers some questions after the others; see `searched`."""
         del task
-        search = tf.autograph.experimental.do_not_convert(model.search)
         features = dict(features)
         if key:
             features["context"] = features["context"][:, :key]
-        lengths = tf.math.count_nonzero(
-            features["context"], axis=1, dtype=tf.int32
-        )
-        order = tf.argsort(lengths, stable=True)
-        found = self.nothing(features)
-        start = tf.constant(0)
-        while start < tf.size(order):
-            some = order[start : start + AT_ONCE]
-            longest = tf.maximum(lengths[some[-1]], 1)
-            cells = tf.maximum(CELLS_AT_ONCE // longest, 1)
-            rows = some[:cells, None]
-            start += tf.size(rows)
-            width = tf.maximum(lengths[rows[-1, 0]], 1)
-            own = rows_of(features, rows)
-            answers = search(
+
+        def search(own: Tensors, width: tf.Tensor) -> Tensors:
+            answers = model.search(
                 own["context"][:, :width], own["question"], own[_OWN]
             )
-            part = {
+            return {
                 "answers": answers.texts,
                 "confidences": answers.confidence,
                 "words": self._wide(answers.words[:, 0]),
                 "shares": self._wide(answers.shares[:, 0]),
             }
-            found = updated(found, rows, part)
-        return found
+
+        return self.searched(features, search)
 
     def _wide(self, part: tf.Tensor) -> tf.Tensor:
         """[rows, U, ...] with as many words as an answer may have."""
-        missing = self._decoding.max_length - tf.shape(part)[1]
+        missing = self.decoding.max_length - tf.shape(part)[1]
         others = [[0, 0]] * (part.shape.rank - 2)
         padding = [[0, 0], [0, missing], *others]
         empty = tf.zeros([], part.dtype)
@@ -113,7 +84,7 @@ class ServedAnswers(Served):
     def nothing(self, features: Tensors) -> Tensors:
         """Empty texts and zeros."""
         rows = tf.shape(features["context"])[0]
-        best, most = self._decoding.n_best, self._decoding.max_length
+        best, most = self.decoding.n_best, self.decoding.max_length
 
         def empty(dtype: tf.DType, *shape: int) -> tf.Tensor:
             zeros = tf.zeros(tf.stack([rows, *shape]), dtype)
@@ -137,7 +108,7 @@ class ServedAnswers(Served):
             "words": found["words"][:, :longest],
             "shares": found["shares"][:, :longest],
         }
-        if self._decoding.n_best > 1:
+        if self.decoding.n_best > 1:
             outputs |= {n: found[n] for n in ("answers", "confidences")}
         return outputs
 

@@ -11,12 +11,9 @@ from mtl_tf.core import checks
 from mtl_tf.core.names import completed
 from mtl_tf.layers.beam_search import check_options
 from mtl_tf.models.question_answering import QuestionAnsweringModel
+from mtl_tf.runs import search_batches
 from mtl_tf.text.questions import CONTEXT, QUESTION, AnswerTexts, QuestionText
 
-#: Questions at once.
-AT_ONCE = 64
-#: Tokens of contexts at once, padding too.
-CELLS_AT_ONCE = AT_ONCE * 256
 #: Where a word of an answer comes from; the order of the shares.
 SOURCES = ("vocabulary", "context", "question")
 _ENCODED_AT_ONCE = 1024
@@ -163,14 +160,8 @@ class Answerer:
             for name in (CONTEXT, QUESTION)
         }
         ids, own = self.text.task(task).with_own_words(texts)
-        # Contexts of like length together.
         lengths = ids[CONTEXT].row_lengths().numpy()
-        order, start = np.argsort(lengths, kind="stable"), 0
-        while start < len(order):
-            longest = lengths[order[start : start + AT_ONCE][-1]]
-            cells = max(1, CELLS_AT_ONCE // max(1, longest))
-            rows = order[start : start + min(AT_ONCE, cells)]
-            start += len(rows)
+        for rows in search_batches.by_length(lengths):
             answers = self._search(
                 *(tf.gather(ids[n], rows).to_tensor() for n in ids),
                 tf.gather(own, rows).to_tensor(),

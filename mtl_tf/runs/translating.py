@@ -12,13 +12,9 @@ from mtl_tf.core.names import completed
 from mtl_tf.layers.beam_search import check_options
 from mtl_tf.models.multi_target import MultiTargetModel
 from mtl_tf.pipelines.encoding import EncodedSplit
+from mtl_tf.runs import search_batches
 from mtl_tf.text.decoding import TextDecoder, aligned_words
 from mtl_tf.text.translation import TranslationText
-
-#: Sources at once: with ten hypotheses each some 640 rows a step.
-AT_ONCE = 64
-#: Source tokens at once, padding too: attention takes memory for each of them.
-CELLS_AT_ONCE = AT_ONCE * 256
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,15 +107,7 @@ class Translator:
         best = self.decoding.n_best
         texts: list[list[str]] = [[]] * len(sources)
         scores = np.zeros([len(sources), best], np.float32)
-        # Sources of like length together: the search goes on until the last
-        # of a batch is done.
-        lengths = np.array([len(ids) for ids in sources], int)
-        order, start = np.argsort(lengths, kind="stable"), 0
-        while start < len(order):
-            longest = lengths[order[start : start + AT_ONCE][-1]]
-            cells = max(1, CELLS_AT_ONCE // max(1, longest))
-            rows = order[start : start + min(AT_ONCE, cells)]
-            start += len(rows)
+        for rows in search_batches.by_length([len(ids) for ids in sources]):
             ragged = tf.ragged.constant(
                 [np.asarray(sources[n]).tolist() for n in rows],
                 tf.int32,

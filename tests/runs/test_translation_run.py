@@ -11,7 +11,12 @@ from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.models import multi_target
 from mtl_tf.models.multi_target import build_translation_model
-from mtl_tf.runs import run_data, training_run, translating
+from mtl_tf.runs import (
+    run_data,
+    search_batches,
+    training_run,
+    translating,
+)
 from mtl_tf.runs.task_types.translation import paper_texts
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
@@ -105,7 +110,7 @@ def test_long_texts_are_translated_in_small_batches(run, monkeypatch):
         return translate(self, tokens, **options)
 
     monkeypatch.setattr(multi_target.MultiTargetModel, "translate", noted)
-    monkeypatch.setattr(translating, "CELLS_AT_ONCE", 40)
+    monkeypatch.setattr(search_batches, "CELLS_AT_ONCE", 40)
     parts = mtl_tf.load(run[0], {"max_length": 5}).predict("xx-bb", texts)
     assert all(rows * width <= 40 or rows == 1 for rows, width in sizes)
     assert len(sizes) > 2 and sum(rows for rows, _ in sizes) == len(texts)

@@ -1,0 +1,73 @@
+"""Serving of models that write texts, by search in the graph."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from mtl_tf.runs.search_batches import AT_ONCE, CELLS_AT_ONCE
+
+from .serving import Served, Tensors, rows_of, updated
+
+
+class ServedSearch(Served):
+    """Tasks whose answers are searched for, with the run's decoder.
+
+    Attributes:
+        first: the feature that tells how long a text is; 0 is padding.
+    """
+
+    first = "tokens"
+
+    def __init__(self, run, models, tasks):
+        decoder = run.predictor.decoder
+        self.decoding = decoder.decoding
+        # What serves is a search with each model.
+        searching = {
+            id(model): type(decoder)(model, run.encoder, self.decoding)
+            for model in models
+        }
+        super().__init__(run, [searching[id(m)] for m in models], tasks)
+
+    @property
+    def tables(self) -> list[Any]:
+        """Those that turn ids into words."""
+        return [t for one in {*self.models} for t in one.tables]
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """How answers are looked for."""
+        return {"decoding.json": dataclasses.asdict(self.decoding)}
+
+    def searched(
+        self, features: Tensors, search: Callable[[Tensors, tf.Tensor], Tensors]
+    ) -> Tensors:
+        """Searches for some texts after the others, in the order of length.
+
+        As `search_batches.by_length` does.
+
+        Args:
+            features: what the model reads, [batch, ...] by name.
+            search: from the features of some rows, and the length of the
+                longest, to what `nothing` has for them.
+        """
+        lengths = tf.math.count_nonzero(
+            features[self.first], axis=1, dtype=tf.int32
+        )
+        order = tf.argsort(lengths, stable=True)
+
+        def go_on(start, found):
+            some = order[start : start + AT_ONCE]
+            longest = tf.maximum(lengths[some[-1]], 1)
+            cells = tf.maximum(CELLS_AT_ONCE // longest, 1)
+            rows = some[:cells, None]
+            width = tf.maximum(lengths[rows[-1, 0]], 1)
+            part = search(rows_of(features, rows), width)
+            return start + tf.size(rows), updated(found, rows, part)
+
+        return tf.while_loop(
+            lambda start, found: start < tf.size(order),
+            go_on,
+            [tf.constant(0), self.nothing(features)],
+        )[1]

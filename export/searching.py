@@ -59,9 +59,11 @@ class ServedSearch(Served):
 
         def go_on(start, found):
             some = order[start : start + AT_ONCE]
-            longest = tf.maximum(lengths[some[-1]], 1)
-            cells = tf.maximum(CELLS_AT_ONCE // longest, 1)
-            rows = some[:cells, None]
+            cells = tf.gather(lengths, some) * tf.range(1, tf.size(some) + 1)
+            inside = tf.math.count_nonzero(
+                cells <= CELLS_AT_ONCE, dtype=tf.int32
+            )
+            rows = some[: tf.maximum(inside, 1), None]
             width = tf.maximum(lengths[rows[-1, 0]], 1)
             part = search(rows_of(features, rows), width)
             return start + tf.size(rows), updated(found, rows, part)

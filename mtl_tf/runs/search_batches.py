@@ -25,8 +25,9 @@ def by_length(lengths: np.ndarray) -> Iterator[np.ndarray]:
     lengths = np.asarray(lengths, int)
     order, start = np.argsort(lengths, kind="stable"), 0
     while start < len(order):
-        longest = lengths[order[start : start + AT_ONCE][-1]]
-        cells = max(1, CELLS_AT_ONCE // max(1, longest))
-        rows = order[start : start + min(AT_ONCE, cells)]
+        some = order[start : start + AT_ONCE]
+        # Padded to the last one of them; that never falls.
+        cells = lengths[some] * np.arange(1, len(some) + 1)
+        rows = some[: max(1, int(np.sum(cells <= CELLS_AT_ONCE)))]
         start += len(rows)
         yield rows

@@ -16,7 +16,7 @@ of the unknown word, and the model to copy what it does not know.
 
 Command: python -m launch.train --config=decanlp --model_dir=runs/decanlp
     --manual_dir=FOLDER
-Time and score: not run on the whole corpora here (docs/results).
+Time and score: not run on the whole corpora (docs/results).
 The models of table 2: --config=decanlp:s2s, :s2s_self_attention, :coattention
 and :mqan; with `single_` before the name a model for each task alone. The
 strategies of table 3: :curriculum, :anti_curriculum (SQuAD alone first),

@@ -10,9 +10,11 @@ stops is decided by the validation scores.
 Corpora: `decanlp`, from the files of their releases. Where some are not there,
 name the others: --config.tasks="('decanlp/sst','decanlp/woz')".
 
-It differs from the paper where no vectors are given (--config.text.vectors, 300
-dimensions): words that occur once in the training texts then teach the vector
-of the unknown word, and the model to copy what it does not know.
+It differs from the paper where no vectors are given. Of words
+(--config.text.vectors, 300 dimensions): words that occur once in the training
+texts then teach the vector of the unknown word, and the model to copy what it
+does not know. Of character n-grams (--config.text.ngrams.vectors and
+--config.text.ngrams.buckets=0, 100 dimensions): they are hashed and learnt.
 
 Command: python -m launch.train --config=decanlp --model_dir=runs/decanlp
     --manual_dir=FOLDER
@@ -59,8 +61,11 @@ def get_config(row: str = "mqan") -> config_dict.ConfigDict:
     )
     config.text.max_length = 400
     config.text.min_count = 2
+    config.text.ngrams.buckets = 100_000
     config.pipeline.tokens_per_batch = 10_000
-    config.pipeline.token_weights = config_dict.ConfigDict({"answer": 5})
+    config.pipeline.token_weights = config_dict.ConfigDict(
+        {"answer": 5, "own_words": 0}
+    )
     config.pipeline.buckets = 8
     config.pipeline.buckets_per_task = True
     rounds = {"name": "round_robin"}

@@ -92,6 +92,7 @@ class NgramEmbedding(StackedLayer):
             autocast=False,
         )
         self.word_ngrams.is_private = False
+        self.word_ngrams.is_of_vocabulary = True
         self.built = True
 
     def set_vectors(self, vectors: np.ndarray) -> None:

@@ -65,7 +65,8 @@ class Answering:
     def step(self, last, state, places):
         """A step of `BeamSearch`; the attention is the words' sources."""
         model = self._model
-        x = model.project_answers(self.words(last))
+        own = self._texts.get("own_words")
+        x = model.project_answers(self.words(last), own)
         x = tf.reshape(x, [-1, 1, model.units])
         x, new = self._blocks(x, state)
         x = tf.reshape(x, [-1, self._beam, model.units])

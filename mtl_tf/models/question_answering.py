@@ -17,6 +17,7 @@ from mtl_tf.layers.beam_search import BeamSearch
 from mtl_tf.layers.coattention import DualCoattention
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.ngram_embedding import NgramEmbedding
 from mtl_tf.layers.pointer_decoder import PointerDecoder
 from mtl_tf.layers.positions import Positions
 from mtl_tf.layers.self_attentive_encoder import (
@@ -39,6 +40,7 @@ MODELS: Mapping[str, tuple[bool, bool, bool]] = {
 _DEFAULTS = {
     "name": "mqan",
     "embedding_dim": 300,
+    "ngram_dim": 100,
     "units": 200,
     "feed_forward": 150,
     "heads": 3,
@@ -68,10 +70,12 @@ class QuestionAnsweringModel(TaskModel):
         vocabulary_size: words with a vector.
         generative: how many of them, the first ones, can be written.
         options: the fields of `build_question_model` but the name.
+        ngrams: see `build_question_model`.
 
     Input shape: a batch of G groups: "context" int32 `[G, B, L]`, "question"
         `[G, B, M]` and "answer" `[G, B, U]` with the end's id after the last
-        word; 0 is padding.
+        word; 0 is padding. With n-grams also "own_words" `[G, B, O, K]`, the
+        n-grams of the examples' own words.
     Output shape: "loss" float32 `[G, B]`, the negative log likelihood of an
         answer's words: their mean with `per_word`, else their sum; "tokens"
         float32 `[G, B]`, how many there are; "losses"; and "inspect" with
@@ -87,7 +91,12 @@ class QuestionAnsweringModel(TaskModel):
     """
 
     def __init__(
-        self, name: str, vocabulary_size: int, generative: int, options: Mapping
+        self,
+        name: str,
+        vocabulary_size: int,
+        generative: int,
+        options: Mapping,
+        ngrams: tuple[int, np.ndarray] | None = None,
     ):
         super().__init__(autocast=False, name=name)
         attentive, coattended, question = look_up(name, MODELS, "model")
@@ -113,6 +122,16 @@ class QuestionAnsweringModel(TaskModel):
             name="embedding",
             **shared,
         )
+        self.ngram_embedding = None
+        if ngrams is not None:
+            count, of_words = ngrams
+            self.ngram_embedding = NgramEmbedding(
+                count,
+                options["ngram_dim"],
+                of_words,
+                name="ngram_embedding",
+                **shared,
+            )
         self._make_encoder(attentive, options, shared)
         self._make_decoder(attentive, options, shared)
         self.projection_dropout = {
@@ -180,7 +199,11 @@ class QuestionAnsweringModel(TaskModel):
     def build(self, input_shape=None):
         """Makes all weights."""
         self.embedding.build()
-        embedded = (None, None, None, self.embedding.dimension)
+        dimension = self.embedding.dimension
+        if self.ngram_embedding is not None:
+            self.ngram_embedding.build()
+            dimension += self.ngram_embedding.dimension
+        embedded = (None, None, None, dimension)
         units = (None, None, None, self.units)
         self.text_projection.build(embedded)
         self.answer_projection.build(embedded)
@@ -209,7 +232,8 @@ class QuestionAnsweringModel(TaskModel):
         del key
         call = {"training": training, "seed": seed}
         target = at_least_one_step(batch["answer"], 2)
-        texts = self._encode(batch["context"], batch["question"], **call)
+        names = ("context", "question", "own_words")
+        texts = self._encode(*map(batch.get, names), **call)
         target = self.pointer.reachable(target, texts)
         before = tf.concat(
             [tf.fill(tf.shape(target[:, :, :1]), BOS), target[:, :, :-1]], -1
@@ -239,6 +263,7 @@ class QuestionAnsweringModel(TaskModel):
         beam: int = 1,
         n_best: int = 1,
         length_penalty: float = 0.0,
+        own_words: tf.Tensor | None = None,
     ) -> dict:
         """Writes answers, in one graph that can be exported; see `Answering`.
 
@@ -249,6 +274,8 @@ class QuestionAnsweringModel(TaskModel):
             beam: hypotheses an example; 1 is greedy search, as in the paper.
             n_best: how many answers of an example are returned.
             length_penalty: see `BeamSearch`.
+            own_words: the n-grams of the examples' own words, int32
+                `[B, O, K]`, where the model has n-grams.
 
         Returns:
             "tokens" int32 `[B, n, U]` without the end, with the ids that
@@ -260,7 +287,8 @@ class QuestionAnsweringModel(TaskModel):
         """
         checks.positive_integer("max_length", max_length)
         with recurrence.options(jit=False, shards=1):
-            texts = self._encode(context[None], question[None])
+            own = None if own_words is None else own_words[None]
+            texts = self._encode(context[None], question[None], own)
         texts = {name: value[0] for name, value in texts.items()}
         answering = Answering(self, texts, beam, max_length)
         search = BeamSearch(
@@ -279,18 +307,24 @@ class QuestionAnsweringModel(TaskModel):
             "sources": found["attention"],
         }
 
-    def _encode(self, context, question, training=False, seed=None) -> dict:
+    def _encode(
+        self, context, question, own_words=None, training=False, seed=None
+    ) -> dict:
         """What the decoder reads of both texts, `[G, B, ...]`."""
         call = {"training": training, "seed": seed}
+        # Looked up once for both texts and all of the answer.
+        texts, own = {}, None
+        if self.ngram_embedding is not None and own_words is not None:
+            texts["own_words"] = own = self.ngram_embedding.means(own_words)
         context = at_least_one_step(context, 2)
         question = at_least_one_step(question, 2)
         if not self.coattended:
             # Padding between the two texts is as good as behind them.
             context = tf.concat([context, question], 2)
             mask = tf.not_equal(context, 0)
-            x = self._project("text", context, **call)
+            x = self._project("text", context, own, **call)
             x = self.context_encoder(x, mask, **call)
-            return {
+            return texts | {
                 "context": x,
                 "context_mask": mask,
                 "context_ids": context,
@@ -298,7 +332,8 @@ class QuestionAnsweringModel(TaskModel):
         ids = {"context": context, "question": question}
         masks = {name: tf.not_equal(x, 0) for name, x in ids.items()}
         projected = {
-            name: self._project("text", x, **call) for name, x in ids.items()
+            name: self._project("text", x, own, **call)
+            for name, x in ids.items()
         }
         read = {
             name: self.independent(x, masks[name], **call)
@@ -310,7 +345,6 @@ class QuestionAnsweringModel(TaskModel):
             read["question"],
             masks["question"],
         )
-        texts = {}
         for name, (summary, back) in zip(self.encoded, coattended):
             x = tf.concat([projected[name], read[name], summary, back], -1)
             encoder = getattr(self, f"{name}_encoder")
@@ -319,27 +353,32 @@ class QuestionAnsweringModel(TaskModel):
             texts[f"{name}_ids"] = ids[name]
         return texts
 
-    def _embed(self, ids):
-        return self.embedding(tf.where(ids < self.vocabulary_size, ids, OOV))
+    def _embed(self, ids, own):
+        x = self.embedding(tf.where(ids < self.vocabulary_size, ids, OOV))
+        if self.ngram_embedding is None:
+            return x
+        return tf.concat([x, self.ngram_embedding.look_up(ids, own)], -1)
 
-    def _project(self, side: str, ids, **call):
+    def _project(self, side: str, ids, own, **call):
         layer = getattr(self, f"{side}_projection")
-        x = layer(self._embed(ids), None)
+        x = layer(self._embed(ids, own), None)
         return self.projection_dropout[side](x, **call)
 
-    def project_answers(self, ids, **call):
+    def project_answers(self, ids, own=None, **call):
         """Words of answers, as positions are added to, `[G, B, U, D]`.
 
         Args:
-            ids: int32 `[G, B, U]`.
+            ids: int32 `[G, B, U]`, or both without G.
+            own: float32 `[G, B, O, E]`, the means of the n-grams of the
+                examples' own words, where the model has n-grams.
             **call: `training` and `seed`, of dropout.
         """
-        x = self._project("answer", ids, **call)
+        x = self._project("answer", ids, own, **call)
         return x * self.units**0.5 if self.answer_blocks else x
 
     def _represent(self, before, target, texts, call):
         """(A_self)_(t-1) of given answers, `[G, B, U, D]` (equations 2-6)."""
-        x = self.project_answers(before, **call)
+        x = self.project_answers(before, texts.get("own_words"), **call)
         if not self.answer_blocks:
             return x
         shape, static = tf.shape(x), x.shape
@@ -356,8 +395,11 @@ class QuestionAnsweringModel(TaskModel):
         return []
 
     def embedding_variables(self) -> list[keras.Variable]:
-        """The trainable word vectors."""
-        return list(self.embedding.trainable_variables)
+        """The trainable vectors of words and of n-grams."""
+        found = list(self.embedding.trainable_variables)
+        if self.ngram_embedding is not None:
+            found += self.ngram_embedding.trainable_variables
+        return found
 
 
 def _rows(x: tf.Tensor) -> tf.Tensor:
@@ -372,19 +414,25 @@ def build_question_model(
     generative: int,
     seed: int = 0,
     vectors: np.ndarray | None = None,
+    ngrams: tuple[int, np.ndarray] | None = None,
 ) -> QuestionAnsweringModel:
     """Builds a model with all its weights.
 
     Args:
         model_config: all optional: "name" ("mqan"; see `MODELS`),
-            "embedding_dim" (300), "units" (200), "feed_forward" (150),
-            "heads" (3), "blocks" (2 self-attention layers), "dropout" (0.2),
-            "per_word" (True) and "init" (see `layers.base.check_init`).
+            "embedding_dim" (300), "ngram_dim" (100, of vectors of n-grams),
+            "units" (200), "feed_forward" (150), "heads" (3), "blocks" (2
+            self-attention layers), "dropout" (0.2), "per_word" (True) and
+            "init" (see `layers.base.check_init`).
         vocabulary_size: words with a vector, special ones too.
         generative: how many of them, the first ones, can be written.
         seed: of the initial weights, which are a pure function of it.
         vectors: pretrained word vectors, float32 `[vocabulary_size,
             embedding_dim]`; None for random ones.
+        ngrams: how many ids of character n-grams there are, and those of each
+            word, int32 `[vocabulary_size, K]`, see `NgramEmbedding`: their
+            mean stands beside the word's vector. None: words have no other
+            vector than their own.
 
     Raises:
         ConfigError: a field or a value is wrong.
@@ -393,7 +441,9 @@ def build_question_model(
     name = checks.one_of("model.name", config.pop("name"), list(MODELS))
     config["init"] = {"seed": seed} | dict(config["init"] or {})
     checks.positive_integer("model.blocks", config["blocks"])
-    model = QuestionAnsweringModel(name, vocabulary_size, generative, config)
+    model = QuestionAnsweringModel(
+        name, vocabulary_size, generative, config, ngrams
+    )
     model.build()
     if vectors is not None:
         model.embedding.set_vectors(vectors)

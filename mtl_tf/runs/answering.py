@@ -124,6 +124,7 @@ class Answerer:
             beam=decoding.beam,
             n_best=decoding.n_best,
             length_penalty=decoding.length_penalty,
+            own_words=self.text.own_ngrams(own),
         )
         texts, words = self._texts(found["tokens"], found["length"], own)
         inside = tf.not_equal(words, "")[..., None]

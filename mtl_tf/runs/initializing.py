@@ -140,6 +140,8 @@ def _take(
         changed: names of tasks whose labels are others than there.
     """
     path = path_of(variable)
+    if getattr(variable, "is_of_vocabulary", False):
+        return "", "the vocabulary of this run says what it is"
     value = source.weights.get(path)
     here, there = _below(words, path), _below(source.words, path)
     shape = tuple(variable.shape)

@@ -100,6 +100,16 @@ class System(abc.ABC):
     ) -> TaskModel:
         """Builds the model of a run with all its weights; see `building`."""
 
+    def set_pretrained(
+        self, model: TaskModel, config: Config, text: Any
+    ) -> None:
+        """Gives the model of a new run pretrained weights but word vectors.
+
+        Raises:
+            MtlError: a file cannot be used.
+        """
+        del model, config, text
+
     def word_ids(self, split: EncodedSplit, text: Any) -> np.ndarray:
         """The ids of all words of an encoded split, integers [n]."""
         del text

@@ -235,13 +235,17 @@ def _make_model(
 ) -> keras.Model:
     # A run that continues has its word vectors in its checkpoint.
     wanted = _is_new(run) and config["text"]["vectors"]
-    return build(
+    model = build(
         config,
         loaded.encoder,
         [task.to_json() for task in loaded.tasks],
         _pretrained(config, run, loaded) if wanted else None,
         seed=random.fold(config["seed"], "init"),
     )
+    if _is_new(run):
+        system = systems.of_type(loaded.tasks[0].type)
+        system.set_pretrained(model, config, loaded.encoder)
+    return model
 
 
 def _is_new(run: RunDirectory) -> bool:

@@ -159,6 +159,13 @@ class CharacterNgrams:
         return len(self.vocabulary) - 1
 
     @property
+    def names(self) -> list[str]:
+        """What each id stands for: written, or a bucket's number."""
+        if self.vocabulary is None:
+            return [f"{n} of {self.buckets}" for n in range(len(self))]
+        return self.vocabulary.tokens[1:]
+
+    @property
     def tables(self) -> list[tf.lookup.StaticHashTable]:
         """The lookup tables that an export has to track."""
         return [self._table] if self._table is not None else []

@@ -5,6 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from mtl_tf.text.character_ngrams import CharacterNgrams
 from mtl_tf.text.decoding import UNKNOWN
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.escaping import surface_in_graph
@@ -12,6 +13,8 @@ from mtl_tf.text.own_words import number_own_words
 from mtl_tf.text.vocabulary import OOV_TOKEN, Vocabulary
 
 CONTEXT, QUESTION, ANSWER = "context", "question", "answer"
+#: The n-grams of the examples' own words.
+OWN_WORDS = "own_words"
 
 
 class QuestionEncoder:
@@ -23,13 +26,24 @@ class QuestionEncoder:
     Args:
         encoder: texts to ids, with the specials `BOUNDS`; it cuts no text.
         max_length: tokens of a context that are kept; 0 keeps all.
+        ngrams: of words' characters, where the model reads them.
+
+    Attributes:
+        axes: the time axis of each column.
     """
 
-    #: The time axis of each column.
-    axes = {name: name for name in (CONTEXT, QUESTION, ANSWER)}
+    _names = (CONTEXT, QUESTION, ANSWER)
 
-    def __init__(self, encoder: TextEncoder, max_length: int = 0):
+    def __init__(
+        self,
+        encoder: TextEncoder,
+        max_length: int = 0,
+        ngrams: CharacterNgrams | None = None,
+    ):
         self._encoder, self.max_length = encoder, max_length
+        self._ngrams = ngrams
+        names = [*self._names, *[OWN_WORDS][: ngrams is not None]]
+        self.axes = {name: name for name in names}
 
     def __call__(
         self, batch: Mapping[str, tf.Tensor]
@@ -40,9 +54,14 @@ class QuestionEncoder:
             batch: "context", "question" and maybe "answer", string [n].
 
         Returns:
-            The same as int32 [n, None], answers with EOS.
+            The same as int32 [n, None], answers with EOS; with n-grams also
+            "own_words", those of the examples' own words, int32 [n, None, K].
         """
-        found, _ = self.with_own_words(batch)
+        found, own = self.with_own_words(batch)
+        if self._ngrams is not None:
+            found[OWN_WORDS] = own.with_flat_values(
+                self._ngrams(own.flat_values)
+            )
         if ANSWER in found:
             ids = found[ANSWER]
             end = tf.constant(self._encoder.vocabulary.EOS, tf.int32)
@@ -63,7 +82,7 @@ class QuestionEncoder:
             vocabulary's size, one more, ..., string [n, None].
         """
         vocabulary = self._encoder.vocabulary
-        names = [name for name in self.axes if name in batch]
+        names = [name for name in self._names if name in batch]
         tokens = [self._encoder.tokenizer(batch[name]) for name in names]
         if self.max_length and names[0] == CONTEXT:
             tokens[0] = tokens[0][:, : self.max_length]
@@ -85,6 +104,7 @@ class QuestionText:
             being copied.
         max_length: tokens of a context that are kept; 0 keeps all.
         whole: names of the tasks whose contexts are not cut.
+        ngrams: of words' characters, where the model reads them.
     """
 
     def __init__(
@@ -93,8 +113,9 @@ class QuestionText:
         generative: int,
         max_length: int = 0,
         whole: Iterable[str] = (),
+        ngrams: CharacterNgrams | None = None,
     ):
-        self.encoder = encoder
+        self.encoder, self.ngrams = encoder, ngrams
         size = len(encoder.vocabulary)
         self.generative = min(generative, size) if generative else size
         self._max_length, self._whole = max_length, frozenset(whole)
@@ -102,7 +123,22 @@ class QuestionText:
     def task(self, name: str) -> QuestionEncoder:
         """The encoder of a task's examples."""
         cut = 0 if name in self._whole else self._max_length
-        return QuestionEncoder(self.encoder, cut)
+        return QuestionEncoder(self.encoder, cut, self.ngrams)
+
+    def own_ngrams(self, own: tf.Tensor) -> tf.Tensor | None:
+        """The n-grams of examples' own words, if the model reads them.
+
+        Args:
+            own: written tokens, string [B, O]; "" is padding.
+
+        Returns:
+            int32 [B, O, K], or None.
+        """
+        if self.ngrams is None:
+            return None
+        ngrams = self.ngrams(tf.reshape(own, [-1]))
+        shape = tf.concat([tf.shape(own), [self.ngrams.most]], 0)
+        return tf.reshape(ngrams, shape)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -117,11 +153,14 @@ class QuestionText:
     @property
     def tables(self) -> list[Any]:
         """The lookup tables that an export has to track."""
-        return self.encoder.tables
+        ngrams = self.ngrams.tables if self.ngrams is not None else []
+        return self.encoder.tables + ngrams
 
     def save(self, directory: str) -> None:
-        """Writes the encoder's files."""
+        """Writes the encoder's files, and those of the n-grams."""
         self.encoder.save(directory)
+        if self.ngrams is not None:
+            self.ngrams.save(directory)
 
 
 class AnswerTexts:

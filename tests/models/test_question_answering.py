@@ -34,9 +34,11 @@ def not_compiled():
         yield
 
 
-def build(name="mqan", **options):
+def build(name="mqan", ngrams=None, **options):
     config = {**SMALL, **options, "name": name}
-    return build_question_model(config, VOCABULARY, GENERATIVE, seed=3)
+    return build_question_model(
+        config, VOCABULARY, GENERATIVE, seed=3, ngrams=ngrams
+    )
 
 
 def make_batch():
@@ -139,9 +141,92 @@ def test_own_words_are_told_apart_and_read_as_unknown():
     }
     assert np.any(np.abs(model(same)["loss"] - model(BATCH)["loss"]) > 1e-3)
     np.testing.assert_array_equal(
-        model._embed(tf.constant([VOCABULARY + 2])),
-        model._embed(tf.constant([OOV])),
+        model._embed(tf.constant([VOCABULARY + 2]), None),
+        model._embed(tf.constant([OOV]), None),
     )
+
+
+def draw_ngrams(*shape):
+    """Distinct n-grams, 1 to 29, of words that have one to five."""
+    draw = np.random.default_rng(5)
+    rows = np.zeros([*shape, 5], np.int32)
+    for index in np.ndindex(*shape):
+        size = draw.integers(1, 6)
+        rows[index][:size] = draw.choice(np.arange(1, 30), size, replace=False)
+    return rows
+
+
+def with_ngrams(name):
+    """A model that reads them, and a batch of own words' n-grams."""
+    of_words = draw_ngrams(VOCABULARY)
+    of_words[:4] = 0
+    model = build(name, (30, of_words), ngram_dim=6)
+    return model, {**BATCH, "own_words": draw_ngrams(1, 3, 5)}, of_words
+
+
+@pytest.mark.parametrize("name", ["s2s", pytest.param("mqan", marks=SLOW)])
+def test_ngrams_stand_beside_words_and_are_all_that_own_words_have(name):
+    model, batch, of_words = with_ngrams(name)
+    vectors = model.ngram_embedding.vectors.numpy()
+    ids = np.array([[7, VOCABULARY + 2, OOV], [3, 0, VOCABULARY]])
+    own = batch["own_words"][0, :2]
+    rows = [[of_words[7], own[0, 2], []], [[], [], own[1, 0]]]
+    means = model.ngram_embedding.means(tf.constant(own))
+    found = model._embed(tf.constant(ids, tf.int32), means).numpy()
+    for place in np.ndindex(2, 3):
+        ngrams = [n for n in rows[place[0]][place[1]] if n]
+        expected = vectors[ngrams].mean(0) if ngrams else np.zeros(6)
+        np.testing.assert_allclose(found[place][10:], expected, rtol=1e-5)
+    np.testing.assert_array_equal(found[0, 1, :10], found[0, 2, :10])
+    loss = model(batch)["loss"][0].numpy()
+    for row in range(3):
+        alone = {
+            part: ids[:, row : row + 1, : LENGTHS.get(part, [5] * 3)[row]]
+            for part, ids in batch.items()
+        }
+        np.testing.assert_allclose(model(alone)["loss"][0], loss[row], 1e-4)
+    # Only the second example's words are others.
+    other = {**batch, "own_words": batch["own_words"].copy()}
+    other["own_words"][0, 1] = draw_ngrams(7)[2:]
+    moved = np.abs(model(other)["loss"][0].numpy() - loss) > 1e-5
+    np.testing.assert_array_equal(moved, [False, True, False])
+
+
+def test_answers_with_ngrams_have_the_score_of_given_ones():
+    model, batch, _ = with_ngrams("mqan")
+    own = batch["own_words"][0]
+    found = model.answer(
+        BATCH["context"][0], BATCH["question"][0], 4, 2, 2, own_words=own
+    )
+    tokens, lengths = found["tokens"].numpy(), found["length"].numpy()
+    # Its own words are among what it writes, and is read of it.
+    assert np.any(tokens >= VOCABULARY)
+    for best in range(2):
+        target = np.zeros([1, 3, 5], np.int32)
+        for row, length in enumerate(lengths[:, best]):
+            target[0, row, :length] = tokens[row, best, :length]
+            if length < 4:
+                target[0, row, length] = EOS
+        given = {**batch, "answer": tf.constant(target)}
+        np.testing.assert_allclose(
+            -model(given)["loss"][0], found["score"][:, best], rtol=1e-4
+        )
+
+
+def test_ngrams_are_trained_and_saved(tmp_path):
+    (model, batch, _), (other, *_) = with_ngrams("s2s"), with_ngrams("s2s")
+    assert any("ngram" in v.path for v in model.embedding_variables())
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(model(batch, training=True)["loss"])
+    weights = model.trainable_variables
+    for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+        assert gradient is not None, weight.path
+    for weight in other.weights:
+        weight.assign(weight + tf.ones([], weight.dtype))
+    path = tf.train.Checkpoint(model=model).write(str(tmp_path / "model"))
+    tf.train.Checkpoint(model=other).read(path).assert_consumed()
+    for a, b in zip(model.weights, other.weights):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_a_target_that_nothing_can_write_is_the_unknown_word():

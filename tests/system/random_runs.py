@@ -36,7 +36,8 @@ def write_weights(directory, chosen, favoured=None, data_dir=None):
     described = [task.to_json() for task in loaded.tasks]
     model = building.build(chosen, loaded.encoder, described, seed=1)
     # Far from one another, so that no two paths are as good.
-    model.set_weights([3 * weight for weight in model.get_weights()])
+    for weight in model.trainable_variables:
+        weight.assign(3 * weight)
     for decoder in model.decoders if favoured else ():
         bias = np.zeros(decoder.output_layer.vocabulary_size)
         bias[list(favoured)] = list(favoured.values())

@@ -16,6 +16,30 @@ TYPE = {
         "Questions with a longer answer, in tokens, are left out of the "
         "training; 0 for no limit. text.max_length is that of contexts.",
     ),
+    "text.ngrams": Group(
+        "Character n-grams, whose vectors' mean stands beside a word's own "
+        "vector: also words that the vocabulary lacks have one. Either learnt "
+        "ones (buckets) or those of a file (vectors); by default none."
+    ),
+    "text.ngrams.buckets": Field(
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "Vectors that n-grams are hashed to, which are drawn and trained.",
+    ),
+    "text.ngrams.vectors": Field(
+        "",
+        rules.TEXT,
+        "File of vectors of n-grams; lines begin like 2gram-ab.",
+    ),
+    "text.ngrams.dimension": Field(
+        100, rules.POSITIVE_INTEGER, "Numbers of each vector."
+    ),
+    "text.ngrams.most": Field(
+        48,
+        rules.POSITIVE_INTEGER,
+        "N-grams of a word that are read, short ones first: 48 are all those "
+        "of a word of 16 characters.",
+    ),
     "model.answering": Group(
         "The model that answers questions, which has word vectors of "
         "model.embedding_dim; nothing else of model applies to it.",

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.models.question_answering import (
     QuestionAnsweringModel,
     build_question_model,
@@ -16,8 +16,15 @@ from mtl_tf.runs.answering import Answerer, Decoding
 from mtl_tf.runs.system import Config, Pretrained, System, TaskDict
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
+from mtl_tf.text.character_ngrams import CharacterNgrams, read_ngram_vectors
 from mtl_tf.text.encoder import TextEncoder
-from mtl_tf.text.questions import QuestionEncoder, QuestionText
+from mtl_tf.text.questions import (
+    ANSWER,
+    CONTEXT,
+    QUESTION,
+    QuestionEncoder,
+    QuestionText,
+)
 
 
 class Answering(System):
@@ -43,6 +50,13 @@ class Answering(System):
         ):
             if used:
                 raise ConfigError(f"question answering has no use for {name}")
+        ngrams = text["ngrams"]
+        if ngrams["buckets"] and ngrams["vectors"]:
+            raise ConfigError(
+                "character n-grams are either learnt (text.ngrams.buckets, got "
+                f"{ngrams['buckets']}) or those of a file "
+                f"(text.ngrams.vectors, got {ngrams['vectors']!r})"
+            )
 
     def build_text(
         self,
@@ -52,18 +66,34 @@ class Answering(System):
     ) -> QuestionText:
         """One vocabulary for all texts."""
         encoder = question_texts.build_encoder(tasks, text_config, pretrained)
-        return QuestionText(encoder, text_config["generative_vocabulary"])
+        ngrams, fields = None, text_config["ngrams"]
+        if fields["buckets"]:
+            ngrams = CharacterNgrams(fields["buckets"], most=fields["most"])
+        elif fields["vectors"]:
+            names, _ = read_ngram_vectors(
+                fields["vectors"], fields["dimension"]
+            )
+            ngrams = CharacterNgrams.of_known(names, fields["most"])
+        return QuestionText(
+            encoder, text_config["generative_vocabulary"], ngrams=ngrams
+        )
 
     def load_text(
         self, path: str, config: Config, tasks: Sequence[TaskDict]
     ) -> QuestionText:
         """See `System.load_text`."""
-        text = config["text"]
+        text, ngrams = config["text"], None
+        fields = text["ngrams"]
+        if fields["buckets"] or fields["vectors"]:
+            ngrams = CharacterNgrams.load(
+                path, fields["buckets"], fields["most"]
+            )
         return QuestionText(
             TextEncoder.load(path),
             text["generative_vocabulary"],
             text["max_length"],
             [t["name"] for t in tasks if t["long_contexts"] == "left_out"],
+            ngrams,
         )
 
     def example_encoder(
@@ -87,28 +117,56 @@ class Answering(System):
         seed: int,
     ) -> QuestionAnsweringModel:
         """See `System.build_model`."""
-        model = config["model"]
+        model, ngrams = config["model"], None
+        if text.ngrams is not None:
+            of_words = text.ngrams.of_tokens(text.vocabulary.tokens)
+            ngrams = len(text.ngrams), of_words
+        sizes = {
+            "embedding_dim": model["embedding_dim"],
+            "ngram_dim": config["text"]["ngrams"]["dimension"],
+        }
         return build_question_model(
-            {**model["answering"], "embedding_dim": model["embedding_dim"]},
+            {**model["answering"], **sizes},
             text.size,
             text.generative,
             seed,
             vectors,
+            ngrams,
         )
+
+    def set_pretrained(
+        self, model: QuestionAnsweringModel, config: Config, text: QuestionText
+    ) -> None:
+        """The vectors of n-grams, from their file."""
+        path = config["text"]["ngrams"]["vectors"]
+        if not path:
+            return
+        layer = model.ngram_embedding
+        names, vectors = read_ngram_vectors(path, layer.dimension)
+        if CharacterNgrams.of_known(names).names != text.ngrams.names:
+            raise DataError(
+                f"{path} (text.ngrams.vectors) has other n-grams than when the "
+                "run's vocabulary was built: give the file of then, or start "
+                "in a new directory"
+            )
+        layer.set_vectors(vectors)
 
     def word_ids(self, split: EncodedSplit, text: QuestionText) -> np.ndarray:
         """Of all three texts, without examples' own words."""
-        columns = split.columns.values()
+        columns = [split.columns[n] for n in (CONTEXT, QUESTION, ANSWER)]
         ids = np.concatenate([column.values for column in columns])
         return ids[ids < text.size]
 
     def words_of(self, text: QuestionText) -> dict[str, Sequence[str]]:
         """The words of the vectors, and of the output layer."""
         tokens = text.encoder.vocabulary.tokens
-        return {
+        words = {
             "embedding/": tokens,
             "pointer/pointer_output/": tokens[: text.generative],
         }
+        if text.ngrams is not None:
+            words["ngram_embedding/vectors"] = text.ngrams.names
+        return words
 
     def make_decoder(
         self,

@@ -107,6 +107,7 @@ def tagging(name: str, task: str, features: str) -> config_dict.ConfigDict:
     config.model.dropout = config_dict.ConfigDict(
         {"embedding": 0.5, "head": 0.5}
     )
+    config.model.tagging.per_token = False
     # Of all words: that teaches the unknown one, too.
     config.model.word_dropout = 0.05
     config.model.rare_word_dropout = 0.0

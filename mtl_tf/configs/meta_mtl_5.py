@@ -67,6 +67,7 @@ def get_config(row: str = "meta_mtl") -> config_dict.ConfigDict:
     if row in _SINGLE:
         base.alone(config, epochs=20, patience=3)
     config.text.max_length = 0
+    config.model.tagging.per_token = False
     config.model.embedding_dim = 100
     config.model.scheme = config_dict.ConfigDict(_SCHEMES[row])
     return config

@@ -34,6 +34,8 @@ class TaggingHead(StackedLayer):
         decoder: "crf" or "softmax".
         constraints: forbid transitions of the CRF: a list with a
             `Constraints`, or None, for each task.
+        per_token: divide a sentence's loss by its tokens, which brings it to
+            the scale of the losses of whole texts' labels.
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "sequence" `[G, B, T, H]`
@@ -43,7 +45,7 @@ class TaggingHead(StackedLayer):
         the labels' (marginal) probabilities; "prediction" int32 `[G, B, T]`;
         "confidence" float32 `[G, B, T]`, the predictions' scores; and, if
         there are tags, "loss" float32 `[G, B]`, the negative log-likelihood of
-        a whole sentence.
+        a whole sentence, or its share per token.
     Masking: padding changes nothing; its scores, predictions and confidences
         are 0. A sentence without tokens has the loss 0.
 
@@ -63,9 +65,11 @@ class TaggingHead(StackedLayer):
         label_counts: Sequence[int],
         decoder: str = "crf",
         constraints: Sequence[Constraints | None] | None = None,
+        per_token: bool = False,
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.per_token = per_token
         self.label_counts = check_label_counts(label_counts)
         self.decoder = checks.one_of("decoder", decoder, DECODERS)
         units, tasks = max(self.label_counts), len(self.label_counts)
@@ -96,9 +100,12 @@ class TaggingHead(StackedLayer):
         task, mask, tags = batch["task"], encoded["mask"], batch.get("tags")
         logits = self.dense(encoded["sequence"], task)
         logits = tf.cast(logits, tf.float32)
-        if self.crf:
-            return self.crf(logits, mask, tags, task)
-        return self._by_softmax(logits, mask, tags, task)
+        decode = self.crf or self._by_softmax
+        output = decode(logits, mask, tags, task)
+        if self.per_token and "loss" in output:
+            tokens = tf.reduce_sum(tf.cast(mask, tf.float32), -1)
+            output["loss"] /= tf.maximum(tokens, 1.0)
+        return output
 
     def _by_softmax(self, logits, mask, tags, task):
         own = own_labels(self.label_counts, task, logits.shape[-1])
@@ -126,4 +133,5 @@ class TaggingHead(StackedLayer):
             "label_counts": self.label_counts,
             "decoder": self.decoder,
             "constraints": constraints,
+            "per_token": self.per_token,
         }

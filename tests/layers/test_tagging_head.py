@@ -72,6 +72,22 @@ def test_head(decoder):
         )
 
 
+@pytest.mark.parametrize("decoder", ["crf", "softmax"])
+def test_a_loss_per_token_is_the_sentences_divided_by_its_tokens(decoder):
+    encoded, batch = make_batch()
+    whole, share = (
+        TaggingHead([3, 5], decoder, per_token=way, name="tagging")
+        for way in (False, True)
+    )
+    whole_loss, loss = (
+        head(encoded, batch)["loss"].numpy() for head in (whole, share)
+    )
+    tokens = MASK.sum(-1)
+    assert len(np.unique(tokens)) > 2 and loss[0, 2] == 0
+    np.testing.assert_allclose(loss * tokens, whole_loss, rtol=1e-5)
+    assert TaggingHead.from_config(share.get_config()).per_token
+
+
 def test_wrong_options():
     with pytest.raises(ConfigError, match="did you mean 'crf'"):
         TaggingHead([2], "cfr")

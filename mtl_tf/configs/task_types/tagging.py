@@ -14,4 +14,13 @@ TYPE = {
         "Whether a CRF forbids transitions that the span scheme of the labels "
         "does not have.",
     ),
+    "model.tagging.per_token": Field(
+        True,
+        rules.BOOLEAN,
+        "Whether a sentence's loss is divided by its tokens: one of thirty "
+        "beside losses of about one, of whole texts' labels, leaves those "
+        "tasks behind. The papers do not.",
+        before=False,
+        since=3,
+    ),
 }

@@ -17,7 +17,7 @@ from mtl_tf.models.head_type import (
 )
 
 # How tags are decoded if nothing is said.
-_DEFAULT = {"decoder": "crf", "constraints": True}
+_DEFAULT = {"decoder": "crf", "constraints": True, "per_token": True}
 
 
 class Tagging(HeadType):
@@ -34,7 +34,7 @@ class Tagging(HeadType):
         """
         tagging = completed("model.tagging", config.get("tagging"), _DEFAULT)
         check_private(config, "tagging tasks")
-        own = {"decoder": tagging["decoder"]}
+        own = {name: tagging[name] for name in ("decoder", "per_token")}
         if tagging["decoder"] == "crf" and tagging["constraints"]:
             own["constraints"] = _constraints(tasks)
         return TaggingHead(label_counts(tasks), **own, **options)

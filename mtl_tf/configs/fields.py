@@ -234,6 +234,30 @@ _MODEL: Fields = {
         before=0.0,
         since=2,
     ),
+    "model.wide": Group(
+        "Hashed n-grams of words, of all tasks and of each task, beside what "
+        "heads of whole texts read: what a linear model knows."
+    ),
+    "model.wide.buckets": Field(
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "Vectors that n-grams are hashed to; 0 for no wide part.",
+    ),
+    "model.wide.dimension": Field(
+        16, rules.POSITIVE_INTEGER, "Numbers of each vector."
+    ),
+    "model.wide.word_ngrams": Field(
+        2, rules.POSITIVE_INTEGER, "The most words of an n-gram."
+    ),
+    "model.wide.character_ngrams": Field(
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "The most characters of an n-gram within a word, from 3 on; 0 for "
+        "none. They need text.characters.",
+    ),
+    "model.wide.dropout": Field(
+        0.0, rules.FRACTION, "Fraction of the n-grams left out in training."
+    ),
     "model.characters": Group(
         "Features of a word's characters: none, cnn (filters, width) or lstm "
         "(units), both with dimension.",

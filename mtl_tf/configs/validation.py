@@ -61,8 +61,10 @@ def _written_words(text: Mapping[str, Any], model: Mapping[str, Any]) -> None:
         (
             text["characters"]["max_word_length"] > 0,
             "text.characters.max_word_length above 0",
-            model["characters"]["name"] != "none",
-            "model.characters, such as {'name': 'cnn'}",
+            model["characters"]["name"] != "none"
+            or model["wide"]["character_ngrams"] > 0,
+            "model.characters, such as {'name': 'cnn'}, or "
+            "model.wide.character_ngrams",
         ),
         (
             text["casing"],

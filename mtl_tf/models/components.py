@@ -7,6 +7,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed, hint
 from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
+from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.models import task_types
 from mtl_tf.models.scheme import SharingScheme
 
@@ -22,7 +23,16 @@ _FIELDS = (
     "casing_dim",
     "word_dropout",
     "rare_word_dropout",
+    "wide",
 )
+
+_WIDE = {
+    "buckets": 0,
+    "dimension": 16,
+    "word_ngrams": 2,
+    "character_ngrams": 0,
+    "dropout": 0.0,
+}
 
 # Kinds of casing a batch may tell apart, and 0 for padding.
 _CASINGS = 16
@@ -57,6 +67,23 @@ def make_casing(dimension: int, options: Mapping) -> Embedding | None:
     if not dimension:
         return None
     return Embedding(_CASINGS, dimension, name="casing", **options)
+
+
+def make_wide(
+    config: Mapping, tasks: int, options: Mapping
+) -> WideFeatures | None:
+    """The wide part of `wide`, if it has buckets."""
+    wide = completed("model.wide", config.get("wide"), _WIDE)
+    checks.not_negative_integer("model.wide.buckets", wide["buckets"])
+    if not wide["buckets"]:
+        return None
+    if wide["character_ngrams"] in (1, 2):
+        raise ConfigError(
+            "model.wide.character_ngrams must be 0 or at least 3, got "
+            f"{wide['character_ngrams']}"
+        )
+    rate = wide.pop("dropout")
+    return WideFeatures(**wide, tasks=tasks, rate=rate, name="wide", **options)
 
 
 def make_hidden(

@@ -13,9 +13,11 @@ from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
 from mtl_tf.layers.task_dense import TaskDense
+from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.layers.word_dropout import WordDropout
 from mtl_tf.models import components, task_types
 from mtl_tf.models.head_type import HeadType
+from mtl_tf.models.heads import head_types_of, make_heads
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
@@ -41,6 +43,7 @@ class MultiTaskModel(TaskModel):
         hidden: a layer whose positive part the heads read in place of what
             the scheme returns, or None: with it a head is a perceptron with
             one hidden layer.
+        wide: what stands beside the summary that heads read, or None.
         types: the type of each task; needed where there are several.
         head_types: by task type, what its tasks' head reads; by default as
             the type has it for any tasks.
@@ -77,6 +80,7 @@ class MultiTaskModel(TaskModel):
         characters: CharacterFeatures | None = None,
         casing: Embedding | None = None,
         hidden: TaskDense | None = None,
+        wide: WideFeatures | None = None,
         types: Sequence[str] = (),
         head_types: Mapping[str, HeadType] | None = None,
         **kwargs,
@@ -101,6 +105,7 @@ class MultiTaskModel(TaskModel):
             rare_word_dropout, salt="rare words", first=rare_from
         )
         self.hidden = hidden
+        self.wide = wide
 
     @property
     def heads(self) -> dict[str, keras.layers.Layer]:
@@ -131,8 +136,13 @@ class MultiTaskModel(TaskModel):
         if self.hidden is not None:
             self.hidden.build((None, None, units))
             units = self.hidden.units
+        if self.wide is not None:
+            self.wide.build()
         for name, head in self.heads.items():
-            size = self.head_type(name).units(units)
+            size = units
+            if self.wide is not None and head.reads == "summary":
+                size += self.wide.dimension
+            size = self.head_type(name).units(size)
             head.build(
                 {
                     "summary": (None, None, size),
@@ -205,6 +215,12 @@ class MultiTaskModel(TaskModel):
         read = encoded[head.reads]
         if self.hidden is not None:
             read = tf.nn.relu(self.hidden(read, task))
+        if self.wide is not None and head.reads == "summary":
+            characters = batch.get(f"{prefix}characters")
+            wide = self.wide(
+                tokens, task, characters, training=training, seed=seed
+            )
+            read = tf.concat([read, wide], -1)
         return encoded | {"mask": mask, "read": read}
 
     def _embed(self, batch, prefix, task, training, seed) -> tf.Tensor:
@@ -236,8 +252,11 @@ class MultiTaskModel(TaskModel):
         ]
 
     def embedding_variables(self) -> list[keras.Variable]:
-        """The trainable word vectors, if they are trained."""
-        return list(self.embedding.trainable_variables)
+        """The trainable vectors of words, if they are, and of n-grams."""
+        found = list(self.embedding.trainable_variables)
+        if self.wide is not None:
+            found += self.wide.trainable_variables
+        return found
 
     def head_type(self, name: str) -> HeadType:
         """What the head of a task type reads."""
@@ -271,37 +290,6 @@ def _at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
         name: at_least_one_step(value, 2) if value.shape.rank > 2 else value
         for name, value in batch.items()
     }
-
-
-def head_types_of(tasks: Sequence[Mapping]) -> dict[str, HeadType]:
-    """What the heads of tasks read, by task type."""
-    names = sorted({task["type"] for task in tasks})
-    return {
-        name: task_types.of(name).of_tasks(
-            [task for task in tasks if task["type"] == name]
-        )
-        for name in names
-    }
-
-
-def make_heads(
-    tasks: Sequence[Mapping], config: Mapping, options: Mapping | None = None
-) -> dict[str, keras.layers.Layer]:
-    """Makes the head of each task type, by type.
-
-    Args:
-        tasks: "type", "labels" and what their types know of each.
-        config: the model's, with a complete "head".
-        options: "init", see `layers.base.check_init`, and "dtype".
-
-    Raises:
-        ConfigError: an unknown type, or a field or a value is wrong.
-    """
-    heads = {}
-    for name, head_type in head_types_of(tasks).items():
-        own = [task if task["type"] == name else None for task in tasks]
-        heads[name] = head_type.make(own, config, name=name, **(options or {}))
-    return heads
 
 
 def build_model(
@@ -370,6 +358,7 @@ def build_model(
         characters=make_characters(config.get("characters"), options),
         casing=components.make_casing(config.get("casing_dim", 0), options),
         hidden=components.make_hidden(head, len(tasks), options),
+        wide=components.make_wide(config, len(tasks), options),
         types=[task["type"] for task in tasks],
         head_types=head_types_of(tasks),
         name="multi_task_model",

@@ -143,6 +143,8 @@ def _take(
     if getattr(variable, "is_of_vocabulary", False):
         return "", "the vocabulary of this run says what it is"
     value = source.weights.get(path)
+    if getattr(variable, "is_by_word_id", False) and words != source.words:
+        return "", "its n-grams are of words' ids: the vocabularies differ"
     here, there = _below(words, path), _below(source.words, path)
     shape = tuple(variable.shape)
     if value is None:

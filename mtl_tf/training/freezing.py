@@ -21,7 +21,10 @@ def is_private(variable: keras.Variable) -> bool:
 # Of a model that translates the encoder is the scheme, and the decoders are
 # the heads.
 _SCHEME = ("scheme/", "encoder/")
-_WORDS = ("embedding/", "ngram_embedding/", "characters/", "casing/")
+_WORDS = (
+    *("embedding/", "ngram_embedding/"),
+    *("characters/", "casing/", "wide/"),
+)
 _BELOW_HEADS = (*_SCHEME, *_WORDS)
 
 

@@ -145,6 +145,50 @@ def test_dropout_in_training_only():
     assert np.any(one != model(batch)["loss"])
 
 
+def test_a_wide_part_stands_beside_what_heads_read(tmp_path):
+    config = small(wide={"buckets": 50, "dimension": 4, "dropout": 0.5})
+    model, batch = build_model(config, 20, make_tasks(2, 3)), make_batch()
+    plain = build_model(small(), 20, make_tasks(2, 3))
+    added = 3 * 50 * 4, 2 * 4 * 3
+    assert count_parameters(model) == count_parameters(plain) + added[1]
+    assert count_parameters(model, True) == count_parameters(plain, True) + sum(
+        added
+    )
+    for weight in model.wide.weights:
+        weight.assign(np.random.default_rng(1).normal(size=weight.shape))
+    head = model.heads["classification"].dense
+    kernel, bias = np.array(head.kernel), np.array(head.bias)
+    embedded = model.embedding(batch["tokens"])
+    mask = model.embedding.mask(batch["tokens"])
+    summary = model.scheme(embedded, mask, batch["task"])["summary"]
+    wide = model.wide(batch["tokens"], batch["task"])
+    read = tf.concat([summary, wide], -1).numpy()
+    logits = model(batch)["logits"]
+    for group, labels in enumerate((2, 3)):
+        expected = read[group] @ kernel[group] + bias[group]
+        np.testing.assert_allclose(
+            logits[group, :, :labels], expected[:, :labels], atol=1e-5
+        )
+    seed = tf.constant([1, 2])
+    assert np.any(model(batch, training=True, seed=seed)["logits"] != logits)
+    check_padding(model, batch, model(batch)["scores"])
+    check_checkpoint(config, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "wide, message",
+    [
+        ({"bucket": 3}, "model.wide.*did you mean 'buckets'"),
+        ({"buckets": -1}, "model.wide.buckets must be"),
+        ({"buckets": 9, "character_ngrams": 2}, "must be 0 or at least 3"),
+        ({"buckets": 9, "dropout": 1.0}, "dropout"),
+    ],
+)
+def test_wrong_options_of_the_wide_part(wide, message):
+    with pytest.raises(ConfigError, match=message):
+        build_model(small(wide=wide), 20, make_tasks(2))
+
+
 @pytest.mark.parametrize("sharing", ["private", "shared"])
 def test_a_head_with_a_hidden_layer(sharing):
     head = {"hidden_units": 9, "sharing": sharing}

@@ -371,3 +371,26 @@ def test_freezing_everything_is_an_error(tmp_path, toy_files):
     chosen = corpus.config(toy_files, freeze=["*"])
     with pytest.raises(ConfigError, match="leaves the stage joint nothing"):
         training_run.train(chosen, str(tmp_path / "a"))
+
+
+@pytest.mark.parametrize("words", [["a", "b"], ["a", "c"]])
+def test_ngrams_of_word_ids_are_taken_where_the_words_are_the_same(words):
+    config = {
+        "embedding_dim": 3,
+        "scheme": {"name": "lstm", "units": 3},
+        "wide": {"buckets": 5, "dimension": 2},
+    }
+    tasks = [{"name": "t", "type": "classification", "labels": ["x", "y"]}]
+    model, other = (build_model(config, 4, tasks, seed=seed) for seed in (1, 2))
+    for weight in other.wide.weights:
+        weight.assign(weight + 1.0)
+    source = initializing.Source(
+        "there", values(other), ["t"], named(*first_tokens(), "a", "b"), 1
+    )
+    here = named(*first_tokens(), *words)
+    report = initializing.initialize(model, source, ["t"], here)
+    left = {one["path"]: one["why"] for one in report["not_taken"]}
+    same = words == ["a", "b"]
+    for weight in model.wide.weights:
+        assert np.all(np.array(weight) == (1.0 if same else 0.0))
+        assert ("differ" in left.get(freezing.path_of(weight), "")) != same

@@ -1,0 +1,166 @@
+"""What words and their neighbours say by themselves: hashed n-grams."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.special_ids import OOV
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.dropout import Dropout
+
+# Multipliers of a 64-bit hash; whatever is odd and large would do.
+_FACTOR = -7046029254386353131
+_MIX = -4417276706812531889
+# No code points.
+_BEGIN, _END = 1 << 21, (1 << 21) + 1
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class WideFeatures(StackedLayer):
+    """The sum of the vectors of a text's n-grams, of all tasks and the task's.
+
+    `x = 1 / sqrt(n) * sum over f of (s_f + p_f^(k))` for a text of task k that
+    has n n-grams f of words and, if asked for, of their characters. A linear
+    map above it is a linear classifier on n-grams that has a shared copy of
+    each feature and one for each task (Daume 2007), factored into vectors
+    (Joulin et al. 2017); beside an encoder it is the wide part of Cheng et al.
+    (2016). N-grams are hashed: some share their vectors.
+
+    Vectors start at zero, so that a feature that no training text has says
+    nothing.
+
+    Args:
+        buckets: number of vectors; memory is `buckets` times `dimension`,
+            once for all tasks and once for each.
+        tasks: number of tasks.
+        dimension: size D of a vector; at least as many as a task has labels.
+        word_ngrams: n-grams of up to so many words; unknown words are in
+            none.
+        character_ngrams: n-grams of three up to so many characters within
+            words, whose ends count as characters; 0 for none.
+        rate: of dropout of whole n-grams.
+
+    Input shape: `tokens` int32 `[G, B, T]`, 0 is padding; `task` int32 `[G]`;
+        with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
+    Output shape: `[G, B, D]`, in the policy's compute dtype.
+    Masking: padding changes nothing; a text without n-grams has zeros.
+
+    Attributes:
+        vectors: float32 `[buckets, D]`.
+        private_vectors: float32 `[tasks * buckets, D]`.
+
+    Example:
+        ```python
+        wide = WideFeatures(1 << 16, tasks=2, dimension=8)
+        x = wide(tokens, task)
+        ```
+    """
+
+    def __init__(
+        self,
+        buckets: int,
+        tasks: int = 1,
+        dimension: int = 16,
+        word_ngrams: int = 2,
+        character_ngrams: int = 0,
+        rate: float = 0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.buckets = checks.positive_integer("wide.buckets", buckets)
+        self.tasks = checks.positive_integer("tasks", tasks)
+        self.dimension = checks.positive_integer("wide.dimension", dimension)
+        self.word_ngrams = checks.positive_integer(
+            "wide.word_ngrams", word_ngrams
+        )
+        self.character_ngrams = checks.not_negative_integer(
+            "wide.character_ngrams", character_ngrams
+        )
+        self.dropout = Dropout(rate, salt="wide")
+
+    def build(self, input_shape=None):
+        """Makes the vectors."""
+        size = self.buckets, self.dimension
+        self.vectors = self.add("vectors", *size, limit=0.0)
+        self.private_vectors = self.add(
+            "private_vectors", self.tasks * size[0], size[1], limit=0.0
+        )
+        # Stacked by task like the weights that `add` stacks.
+        self.private_vectors.is_private = True
+        for weight in (self.vectors, self.private_vectors):
+            weight.is_by_word_id = True
+        self.built = True
+
+    def call(
+        self, tokens, task, characters=None, training: bool = False, seed=None
+    ):
+        """Sums the vectors of the n-grams; see the class."""
+        found = [self._of_words(tokens, n) for n in range(self.word_ngrams)]
+        if self.character_ngrams:
+            if characters is None:
+                raise ValueError(
+                    f"{self.name}: n-grams of characters need the words' "
+                    "characters, got None"
+                )
+            marked = _marked(characters)
+            for width in range(3, self.character_ngrams + 1):
+                found.append(self._of_characters(marked, width))
+        numbers, real = (tf.concat(part, -1) for part in zip(*found))
+        real = tf.cast(real, tf.float32)
+        count = tf.reduce_sum(real, -1, keepdims=True)
+        weights = self.dropout(real, training=training, seed=seed)
+        weights /= tf.sqrt(tf.maximum(count, 1.0))
+        own = task[:, None, None] * self.buckets + numbers
+        vectors = tf.gather(self.vectors.value, numbers)
+        vectors += tf.gather(self.private_vectors.value, own)
+        return self.cast(tf.einsum("gbf,gbfd->gbd", weights, vectors))
+
+    def _of_words(self, tokens, more: int):
+        """The n-grams of a word and so `more` that follow, `[G, B, T]`."""
+        end = [[0, 0], [0, 0], [0, more]]
+        padded = tf.pad(tokens, end)
+        steps = tf.shape(tokens)[2]
+        parts = [padded[:, :, n : n + steps] for n in range(more + 1)]
+        known = tf.reduce_all(tf.stack(parts) > OOV, 0)
+        return self._bucket(parts, more + 1), known
+
+    def _of_characters(self, marked, width: int):
+        """The n-grams of so many characters, `[G, B, T * (W + 3 - width)]`."""
+        places = tf.maximum(tf.shape(marked)[3] - width + 1, 0)
+        parts = [marked[..., n : n + places] for n in range(width)]
+        shape = tf.concat([tf.shape(marked)[:2], [-1]], 0)
+        real = tf.reshape(parts[-1] > 0, shape)
+        # Of another kind than n-grams of words.
+        return tf.reshape(self._bucket(parts, -width), shape), real
+
+    def _bucket(self, parts, kind: int):
+        """The bucket of each n-gram, int32."""
+        code = tf.constant(kind, tf.int64)
+        for part in parts:
+            code = tf.bitwise.bitwise_xor(
+                code * _FACTOR, tf.cast(part, tf.int64) * _MIX
+            )
+            high = tf.bitwise.right_shift(code, tf.constant(29, tf.int64))
+            code = tf.bitwise.bitwise_xor(code, high)
+        return tf.cast(tf.math.floormod(code, self.buckets), tf.int32)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "buckets": self.buckets,
+            "tasks": self.tasks,
+            "dimension": self.dimension,
+            "word_ngrams": self.word_ngrams,
+            "character_ngrams": self.character_ngrams,
+            "rate": self.dropout.rate,
+        }
+
+
+def _marked(characters: tf.Tensor) -> tf.Tensor:
+    """The words' characters between two marks, `[G, B, T, W + 2]`."""
+    none = [[0, 0]] * 3
+    has = tf.cast(characters[..., :1] > 0, characters.dtype)
+    marked = tf.concat([has * _BEGIN, characters], -1)
+    marked = tf.pad(marked, [*none, [0, 1]])
+    before = tf.pad(marked[..., :-1], [*none, [1, 0]])
+    return tf.where((marked == 0) & (before > 0), _END, marked)

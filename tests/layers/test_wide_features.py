@@ -1,0 +1,143 @@
+"""Sums of n-grams' vectors, against plain Python."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.layers.wide_features import WideFeatures
+from tests.layers.layer_testing import assert_gradient, run_layer_test
+
+BUCKETS, D, TASKS = 97, 3, 3
+# Two groups of two texts; 1 is the unknown word.
+TOKENS = np.array(
+    [[[5, 6, 1, 5, 6], [7, 0, 0, 0, 0]], [[0] * 5, [9, 8, 7, 6, 5]]], np.int32
+)
+TASK = tf.constant([2, 0])
+CHARACTERS = np.random.default_rng(1).integers(97, 110, [2, 2, 5, 6])
+CHARACTERS[TOKENS == 0] = 0
+CHARACTERS[..., 4:] = 0
+CHARACTERS[0, 0, 1, 1:] = 0
+CHARACTERS = CHARACTERS.astype(np.int32)
+
+
+def make(characters=0, rate=0.0):
+    return WideFeatures(
+        BUCKETS, TASKS, D, 2, characters, rate, name="wide", init={"seed": 1}
+    )
+
+
+def with_vectors(*options):
+    layer = make(*options)
+    layer.build()
+    draw = np.random.default_rng(0)
+    for weight in layer.weights:
+        weight.assign(draw.normal(size=weight.shape))
+    return layer
+
+
+def bucket(kind, parts):
+    """The hash in Python's own integers, as 64 bits with a sign."""
+
+    def wrapped(value):
+        return (value + 2**63) % 2**64 - 2**63
+
+    code = kind
+    for part in parts:
+        code = wrapped(code * -7046029254386353131)
+        code ^= wrapped(int(part) * -4417276706812531889)
+        code ^= code >> 29
+    return code % BUCKETS
+
+
+def tables(layer):
+    return [weight.numpy().astype(np.float64) for weight in layer.weights]
+
+
+def reference(vectors, tokens, task, characters=None, longest=0):
+    shared, private = vectors[0], vectors[1].reshape(TASKS, BUCKETS, D)
+    found = np.zeros([2, 2, D])
+    for g, b in np.ndindex(2, 2):
+        words = [int(n) for n in tokens[g, b] if n]
+        codes = [bucket(1, [n]) for n in words if n > 1]
+        codes += [
+            bucket(2, pair) for pair in zip(words, words[1:]) if min(pair) > 1
+        ]
+        for place in range(len(words) if longest else 0):
+            own = [n for n in characters[g, b, place] if n]
+            own = [2**21, *own, 2**21 + 1]
+            for width in range(3, longest + 1):
+                for start in range(len(own) - width + 1):
+                    part = own[start : start + width]
+                    codes.append(bucket(-width, part))
+        if codes:
+            both = shared + private[task[g]]
+            found[g, b] = both[codes].sum(0) / np.sqrt(len(codes))
+    return found
+
+
+@pytest.mark.parametrize("longest", [0, 4])
+def test_sums(longest):
+    layer = with_vectors(longest)
+    found = layer(TOKENS, TASK, CHARACTERS).numpy()
+    expected = reference(tables(layer), TOKENS, TASK, CHARACTERS, longest)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert not found[1, 0].any() and found[0, 1].any()
+    # More padding changes nothing.
+    wider = np.pad(TOKENS, [(0, 0), (0, 0), (0, 3)])
+    characters = np.pad(CHARACTERS, [(0, 0), (0, 0), (0, 3), (0, 2)])
+    again = layer(wider, TASK, characters)
+    np.testing.assert_allclose(again, found, atol=1e-6)
+
+
+def test_layer():
+    layer = run_layer_test(
+        lambda: make(4),
+        (tf.constant(TOKENS), TASK, tf.constant(CHARACTERS)),
+        parameters=(1 + TASKS) * BUCKETS * D,
+        output_shapes=(2, 2, D),
+    )
+    assert not np.any(make(4)(TOKENS, TASK, CHARACTERS))
+    assert [w.is_private for w in layer.weights] == [False, True]
+    with pytest.raises(ValueError, match="wide: n-grams of characters need"):
+        layer(TOKENS, TASK)
+
+
+def test_gradient():
+    layer = with_vectors(3)
+    weights = np.random.default_rng(2).normal(size=[2, 2, D])
+    vectors = tables(layer)
+
+    def loss():
+        found = reference(vectors, TOKENS, TASK, CHARACTERS, 3)
+        return np.sum(weights * found**2)
+
+    with tf.GradientTape() as tape:
+        found = layer(TOKENS, TASK, CHARACTERS)
+        total = tf.reduce_sum(tf.cast(weights, tf.float32) * found**2)
+    gradients = tape.gradient(total, layer.weights)
+    for gradient, value, weight in zip(gradients, vectors, layer.weights):
+        # Only what occurs is changed.
+        assert isinstance(gradient, tf.IndexedSlices)
+        assert_gradient(gradient, loss, value, weight.name)
+
+
+def test_short_texts_of_short_words():
+    layer = with_vectors(5)
+    tokens = np.full([2, 2, 1], 5, np.int32)
+    characters = np.full([2, 2, 1, 1], 97, np.int32)
+    found = layer(tokens, TASK, characters)
+    expected = reference(tables(layer), tokens, TASK, characters, 5)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_dropout_leaves_out_whole_ngrams():
+    layer = with_vectors(0, 0.5)
+    plain = layer(TOKENS, TASK).numpy()
+    # One n-gram: it is there, twice as large, or not.
+    seeds = [tf.constant([n, 7]) for n in range(20)]
+    found = [
+        layer(TOKENS, TASK, training=True, seed=seed)[0, 1].numpy()
+        for seed in seeds
+    ]
+    kinds = {round(float(one[0] / plain[0, 1, 0]), 3) for one in found}
+    assert kinds == {0.0, 2.0}

@@ -22,15 +22,18 @@ def main(values: flags.FlagValues) -> int:
 
     config = validation.validate(values.config.to_dict())
 
+    from mtl_tf.baselines import yardsticks
     from mtl_tf.evaluation import tables
     from mtl_tf.runs import training_run
 
+    wanted = config["evaluation"]["yardsticks"]
     results = training_run.train(
         config,
         model_dir=values.model_dir,
         data_dir=values.data_dir,
         manual_dir=values.manual_dir,
         strategy=values.strategy,
+        beside=yardsticks.add if wanted else None,
     )
     print(tables.console(results))
     return 0

@@ -90,7 +90,7 @@ def _train(
     start = time.monotonic()
     loaded = run_data.load(config, run, *where)
     _check_types(loaded.tasks)
-    seed = random.fold(config["seed"], "linear") % 2**31
+    seed = svm_seed(config["seed"])
     blocks = [
         Block(loaded, members, features == "shared_private", seed)
         for members in blocks_of(loaded.tasks, features)
@@ -112,6 +112,11 @@ def _train(
         "wall_time": time.monotonic() - start,
     }
     return {**first, "other_splits": parts, "run": about}
+
+
+def svm_seed(seed: int) -> int:
+    """The seed of the SVMs of a run."""
+    return random.fold(seed, "linear") % 2**31
 
 
 def _check_types(tasks: Sequence[Task]) -> None:
@@ -171,9 +176,12 @@ class Block:
 
     def fit(self) -> None:
         """Trains with each C and keeps the best on the validation splits."""
-        splits = [self.loaded.train[n] for n in self.members]
+        members = self.members
+        splits = [self.loaded.train[n] for n in members]
         rows = stack([self.features(s, k) for k, s in enumerate(splits)])
-        labels = np.concatenate([_labels(split) for split in splits])
+        labels = np.concatenate(
+            [_labels(self.loaded.tasks[n], s) for n, s in zip(members, splits)]
+        )
         validation = {
             n: self.features(self.loaded.validation[n], k)
             for k, n in enumerate(self.members)
@@ -233,10 +241,9 @@ def _predict(model: Any, rows: Any) -> np.ndarray:
     return model.predict(rows)
 
 
-def _labels(split: EncodedSplit) -> np.ndarray:
-    """The only column without a time axis."""
-    dense = [c for c in split.columns.values() if c.offsets is None]
-    return dense[0].values
+def _labels(task: Task, split: EncodedSplit) -> np.ndarray:
+    """The labels of an encoded split of the task."""
+    return split.columns[task.features[-1].name].values
 
 
 def _predictions(
@@ -247,7 +254,7 @@ def _predictions(
         type=task.type,
         class_names=task.labels,
         metrics=task.metrics,
-        labels=_labels(split),
+        labels=_labels(task, split),
         predictions=predicted,
         **extra,
     )

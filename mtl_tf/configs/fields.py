@@ -274,6 +274,12 @@ _EVALUATION: Fields = {
     "evaluation.batch_size": Field(
         64, rules.POSITIVE_INTEGER, "Examples at a time."
     ),
+    "evaluation.yardsticks": Field(
+        True,
+        rules.BOOLEAN,
+        "Whether the scores of the most frequent label and of the linear "
+        "baseline stand beside those of the model.",
+    ),
     "evaluation.group": Field(
         (),
         rules.ANY_TASKS,

@@ -72,6 +72,7 @@ def console(results: dict[str, Any]) -> str:
     lines += [f"{what}: {value}" for what, value in _diagnostics(results)]
     lines += [f"{what}: {value}" for what, value in _signatures(results)]
     lines += [f"{what}: {value}" for what, value in _facts(results)]
+    lines += beaten(results)
     return "\n".join(lines)
 
 
@@ -95,6 +96,7 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
     parts += [f"{what}: {value}" for what, value in _totals(results)]
     parts += [f"{what}: {value}" for what, value in _diagnostics(results)]
     parts += [f"{what}: `{value}`" for what, value in _signatures(results)]
+    parts += beaten(results)
     facts = [[what, value] for what, value in _facts(results)]
     if facts:
         parts += ["## Run", grid(["", ""], facts, numeric=False)]
@@ -119,11 +121,51 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
         header += [f"clean {metric_title(n)}" for n in names]
     if repeats:
         header += ["validation in training"]
+    yardsticks = _yardsticks(tasks)
+    header += yardsticks
     rows = [
         _row(name, task, names, has_clean, repeats)
+        + [_yardstick(task, one) for one in yardsticks]
         for name, task in tasks.items()
     ]
     return header, rows, list(_mean_rows(results["mean"], names, header))
+
+
+def _yardsticks(tasks: dict[str, dict]) -> list[str]:
+    """The names of what stands beside the scores of some task."""
+    found: dict[str, None] = {}
+    for task in tasks.values():
+        found |= dict.fromkeys(task.get("yardsticks", {}))
+    return list(found)
+
+
+def _yardstick(task: dict, name: str) -> str:
+    score = task.get("yardsticks", {}).get(name)
+    return _score(score, _digits(task["primary"]))
+
+
+def beaten(results: dict[str, Any]) -> list[str]:
+    """A warning for each task whose model is not better than a yardstick.
+
+    Args:
+        results: as for `console`.
+    """
+    warnings = []
+    for name, task in results["tasks"].items():
+        score, digits = task[task["primary"]], _digits(task["primary"])
+        sign = -1 if task.get("lower_is_better") else 1
+        better = [
+            f"{yardstick} ({_score(value, digits)})"
+            for yardstick, value in task.get("yardsticks", {}).items()
+            if score is not None and sign * value >= sign * score
+        ]
+        if better:
+            warnings.append(
+                f"Warning: on {name} the model ({_score(score, digits)} "
+                f"{metric_title(task['primary'])}) is not better than "
+                f"{' and '.join(better)}."
+            )
+    return warnings
 
 
 def _totals(results: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -28,6 +28,8 @@ from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import freezing
 from mtl_tf.training.strategies import make_strategy
 
+Beside = Callable[[run_data.RunData, list[dict[str, Any]], int], None]
+
 
 def train(
     config: Mapping[str, Any],
@@ -36,6 +38,7 @@ def train(
     manual_dir: str | None = None,
     strategy: str = "auto",
     clean: CleanParts | None = None,
+    beside: Beside | None = None,
 ) -> dict[str, Any]:
     """Trains, evaluates and writes the results of a run.
 
@@ -50,6 +53,9 @@ def train(
         strategy: see `mtl_tf.training.strategies`.
         clean: the clean parts of the config's group, for callers with many
             runs: reading the group takes longer than scoring one of them.
+        beside: adds to the scores of splits what stands beside them, such as
+            `mtl_tf.baselines.yardsticks.add`: called with the run's data,
+            the scores of each split and the seed.
 
     Returns:
         The contents of `results.json`: the structure of
@@ -63,7 +69,7 @@ def train(
     config = json.loads(json.dumps(config))
     where = (data_dir, manual_dir)
     clean = clean or clean_parts(config, *where)
-    return _train(config, model_dir, where, strategy, clean)
+    return _train(config, model_dir, where, strategy, clean, beside)
 
 
 def clean_parts(
@@ -80,6 +86,7 @@ def _train(
     where: tuple,
     strategy: str,
     clean: CleanParts,
+    beside: Beside | None,
 ) -> dict[str, Any]:
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
@@ -96,7 +103,7 @@ def _train(
             return run.read("results.json")
         each = config["train_separately"]
         do = _train_separately if each else _train_jointly
-        results = do(config, run, where, strategy, clean)
+        results = do(config, run, where, strategy, clean, beside)
         files.write_text(
             run.file("results.md"), tables.markdown(results, config["name"])
         )
@@ -110,6 +117,7 @@ def _train_separately(
     where: tuple,
     strategy: str,
     clean: CleanParts,
+    beside: Beside | None,
 ) -> dict[str, Any]:
     """Trains a model for every task, each in a run directory of its own."""
     collected = []
@@ -131,7 +139,7 @@ def _train_separately(
         }
         keras.backend.clear_session()
         folder = run.file("tasks", task.name)
-        collected.append(_train(single, folder, where, strategy, clean))
+        collected.append(_train(single, folder, where, strategy, clean, beside))
     about = [results["run"] for results in collected]
     scores = [run["validation_mean"] for run in about]
     return joined(
@@ -198,6 +206,7 @@ def _train_jointly(
     where: tuple,
     strategy: str,
     clean: CleanParts,
+    beside: Beside | None,
 ) -> dict[str, Any]:
     """Trains one model on all tasks."""
     loaded = run_data.load(config, run, *where)
@@ -217,6 +226,8 @@ def _train_jointly(
         trained.evaluate(split, None, *where, clean=clean, keep=True)
         for split in config["evaluation"]["splits"]
     ]
+    if beside is not None:
+        beside(loaded, parts, config["seed"])
     about = {
         **run_facts(config),
         "parameters": count_parameters(model, include_embedding=True),

@@ -1,0 +1,12 @@
+"""What classification has to beat."""
+
+from mtl_tf.baselines.yardstick import CommonLabel
+
+
+class Classification(CommonLabel):
+    """The most frequent label, and the linear baseline."""
+
+    linear = True
+
+
+TYPE = Classification()

@@ -1,0 +1,5 @@
+"""What regression has to beat."""
+
+from mtl_tf.baselines.yardstick import Mean
+
+TYPE = Mean()

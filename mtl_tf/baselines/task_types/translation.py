@@ -1,0 +1,5 @@
+"""What translation has to beat."""
+
+from mtl_tf.baselines.yardstick import Yardstick
+
+TYPE = Yardstick()

@@ -1,0 +1,109 @@
+"""Scores of what needs no neural network, beside those of a model."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+from mtl_tf.baselines import linear, ngrams, task_types
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.evaluation import evaluator
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.runs import run_data
+from mtl_tf.runs import task_types as prediction_types
+from mtl_tf.runs.run_data import RunData
+from mtl_tf.runs.scored_split import task_predictions
+
+# More training tokens than that take the linear baseline minutes.
+_MOST_TOKENS = 5_000_000
+
+
+def add(loaded: RunData, parts: Iterable[dict[str, Any]], seed: int) -> None:
+    """Adds `yardsticks` to the scores of each task of a run.
+
+    "majority" is the score of the most frequent label, of the labels that
+    more than half of the examples have, of the mean value, or of each word's
+    most frequent tag; "linear" that of the linear baseline (`linear`), of
+    tasks that give a text one label, if scikit-learn is installed and the
+    training texts have at most five million words.
+
+    Args:
+        loaded: what the run trained on.
+        parts: scores of splits, as `evaluator.evaluate` returns them.
+        seed: of the run.
+    """
+    block_of = _linear(loaded, seed)
+    for part in parts:
+        for number, task in enumerate(loaded.tasks):
+            scores = part["tasks"][task.name]
+            if scores[scores["primary"]] is None:
+                continue
+            found = _of_task(loaded, number, part["split"], block_of)
+            if found:
+                scores["yardsticks"] = found
+
+
+def _of_task(
+    loaded: RunData, number: int, name: str, block_of: dict[int, linear.Block]
+) -> dict[str, float]:
+    """The primary scores of a task's yardsticks on a split."""
+    task = loaded.tasks[number]
+    described, types = task.to_json(), task_types.of(task.type)
+    split = run_data.encode_split(task, name, loaded.encoder)
+    predictions = {
+        "majority": types.majority(described, loaded.train[number], split)
+    }
+    if number in block_of:
+        predictions["linear"] = block_of[number].predict(split, number)
+    found = {}
+    for yardstick, predicted in predictions.items():
+        if predicted is not None:
+            score = _score(described, task, split, name, predicted)
+            found[yardstick] = score
+    return found
+
+
+def _score(
+    described: dict[str, Any],
+    task: Any,
+    split: EncodedSplit,
+    name: str,
+    predicted: Sequence[Any] | np.ndarray,
+) -> float:
+    types = prediction_types.of(task.type)
+    labels = types.targets(task, name)
+    if labels is None:
+        labels = types.encoded_targets(described, split)
+    scored = task_predictions(described, labels=labels, predictions=predicted)
+    scores = evaluator.evaluate([scored], name)["tasks"][task.name]
+    return scores[scores["primary"]]
+
+
+def _linear(loaded: RunData, seed: int) -> dict[int, linear.Block]:
+    """The fitted linear baseline of each task that has one, by number."""
+    numbers = [
+        number
+        for number, task in enumerate(loaded.tasks)
+        if task_types.of(task.type).linear
+    ]
+    tokens = sum(len(loaded.train[n].columns["tokens"].values) for n in numbers)
+    if not numbers or tokens > _MOST_TOKENS:
+        return {}
+    try:
+        ngrams.scikit_learn()
+    except ConfigError:
+        logging.info(
+            "The linear baseline, which a model should beat, is not beside "
+            "the results: scikit-learn is not installed "
+            "(pip install 'mtl_tf[baselines]')."
+        )
+        return {}
+    tasks = [loaded.tasks[n] for n in numbers]
+    block_of = {}
+    for members in linear.blocks_of(tasks, linear.FEATURES[0]):
+        own = [numbers[n] for n in members]
+        block = linear.Block(loaded, own, True, linear.svm_seed(seed))
+        block.fit()
+        block_of |= dict.fromkeys(own, block)
+    return block_of

@@ -1,0 +1,168 @@
+"""What stands beside a model's scores, on files made by hand."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from mtl_tf.baselines import task_types, yardsticks
+from mtl_tf.evaluation import tables
+from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.runs import run_data, training_run
+from mtl_tf.runs.run_directory import RunDirectory
+from tests.system import corpus
+from tests.system.random_runs import written
+
+CONLL = "the D\ncat N\nruns V\n\nthe D\nrun N\nrun V\n\nrun V\n"
+FILES = {
+    "mood.tsv": "good\ta b\ngood\tc\nbad\ta\ngood\td\n",
+    "size.tsv": "1\ta\n2\tb\n6\tc\n",
+    "topics.jsonl": "".join(
+        json.dumps({"text": "a", "labels": labels}) + "\n"
+        for labels in (["x", "y"], ["x"], ["x", "z"], [])
+    ),
+    "tags.conll": CONLL,
+}
+#: Test files: of them the scores are counted by hand.
+TEST = {
+    "mood.tsv": "bad\ta\ngood\tb\n",
+    "size.tsv": "3\ta\n5\ta\n",
+    "topics.jsonl": json.dumps({"text": "a", "labels": ["x", "z"]}) + "\n",
+    # "run" is V twice and N once; words that occur once are mostly... both
+    # "cat" and "runs", N and V: the first of the two that labels name.
+    "tags.conll": "the D\nrun N\ncat N\n\nrun V\n",
+}
+TYPES = {
+    "mood": ("classification", {"columns": {"label": 0, "text": 1}}),
+    "size": ("regression", {"columns": {"value": 0, "text": 1}}),
+    "topics": ("multi_label", {}),
+    "tags": ("tagging", {"columns": {"tags": 1}}),
+}
+METRICS = {
+    "mood": "accuracy",
+    "size": "mae",
+    "topics": "micro_f1",
+    "tags": "token_accuracy",
+}
+
+
+def load(folder):
+    entries = []
+    for path in FILES:
+        name = path.partition(".")[0]
+        train = written(folder, path, FILES[path])
+        test = written(folder, f"test_{path}", TEST[path])
+        task_type, more = TYPES[name]
+        files = {"train": train, "validation": train, "test": test}
+        entry = {"name": name, "type": task_type, "files": files, **more}
+        entries.append({**entry, "metrics": [METRICS[name]]})
+    run = RunDirectory(str(folder / "run"))
+    return run_data.load(corpus.config(entries), run, None, None)
+
+
+def part(loaded, score=50.0, split="test"):
+    tasks = {
+        task.name: {"type": task.type, "primary": m, m: score}
+        for task in loaded.tasks
+        for m in task.metrics[:1]
+    }
+    return {"split": split, "tasks": tasks, "mean": {"overall": score}}
+
+
+def test_scores_counted_by_hand(tmp_path):
+    loaded = load(tmp_path)
+    found = part(loaded)
+    yardsticks.add(loaded, [found], seed=1)
+    scores = {n: t.get("yardsticks") for n, t in found["tasks"].items()}
+    assert scores["mood"]["majority"] == 50.0
+    # The mean of 1, 2 and 6 is 3; of 3 and 5 one is 2 away.
+    assert scores["size"] == {"majority": pytest.approx(1.0)}
+    # Of x and z it says x alone.
+    assert scores["topics"] == {"majority": pytest.approx(200 / 3)}
+    # Wrong is "run" as a noun.
+    assert scores["tags"] == {"majority": 75.0}
+
+
+def test_the_linear_baseline_is_that_of_its_program(tmp_path):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    loaded = load(tmp_path)
+    found = part(loaded, split="validation")
+    yardsticks.add(loaded, [found], seed=1)
+    # The texts that it was trained on: "a" is bad, "a b" good.
+    assert found["tasks"]["mood"]["yardsticks"] == {
+        "majority": 75.0,
+        "linear": 100.0,
+    }
+
+
+def test_without_scikit_learn(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    loaded = load(tmp_path)
+    found = part(loaded)
+    yardsticks.add(loaded, [found], seed=1)
+    assert set(found["tasks"]["mood"]["yardsticks"]) == {"majority"}
+
+
+def test_a_split_without_targets_has_none(tmp_path):
+    loaded = load(tmp_path)
+    found = part(loaded, None)
+    yardsticks.add(loaded, [found], seed=1)
+    assert not any("yardsticks" in task for task in found["tasks"].values())
+
+
+def test_unknown_words_are_tagged_as_words_that_occur_once():
+    def split(tokens, tags):
+        offsets = np.array([0, len(tokens)])
+        return EncodedSplit(
+            "t",
+            {
+                "tokens": Column(np.array(tokens), offsets, "text"),
+                "tags": Column(np.array(tags), offsets, "text"),
+            },
+        )
+
+    train = split([5, 5, 5, 6, 7, 8, 6], [0, 0, 1, 1, 2, 2, 1])
+    asked = split([5, 6, 7, 1, 9, 4], [0] * 6)
+    (found,) = task_types.of("tagging").majority({}, train, asked)
+    # 7 and 8 occur once, with the tag 2.
+    np.testing.assert_array_equal(found, [0, 1, 2, 2, 2, 2])
+
+
+def test_types_without_a_yardstick():
+    for name in ("translation", "question_answering"):
+        assert task_types.of(name).majority({}, None, None) is None
+
+
+def test_results_have_them_and_warn(tmp_path):
+    sizes = {"train": 40, "validation": 10, "test": 20}
+    entries = corpus.write(str(tmp_path), 1, sizes)
+    config = corpus.quick(entries, steps=1, evaluate_every=1)
+    results = training_run.train(
+        config, str(tmp_path / "run"), beside=yardsticks.add
+    )
+    for task in results["tasks"].values():
+        assert task["yardsticks"]["majority"] == 50.0
+    page = (tmp_path / "run" / "results.md").read_text()
+    assert "| majority" in page
+    stored = json.loads((tmp_path / "run" / "results.json").read_text())
+    assert tables.beaten(stored) == tables.beaten(results)
+
+
+def test_a_warning_names_task_score_and_what_is_better():
+    tasks = {
+        "a": {"primary": "accuracy", "accuracy": 40.0},
+        "b": {"primary": "rmse", "rmse": 2.0, "lower_is_better": True},
+        "c": {"primary": "accuracy", "accuracy": 99.0},
+        "d": {"primary": "accuracy", "accuracy": None},
+    }
+    tasks["a"]["yardsticks"] = {"majority": 43.8, "linear": 49.8}
+    tasks["b"]["yardsticks"] = {"majority": 1.5}
+    tasks["c"]["yardsticks"] = {"majority": 50.0}
+    tasks["d"]["yardsticks"] = {"majority": 50.0}
+    first, second = tables.beaten({"tasks": tasks})
+    assert first == (
+        "Warning: on a the model (40.0 accuracy) is not better than "
+        "majority (43.8) and linear (49.8)."
+    )
+    assert second.startswith("Warning: on b the model (2.0")

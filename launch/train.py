@@ -14,6 +14,13 @@ def define_flags(values: flags.FlagValues) -> None:
     )
     common_flags.define_data(values)
     common_flags.define_strategy(values)
+    flags.DEFINE_boolean(
+        "compare_single",
+        False,
+        "also train each task alone, with the same settings, in the folder "
+        "single of --model_dir; its scores stand beside the joint model's",
+        flag_values=values,
+    )
 
 
 def main(values: flags.FlagValues) -> int:
@@ -24,10 +31,12 @@ def main(values: flags.FlagValues) -> int:
 
     from mtl_tf.baselines import yardsticks
     from mtl_tf.evaluation import tables
+    from mtl_tf.experiments import single_tasks
     from mtl_tf.runs import training_run
 
     wanted = config["evaluation"]["yardsticks"]
-    results = training_run.train(
+    do = single_tasks.train if values.compare_single else training_run.train
+    results = do(
         config,
         model_dir=values.model_dir,
         data_dir=values.data_dir,
@@ -44,7 +53,9 @@ PROGRAM = runner.Program(
     summary="""
     Trains one model on several tasks, evaluates it and writes everything to
     --model_dir. Data are prepared on the way. The table of scores goes to
-    standard output, progress to standard error.
+    standard output, progress to standard error. Beside the scores stand those
+    of the most frequent label and of a linear model (if scikit-learn is
+    installed), which a model should beat.
 
     Stop it with Ctrl-C whenever you like: the same command continues.
     """,

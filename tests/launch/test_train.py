@@ -7,6 +7,7 @@ import pytest
 
 import mtl_tf.runs
 from launch import train
+from mtl_tf.baselines import yardsticks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import runner
 from tests.launch.stand_in import Run
@@ -47,7 +48,14 @@ def test_the_config_reaches_the_training_as_plain_values(calls):
         "data_dir": None,
         "manual_dir": None,
         "strategy": "mirrored",
+        "beside": yardsticks.add,
     }
+
+
+def test_without_yardsticks(calls):
+    call("--config.evaluation.yardsticks=False")
+    ((_, options),) = calls.calls
+    assert options["beside"] is None
 
 
 def test_the_table_goes_to_standard_output(calls, capsys):

@@ -30,6 +30,8 @@ class ClassificationHead(StackedLayer):
         sharing: "private" or "shared": one map for all tasks, as the L-I of
             Sun (2019, section 3.2.3) allows where the tasks' rows already
             tell them apart.
+        class_weights: factors of the losses of each task's labels, a list for
+            each task; None where all are 1.
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
@@ -40,7 +42,8 @@ class ClassificationHead(StackedLayer):
     Masking: none; padding rows get a loss too, which their weight removes.
 
     Raises:
-        ConfigError: a shared head for unequal numbers of labels.
+        ConfigError: a shared head for unequal numbers of labels, or factors
+            that are not of the labels.
 
     Example:
         ```python
@@ -53,7 +56,11 @@ class ClassificationHead(StackedLayer):
     reads = "summary"
 
     def __init__(
-        self, label_counts: Sequence[int], sharing: str = "private", **kwargs
+        self,
+        label_counts: Sequence[int],
+        sharing: str = "private",
+        class_weights: Sequence[Sequence[float] | None] | None = None,
+        **kwargs,
     ):
         super().__init__(**kwargs)
         self.label_counts = check_label_counts(label_counts)
@@ -63,6 +70,9 @@ class ClassificationHead(StackedLayer):
                 "head.sharing must be 'private' where tasks have unequal "
                 f"numbers of labels, got 'shared' for {self.label_counts}"
             )
+        self.class_weights = None
+        if class_weights is not None:
+            self.class_weights = self._checked(class_weights)
         self.dense = TaskDense(
             max(self.label_counts),
             0 if self.is_shared else len(self.label_counts),
@@ -95,7 +105,30 @@ class ClassificationHead(StackedLayer):
             output["loss"] = tf.nn.sparse_softmax_cross_entropy_with_logits(
                 batch["label"], logits
             )
+            if self.class_weights is not None:
+                factors = tf.gather(tf.constant(self.class_weights), task)
+                output["loss"] *= tf.gather(
+                    factors, batch["label"], batch_dims=1
+                )
         return output
+
+    def _checked(self, weights) -> list[list[float]]:
+        """The factors of all tasks' labels, as many for each."""
+        found = []
+        for number, (own, count) in enumerate(
+            zip(weights, self.label_counts, strict=True)
+        ):
+            own = [1.0] * count if own is None else list(own)
+            if len(own) != count:
+                raise ConfigError(
+                    f"class_weights of task {number} must be {count} numbers, "
+                    f"one for each label, got {len(own)}"
+                )
+            for one in own:
+                checks.positive("class_weights", one)
+            missing = max(self.label_counts) - count
+            found.append([*map(float, own), *[1.0] * missing])
+        return found
 
     def _own_labels(self, logits, task):
         """Puts the logits behind a task's own labels out of reach."""
@@ -110,4 +143,9 @@ class ClassificationHead(StackedLayer):
         return super().get_config() | {
             "label_counts": self.label_counts,
             "sharing": self.sharing,
+            "class_weights": self.class_weights
+            and [
+                own[:count]
+                for own, count in zip(self.class_weights, self.label_counts)
+            ],
         }

@@ -10,6 +10,10 @@ class Classification(HeadType):
     def make(self, tasks, config, **options) -> ClassificationHead:
         """See `HeadType.make`."""
         sharing = config["head"]["sharing"]
+        # Of each task its labels' factors; most have none.
+        weights = [(task or {}).get("class_weights") for task in tasks]
+        if any(weights):
+            options["class_weights"] = weights
         return ClassificationHead(label_counts(tasks), sharing, **options)
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.tasks import fields
+from mtl_tf.tasks import class_weights, fields
 from mtl_tf.tasks.features import LABELS
 from mtl_tf.tasks.prepared import LABEL_KINDS, Wanted, class_names
 from mtl_tf.tasks.row_files import SKIP
+from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry, Metric
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 from mtl_tf.tasks.text_task_type import TextTaskType
@@ -124,12 +125,14 @@ class Classification(TextTaskType):
     """One label of a whole text, among the labels of its task.
 
     Fields of an entry beside those of `TextTaskType`: `labels`, the names of
-    the classes; and of one's own files `skip_labels`, labels whose rows are
-    left out, such as "-" of pairs without agreement. See `ClassTarget`.
+    the classes; `class_weights`, factors of their losses, see
+    `class_weights.of_entry`; and of one's own files `skip_labels`, labels
+    whose rows are left out, such as "-" of pairs without agreement. See
+    `ClassTarget`.
     """
 
     name = "classification"
-    fields = ("labels",)
+    fields = ("labels", class_weights.FIELD)
     file_fields = (*TextTaskType.file_fields, "skip_labels")
     metrics = {"accuracy": Metric(), "macro_f1": Metric()}
     element = LABELS
@@ -140,6 +143,11 @@ class Classification(TextTaskType):
             fields.strings(entry, "labels", 2),
             fields.strings(entry, "skip_labels", 0) or (),
         )
+
+    def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
+        """`class_weights`, by label, if the entry has some."""
+        weights = class_weights.of_entry(entry, source, "label")
+        return {} if weights is None else {class_weights.FIELD: weights}
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """Accuracy, then macro F1."""

@@ -1,0 +1,75 @@
+"""Factors of the losses of rare and of frequent labels."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.tasks import fields
+from mtl_tf.tasks.source import Source
+
+FIELD = "class_weights"
+BALANCED = "balanced"
+
+
+def of_entry(
+    entry: Mapping[str, Any], source: Source, target: str
+) -> list[float] | None:
+    """The factor of each label's loss, in the order of the labels.
+
+    Args:
+        entry: of a task whose examples have one label each. `class_weights`
+            is "balanced", a mapping from labels to positive numbers (those
+            that it leaves out have 1), or missing.
+        source: of the task.
+        target: the feature that is the label.
+
+    Returns:
+        Of "balanced" n / (K n_c) for a label that n_c of the n training
+        examples have, of K labels: every label has the same part in the loss,
+        whose mean stays as large as it was. A label without examples has 1.
+        None where nothing is given.
+
+    Raises:
+        ConfigError: a wrong value, or "balanced" without a training split.
+    """
+    given = entry.get(FIELD)
+    if given is None:
+        return None
+    labels = source.labels
+    if given == BALANCED:
+        return _balanced(entry, source, target)
+    if isinstance(given, str):
+        raise ConfigError(
+            f"{FIELD} must be {BALANCED!r} or a mapping from labels to "
+            f"numbers, got {given!r}"
+        )
+    weights = fields.mapping(
+        entry, FIELD, _is_weight, "a positive number", tuple(labels)
+    )
+    return [float(weights.get(label, 1.0)) for label in labels]
+
+
+def _balanced(
+    entry: Mapping[str, Any], source: Source, target: str
+) -> list[float]:
+    split = (fields.given_splits(entry) or {}).get("train", "train")
+    if split not in source.split_names and "[" not in split:
+        raise ConfigError(
+            f"{FIELD} {BALANCED!r} needs a training split to count labels in"
+        )
+    examples = source.dataset(split).as_numpy_iterator()
+    found = np.array([int(example[target]) for example in examples], int)
+    counts = np.bincount(found[found >= 0], minlength=len(source.labels))
+    weights = counts.sum() / (len(counts) * np.maximum(counts, 1))
+    # Rounded, so that files hold few digits.
+    return [
+        float(f"{weight:.6g}") if count else 1.0
+        for weight, count in zip(weights, counts)
+    ]
+
+
+def _is_weight(value: Any) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and 0 < value < float("inf")

@@ -118,7 +118,7 @@ def tagging(name: str, task: str, features: str) -> config_dict.ConfigDict:
     config.training.optimizer.learning_rate = 2e-3
     config.training.optimizer.schedule = "linear"
     if features != "words":
-        _spelling(config, filters=50 if features == "characters" else 100)
+        spelling(config, filters=50 if features == "characters" else 100)
     if features == "best":
         # Two layers; of several tasks the upper one is each task's own. What
         # a word that occurs once would have learnt, its characters say.
@@ -136,7 +136,7 @@ def tagging(name: str, task: str, features: str) -> config_dict.ConfigDict:
     return config
 
 
-def _spelling(config: config_dict.ConfigDict, filters: int) -> None:
+def spelling(config: config_dict.ConfigDict, filters: int) -> None:
     """Adds features of characters and casing."""
     config.text.characters.max_word_length = 20
     config.text.casing = True

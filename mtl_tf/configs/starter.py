@@ -1,0 +1,56 @@
+"""One's own data: what to start from, for 200 to 100,000 examples a task.
+
+Paper: none. A bidirectional LSTM that all tasks share, with the words'
+characters and casing, below a head for each task; beside what heads of whole
+texts read, hashed n-grams of words and characters, of all tasks and of each
+(`model.wide`): with few examples they are what a linear model knows, and it is
+hard to beat there. Dropout, gradient clipping, Adam, and patience decide by
+the validation scores how long to train.
+
+It changes no more than that: tasks of one's own are a config file that starts
+from it.
+
+    from mtl_tf.configs import starter
+
+    def get_config():
+        config = starter.get_config()
+        config.tasks = (MAILS, NAMES)
+        return config
+
+Command: python -m launch.train --config=starter --model_dir=runs/starter
+
+Time and score: docs/results/own_configs.md.
+"""
+
+from ml_collections import config_dict
+
+from mtl_tf.configs import base
+
+
+def get_config() -> config_dict.ConfigDict:
+    """Returns the config; it takes no argument."""
+    config = base.default_config()
+    config.name = "starter"
+    config.tasks = ("sample_reviews",)
+    config.pipeline.batch_size = 32
+    config.model.embedding_dim = 100
+    config.model.scheme = config_dict.ConfigDict(
+        {**base.lstm(), **base.recurrent(bidirectional=True)}
+    )
+    config.model.scheme.pooling = "max"
+    config.model.dropout = config_dict.ConfigDict(
+        {"embedding": 0.5, "head": 0.5}
+    )
+    base.spelling(config, filters=50)
+    config.model.wide.buckets = 1 << 17
+    config.model.wide.character_ngrams = 5
+    config.training.epochs = 40
+    config.training.patience = 6
+    config.training.clip_norm = 1.0
+    config.training.l2 = 0.0
+    optimizer = config.training.optimizer
+    optimizer.name = "adam"
+    optimizer.learning_rate = 2e-3
+    optimizer.lazy = True
+    optimizer.options = config_dict.ConfigDict({})
+    return config

@@ -24,6 +24,7 @@ def main(values: flags.FlagValues) -> int:
 
     from mtl_tf.evaluation import tables
     from mtl_tf.runs import training_run
+    from mtl_tf.training import strategies
 
     results = training_run.train(
         config,
@@ -32,7 +33,9 @@ def main(values: flags.FlagValues) -> int:
         manual_dir=values.manual_dir,
         strategy=values.strategy,
     )
-    print(tables.console(results))
+    # Of several workers one shows them.
+    if strategies.is_chief(values.strategy):
+        print(tables.console(results))
     return 0
 
 

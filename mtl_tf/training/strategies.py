@@ -3,13 +3,16 @@
 import contextlib
 import functools
 import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core.errors import LOST_WORKER, ConfigError
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.training import cluster
 
@@ -45,7 +48,7 @@ def _multi_worker() -> tf.distribute.Strategy:
     if members.number:
         # The chief's log tells what happens; these tell what goes wrong.
         logging.set_verbosity(min(logging.get_verbosity(), logging.WARNING))
-    with _limited(START_SECONDS, members):
+    with _limited(START_SECONDS, members), _handlers_kept():
         try:
             return tf.distribute.MultiWorkerMirroredStrategy(
                 cluster_resolver=members.resolver()
@@ -64,30 +67,50 @@ def _multi_worker() -> tf.distribute.Strategy:
             )
 
 
+# TensorFlow holds Python's lock while the workers meet, so that no thread and
+# no handler of a signal gets a turn: another process has to end this one.
+_WATCH = """
+import os, select, signal, sys
+seconds, message = sys.argv[1:]
+if not select.select([sys.stdin], [], [], float(seconds))[0]:
+    print(message, file=sys.stderr, flush=True)
+    os.kill(os.getppid(), signal.SIGKILL)
+"""
+
+
 @contextlib.contextmanager
 def _limited(seconds: float, members: cluster.Cluster) -> Iterator[None]:
-    """Ends the process if the block takes longer.
-
-    The workers meet deep within TensorFlow, where no exception gets to.
-    """
-
-    def end() -> None:
-        logging.error(
-            "Worker %d waited %.0f seconds for the other %d of %s in vain: "
-            "start all of them, and see that they can reach %s.",
-            *(members.number, seconds, members.count - 1, members.source),
-            dict(members.jobs),
-        )
-        logging.flush()
-        os._exit(LOST_WORKER)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
+    """Kills the process, and says why, if the block takes longer."""
+    message = (
+        f"error: worker {members.number} waited {seconds:.0f} seconds for the "
+        f"other {members.count - 1} of {members.source} in vain: start all of "
+        f"them, and see that they can reach {dict(members.jobs)}"
+    )
+    watch = subprocess.Popen(
+        [sys.executable, "-S", "-c", _WATCH, str(seconds), message],
+        stdin=subprocess.PIPE,
+    )
     try:
         yield
     finally:
-        timer.cancel()
+        # The end of its input ends it, also when this process is killed.
+        watch.communicate()
+
+
+@contextlib.contextmanager
+def _handlers_kept() -> Iterator[None]:
+    """Undoes that TensorFlow takes SIGTERM, for its notes of preemption.
+
+    It ends no process any more then; the loop asks for it by itself.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @functools.cache

@@ -6,7 +6,8 @@ import pytest
 from mtl_tf.runs import training_run
 from mtl_tf.training import strategies
 from tests.runs.helpers import metrics, weights
-from tests.system import corpus
+from tests.runs.worker_processes import assert_as_one_device
+from tests.system import corpus, families
 
 
 @pytest.fixture
@@ -41,3 +42,23 @@ def test_replicas_train_as_one_device(tmp_path, small_files, mirrored):
     assert two.keys() == one.keys()
     for name, value in one.items():
         np.testing.assert_allclose(two[name], value, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "family", sorted(set(families.FAMILIES) - {"separate"})
+)
+def test_every_family_trains_as_on_one_device(tmp_path, mirrored, family):
+    config = families.write(tmp_path)[family]
+    train(config, tmp_path / "two", mirrored)
+    train(config, tmp_path / "one", "one_device")
+    assert_as_one_device(tmp_path / "one", tmp_path / "two")
+
+
+def test_tokens_of_a_batch_are_shared_out_to_replicas(tmp_path, mirrored):
+    """The budget is that of all replicas together, whatever their number."""
+    config = families.write(tmp_path)["token_budget"]
+    config["model"]["scheme"] = {"name": "nbow"}
+    train(config, tmp_path / "two", mirrored)
+    train(config, tmp_path / "one", "one_device")
+    assert_as_one_device(tmp_path / "one", tmp_path / "two")

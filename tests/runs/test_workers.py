@@ -6,13 +6,12 @@ import shutil
 import signal
 import time
 
-import numpy as np
 import pytest
 
 from mtl_tf.core.errors import LOST_WORKER
 from mtl_tf.runs import training_run
 from tests.runs import worker_processes
-from tests.runs.helpers import metrics, weights
+from tests.runs.worker_processes import assert_as_one_device
 from tests.system import families
 
 # Within these seconds the others of a lost worker have ended.
@@ -28,23 +27,6 @@ GROUPS = (
 def test_no_family_is_forgotten():
     tested = {name for group in GROUPS for name in group}
     assert tested | {"separate"} == set(families.FAMILIES)
-
-
-def assert_as_one_device(one, several):
-    for entry, other in zip(metrics(one), metrics(several), strict=True):
-        for name, loss in entry["train_loss"].items():
-            np.testing.assert_allclose(
-                other["train_loss"][name], loss, atol=1e-5, rtol=1e-5
-            )
-        for name, weight in entry["loss_weights"].items():
-            found = other["loss_weights"][name]
-            np.testing.assert_allclose(found, weight, atol=1e-5)
-    one, several = weights(one), weights(several)
-    assert one.keys() == several.keys() and len(one) > 2
-    for name, value in one.items():
-        np.testing.assert_allclose(
-            several[name], value, atol=1e-5, rtol=0, err_msg=name
-        )
 
 
 def test_two_workers_train_as_one_device(tmp_path):

@@ -6,6 +6,10 @@ import socket
 import subprocess
 import sys
 
+import numpy as np
+
+from tests.runs.helpers import metrics, weights
+
 _PROGRAM = """
 import json, sys
 import tensorflow as tf
@@ -114,3 +118,21 @@ def train(configs, directory, count=2, strategy="multi_worker", seconds=900):
     found = statuses(processes, seconds)
     logs = [read(directory, f"err{n}")[-3000:] for n in range(count)]
     assert found == [0] * count, "\n".join(logs)
+
+
+def assert_as_one_device(one, several):
+    """Holds a run on replicas to that on one device, within 1e-5."""
+    for entry, other in zip(metrics(one), metrics(several), strict=True):
+        for name, loss in entry["train_loss"].items():
+            np.testing.assert_allclose(
+                other["train_loss"][name], loss, atol=1e-5, rtol=1e-5
+            )
+        for name, weight in entry["loss_weights"].items():
+            found = other["loss_weights"][name]
+            np.testing.assert_allclose(found, weight, atol=1e-5)
+    one, several = weights(one), weights(several)
+    assert one.keys() == several.keys() and len(one) > 2
+    for name, value in one.items():
+        np.testing.assert_allclose(
+            several[name], value, atol=1e-5, rtol=0, err_msg=name
+        )

@@ -12,7 +12,10 @@ from tests.system import corpus, questions, toy_languages
 SIZES = {"train": 64, "validation": 12, "test": 8}
 _DATA = pathlib.Path(__file__).parents[1] / "stored_runs" / "data"
 _MEMORY = {"units": 6, "memory_slots": 5, "memory_width": 4}
-_BLOCKS = {"layers": 2, "units": 8, "heads": 2, "feed_forward": 8}
+_BLOCKS = {
+    **{"layers": 2, "units": 8, "heads": 2, "feed_forward": 8},
+    **{"dropout": 0.0, "input_dropout": 0.0},
+}
 _META = {"name": "meta_lstm", "units": 6, "meta_units": 4, "meta_vector": 3}
 SCHEMES = {
     "lstm": {"units": 6, "bidirectional": True},

@@ -61,7 +61,9 @@ def main(values: flags.FlagValues) -> int:
     """Does the runs and prints the table."""
     from mtl_tf.experiments import reproduce, table_page
     from mtl_tf.experiments.present_tasks import PresentTasks
+    from mtl_tf.training import strategies
 
+    strategies.check_one_process(values.strategy, "launch.reproduce")
     table = reproduce.find_table(values.table)
     overrides = tuple(values.override)
     if values.vectors and not os.path.isfile(values.vectors):

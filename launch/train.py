@@ -33,6 +33,7 @@ def main(values: flags.FlagValues) -> int:
     from mtl_tf.evaluation import tables
     from mtl_tf.experiments import single_tasks
     from mtl_tf.runs import training_run
+    from mtl_tf.training import strategies
 
     wanted = config["evaluation"]["yardsticks"]
     do = single_tasks.train if values.compare_single else training_run.train
@@ -44,7 +45,9 @@ def main(values: flags.FlagValues) -> int:
         strategy=values.strategy,
         beside=yardsticks.add if wanted else None,
     )
-    print(tables.console(results))
+    # Of several workers one shows them.
+    if strategies.is_chief(values.strategy):
+        print(tables.console(results))
     return 0
 
 

@@ -77,7 +77,7 @@ def pipeline(sizes: Sizes, rounds: int) -> Result:
         return examples
 
     def alone(dataset):
-        iterator = trainer.iterate(lambda replicas: dataset)
+        iterator = trainer.iterate(lambda replicas, part: dataset)
         return lambda steps: float(consume(iterator, tf.constant(steps)))
 
     def training(dataset):

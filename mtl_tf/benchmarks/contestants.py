@@ -156,7 +156,7 @@ class KerasModel(keras.Model):
 
 def trainer_run(trainer: Trainer, dataset: tf.data.Dataset) -> Run:
     """Our training steps on a data set."""
-    iterator = trainer.iterate(lambda replicas: dataset)
+    iterator = trainer.iterate(lambda replicas, part: dataset)
 
     def run(steps: int) -> float:
         zeros = tf.zeros([trainer.tasks])

@@ -33,6 +33,18 @@ class Diverged(RunError):
     """A training whose loss or weights are no longer finite."""
 
 
+class LostWorker(RunError):
+    """A training on several hosts of which another process has ended.
+
+    It is no mistake of the user's: launchers exit with `LOST_WORKER`, so that
+    whoever started them can tell it from one and start all of them again.
+    """
+
+
+#: What sysexits.h calls EX_TEMPFAIL: trying again may help.
+LOST_WORKER = 75
+
+
 class Interrupted(Exception):
     """A run that a signal stopped after it had saved its state.
 

@@ -17,6 +17,7 @@ from mtl_tf.experiments.grids import Cell, cells, parse
 from mtl_tf.runs import training_run
 from mtl_tf.runs.run_data import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.training import strategies
 
 _FAILED = "failed.json"
 
@@ -61,6 +62,7 @@ def sweep(
             `model_dir`, or no cell that succeeded.
         Interrupted: a signal came; the state is saved.
     """
+    strategies.check_one_process(strategy, "A sweep")
     wanted = config["sweep"]
     grid = parse(wanted["grid"])
     todo = cells(config, grid, wanted["folds"], wanted["seeds"])

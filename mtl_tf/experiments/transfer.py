@@ -25,7 +25,7 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.systems import sharing
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
-from mtl_tf.training import freezing
+from mtl_tf.training import freezing, strategies
 
 
 def transfer(
@@ -81,6 +81,7 @@ def transfer(
         MtlError: a mistake in the config, the data or the directory.
         Interrupted: a signal came; the state is saved.
     """
+    strategies.check_one_process(strategy, "A transfer")
     config = json.loads(json.dumps(config))
     _check(config)
     if control:

@@ -56,6 +56,7 @@ def training_dataset(
     start_step: int = 0,
     replicas: int = 1,
     stop_step: int | None = None,
+    part: range | None = None,
 ) -> tf.data.Dataset:
     """The batches of a run from a step on.
 
@@ -66,6 +67,8 @@ def training_dataset(
             rows 0 to B/R - 1, then B/R to 2 B/R - 1, ... Their `normalizer`
             counts the rows of all R.
         stop_step: the step after the last one; None: without end.
+        part: the replicas of this process, if it has not all of them: only
+            their pieces come.
 
     Returns:
         A data set of batches as described at the top of this file, shapes
@@ -80,15 +83,16 @@ def training_dataset(
     stop = np.iinfo(np.int64).max if stop_step is None else stop_step
     store = ExampleStore(plan.splits)
     batch = functools.partial(_make_batch, store, plan.static_shapes)
+    part = range(replicas) if part is None else part
     chunks = tf.data.Dataset.range(start_step, stop, _STEPS_AT_ONCE).map(
-        functools.partial(_plan_chunk, plan, replicas, stop)
+        functools.partial(_plan_chunk, plan, replicas, part, stop)
     )
     # Two calls keep ahead of training without taking its cores.
     return fixed(
         chunks.prefetch(1)
         .unbatch()
         .map(batch, num_parallel_calls=2)
-        .prefetch(_PREFETCHED * replicas)
+        .prefetch(_PREFETCHED * len(part))
     )
 
 
@@ -111,13 +115,13 @@ def _check_replicas(plan: BatchPlan, replicas: int) -> None:
 
 @tf.autograph.experimental.do_not_convert
 def _plan_chunk(
-    plan: BatchPlan, replicas: int, stop: int, start: tf.Tensor
+    plan: BatchPlan, replicas: int, part: range, stop: int, start: tf.Tensor
 ) -> dict[str, tf.Tensor]:
     """The plan of the steps from `start` on, one row a replica and step."""
 
     def compute(first: np.int64) -> list[np.ndarray]:
         last = int(min(first + _STEPS_AT_ONCE, stop))
-        return _pieces(plan, int(first), last, replicas)
+        return _pieces(plan, int(first), last, replicas, part)
 
     shapes = {
         "task": (tf.int32, [None, plan.groups]),
@@ -139,7 +143,7 @@ def _plan_chunk(
 
 
 def _pieces(
-    plan: BatchPlan, start: int, stop: int, replicas: int
+    plan: BatchPlan, start: int, stop: int, replicas: int, part: range
 ) -> list[np.ndarray]:
     steps = plan.steps(start, stop)
     real = np.sum(steps.rows >= 0, axis=2)
@@ -147,17 +151,17 @@ def _pieces(
     sizes = steps.sizes // replicas
     places = np.arange(plan.batch_size // replicas)
     inside = places < sizes[:, None]
-    places = np.arange(replicas)[:, None] * sizes[:, None, None] + places
+    places = np.array(part)[:, None] * sizes[:, None, None] + places
     places = np.where(inside[:, None], places, 0)[:, :, None]
     rows = np.take_along_axis(steps.rows[:, None], places, axis=3)
     rows = np.where(inside[:, None, None], rows, -1)
     return [
-        np.repeat(steps.tasks, replicas, axis=0),
-        np.repeat(steps.lengths, replicas, axis=0),
+        np.repeat(steps.tasks, len(part), axis=0),
+        np.repeat(steps.lengths, len(part), axis=0),
         rows.reshape([-1, plan.groups, rows.shape[-1]]).astype(np.int32),
-        np.repeat(np.maximum(real, 1), replicas, axis=0).astype(np.float32),
-        np.repeat(np.arange(start, stop), replicas),
-        np.repeat(sizes, replicas),
+        np.repeat(np.maximum(real, 1), len(part), axis=0).astype(np.float32),
+        np.repeat(np.arange(start, stop), len(part)),
+        np.repeat(sizes, len(part)),
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from absl import flags
 
-STRATEGIES = ("auto", "one_device", "mirrored")
+STRATEGIES = ("auto", "one_device", "mirrored", "multi_worker", "tpu")
 
 
 def define_model_dir(values: flags.FlagValues, help_text: str) -> None:
@@ -37,7 +37,9 @@ def define_strategy(values: flags.FlagValues) -> None:
         "strategy",
         "auto",
         STRATEGIES,
-        "where to train: auto takes every GPU of this machine, else the CPU",
+        "where to train: on one_device, mirrored on the GPUs of this machine, "
+        "on multi_worker (TF_CONFIG or Slurm names them) or a tpu; auto takes "
+        "the workers or the TPU that are named, else every GPU, else the CPU",
         flag_values=values,
     )
 

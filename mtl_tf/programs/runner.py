@@ -28,13 +28,20 @@ import re
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
 from absl import app, flags, logging
 
 from mtl_tf.configs import fields_page
-from mtl_tf.core.errors import ConfigError, Interrupted, MtlError
+from mtl_tf.core.errors import (
+    LOST_WORKER,
+    ConfigError,
+    Interrupted,
+    LostWorker,
+    MtlError,
+)
 from mtl_tf.core.names import hint
 from mtl_tf.programs import config_argument, usage
 
@@ -44,6 +51,7 @@ _ABSL_LOGGING = "absl.logging"
 _HELP = ("help", "h", "?", "helpshort", "helpfull")
 INTERRUPTED = 128 + signal.SIGINT
 PIPE_CLOSED = 128 + signal.SIGPIPE
+_SECONDS_TO_END = 15.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,9 +102,9 @@ def run(program: Program, argv: Sequence[str] | None = None) -> NoReturn:
     """Parses the flags, runs the program and exits.
 
     The exit status is what `main` returns (None means 0), 1 after a mistake
-    of the user's (one line on standard error, no traceback), 130 after
-    Ctrl-C, 143 after SIGTERM and 141 when the reader of standard output has
-    gone.
+    of the user's (one line on standard error, no traceback), 75 when another
+    worker of the training was lost, 130 after Ctrl-C, 143 after SIGTERM and
+    141 when the reader of standard output has gone.
 
     Args:
         program: what to run.
@@ -264,6 +272,10 @@ def _user_errors_exit(program: Program) -> Iterator[None]:
     """Turns the exceptions that are no defects into messages and a status."""
     try:
         yield
+    except LostWorker as error:
+        # TensorFlow may wait for the lost one at the exit of the process.
+        _end_after(_SECONDS_TO_END, LOST_WORKER)
+        _leave(LOST_WORKER, f"error: {error}")
     except MtlError as error:
         _leave(1, f"error: {error}")
     except app.UsageError as error:
@@ -321,6 +333,13 @@ def _is_out_of_memory(error: Exception) -> bool:
     return type(error).__name__ == "ResourceExhaustedError" and (
         "OOM" in str(error) or "allocat" in str(error)
     )
+
+
+def _end_after(seconds: float, status: int) -> None:
+    """Ends the process at once, if it has not ended by itself by then."""
+    timer = threading.Timer(seconds, os._exit, [int(status)])
+    timer.daemon = True
+    timer.start()
 
 
 def _leave(status: int, message: str) -> NoReturn:

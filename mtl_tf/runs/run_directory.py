@@ -111,6 +111,20 @@ class RunDirectory:
         if changed or not self.has("config.json"):
             self.write("config.json", config)
 
+    def check_claimed(self, config: Mapping[str, Any]) -> None:
+        """Refuses a config that is not the run's, which another claimed.
+
+        Raises:
+            RunError: it is another one.
+        """
+        changed = self._changes(_plain(config))
+        if changed:
+            raise RunError(
+                f"the chief has started the run in {self.path} with another "
+                f"config:\n{_listed(changed)}\nstart all workers with the same "
+                "command"
+            )
+
     def _check_decay(
         self, config: Mapping[str, Any], changed: Mapping[str, Any]
     ) -> None:

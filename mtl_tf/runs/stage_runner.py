@@ -33,6 +33,7 @@ from mtl_tf.training.loss_weighting import make_loss_weighting
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from mtl_tf.training.summaries import Summaries
 from mtl_tf.training.trainer import Trainer, choose_shards
+from mtl_tf.training.workers import Workers
 
 
 class StageRunner:
@@ -56,6 +57,7 @@ class StageRunner:
     ):
         self.config, self.run, self.data = config, run, data
         self.model, self.strategy = model, strategy
+        self.workers = Workers(strategy)
         self.task_dicts = [task.to_json() for task in data.tasks]
         self.system = systems.of_type(data.tasks[0].type)
         self.predictor = Predictor(
@@ -75,15 +77,17 @@ class StageRunner:
         """Trains a stage to its end, from wherever it was."""
         batches = self._batches(stage)
         options = self._options(stage, batches.steps_per_epoch)
-        self._note(stage, batches, options.steps_per_epoch)
+        self.workers.chief_first(
+            lambda: self._note(stage, batches, options.steps_per_epoch)
+        )
         with self.strategy.scope():
             checkpoints, trainer = self._build(stage, options)
-        start = checkpoints.restore()
-        self.run.cut_metrics(stage.name, start)
+        start = self._restore(stage, checkpoints)
         if start:
             logging.info("Continuing %s from step %d.", stage.name, start)
         elif stage.folder:
             self._begin_from_joint(stage, checkpoints)
+        # It writes nothing before its first entry.
         summaries = Summaries(
             self.run.file(os.path.join("tensorboard", stage.folder))
         )
@@ -102,6 +106,17 @@ class StageRunner:
         with recurrence.options(jit=self.config["training"]["jit"] and None):
             loop.run(start)
         return checkpoints
+
+    def _restore(self, stage: Stage, checkpoints: Checkpoints) -> int:
+        """Takes the last state; returns its step, the same on all workers."""
+        chief = self.workers.is_chief
+        start = self.workers.chief_first(
+            lambda: checkpoints.restore(only_read=not chief)
+        )
+        self.workers.check_same("the step of the last checkpoint", start)
+        if chief:
+            self.run.cut_metrics(stage.name, start)
+        return start
 
     def trained(self) -> Run:
         """The run on the model at hand, when all stages are done.
@@ -152,15 +167,15 @@ class StageRunner:
 
     def _dataset(
         self, stage: Stage, batches: BatchPlan, total: int
-    ) -> Callable[[int, int], tf.data.Dataset]:
+    ) -> Callable[[int, int, range], tf.data.Dataset]:
         numbers = tf.constant(stage.tasks)
 
         @tf.autograph.experimental.do_not_convert
         def numbered(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
             return {**batch, "task": tf.gather(numbers, batch["task"])}
 
-        def make(start: int, replicas: int) -> tf.data.Dataset:
-            dataset = training_dataset(batches, start, replicas, total)
+        def make(start: int, replicas: int, part: range) -> tf.data.Dataset:
+            dataset = training_dataset(batches, start, replicas, total, part)
             return fixed(dataset.map(numbered).prefetch(4))
 
         return make
@@ -327,8 +342,13 @@ class StageRunner:
     def _begin_from_joint(self, stage: Stage, checkpoints: Checkpoints) -> None:
         """Starts fine-tuning at the best joint weights, as its first best."""
         BestWeights(self.run.file("best"), self.model).load()
-        mean = self._evaluate(stage)["mean"]
-        checkpoints.best.save(0, mean)
+
+        def save() -> float:
+            mean = self._evaluate(stage)["mean"]
+            checkpoints.best.save(0, mean)
+            return mean
+
+        mean = self.workers.share(self.workers.by_chief(save) or 0.0)
         checkpoints.best_score.assign(mean)
         checkpoints.best_step.assign(0)
 

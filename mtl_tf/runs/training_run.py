@@ -1,5 +1,6 @@
 """Training a run from its config to its results, in one call."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -8,6 +9,7 @@ from typing import Any
 
 import keras
 import numpy as np
+import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files, random
@@ -27,6 +29,7 @@ from mtl_tf.tasks import checking, registry
 from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import freezing
 from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.workers import Workers
 
 Beside = Callable[[run_data.RunData, list[dict[str, Any]], int], None]
 
@@ -69,7 +72,10 @@ def train(
     config = json.loads(json.dumps(config))
     where = (data_dir, manual_dir)
     clean = clean or clean_parts(config, *where)
-    return _train(config, model_dir, where, strategy, clean, beside)
+    # First of all: workers have to meet before TensorFlow runs anything.
+    chosen = make_strategy(strategy)
+    with Workers(chosen).losses_reported():
+        return _train(config, model_dir, where, chosen, clean, beside)
 
 
 def clean_parts(
@@ -84,18 +90,27 @@ def _train(
     config: dict[str, Any],
     model_dir: str,
     where: tuple,
-    strategy: str,
+    strategy: tf.distribute.Strategy,
     clean: CleanParts,
     beside: Beside | None,
 ) -> dict[str, Any]:
-    run = RunDirectory(model_dir)
-    with files.locked(model_dir):
-        if not run.has("config.json"):
-            folds = config["cross_validation"]
-            tasks = registry.resolve(config["tasks"], *where, folds)
-            checking.check_scored(tasks, config["evaluation"]["splits"])
-        run.claim(config)
-        if run.has("results.json"):
+    run, workers = RunDirectory(model_dir), Workers(strategy)
+    with contextlib.ExitStack() as held:
+
+        def claim() -> bool:
+            held.enter_context(files.locked(model_dir))
+            if not run.has("config.json"):
+                folds = config["cross_validation"]
+                tasks = registry.resolve(config["tasks"], *where, folds)
+                checking.check_scored(tasks, config["evaluation"]["splits"])
+            run.claim(config)
+            return run.has("results.json")
+
+        finished = workers.by_chief(claim)
+        if not workers.is_chief:
+            workers.wait_for(run.file("config.json"))
+            run.check_claimed(config)
+        if workers.share(float(bool(finished))):
             logging.info(
                 "This run is finished. For more, ask for more epochs or name "
                 "another --model_dir."
@@ -104,18 +119,26 @@ def _train(
         each = config["train_separately"]
         do = _train_separately if each else _train_jointly
         results = do(config, run, where, strategy, clean, beside)
-        files.write_text(
-            run.file("results.md"), tables.markdown(results, config["name"])
-        )
-        run.write("results.json", results)
-    return results
+
+        def write() -> None:
+            files.write_text(
+                run.file("results.md"),
+                tables.markdown(results, config["name"]),
+            )
+            run.write("results.json", results)
+
+        workers.by_chief(write)
+    if workers.is_chief:
+        return results
+    workers.wait_for(run.file("results.json"))
+    return run.read("results.json")
 
 
 def _train_separately(
     config: dict[str, Any],
     run: RunDirectory,
     where: tuple,
-    strategy: str,
+    strategy: tf.distribute.Strategy,
     clean: CleanParts,
     beside: Beside | None,
 ) -> dict[str, Any]:
@@ -204,45 +227,52 @@ def _train_jointly(
     config: dict[str, Any],
     run: RunDirectory,
     where: tuple,
-    strategy: str,
+    strategy: tf.distribute.Strategy,
     clean: CleanParts,
     beside: Beside | None,
-) -> dict[str, Any]:
-    """Trains one model on all tasks."""
-    loaded = run_data.load(config, run, *where)
-    chosen = make_strategy(strategy)
-    with chosen.scope():
-        model = _make_model(config, run, loaded)
-        _initialize(config, run, loaded, model)
-    runner = stage_runner.StageRunner(config, run, loaded, model, chosen)
+) -> dict[str, Any] | None:
+    """Trains one model on all tasks; only the chief has results."""
+    workers = Workers(strategy)
+    loaded = workers.chief_first(lambda: run_data.load(config, run, *where))
+    with strategy.scope():
+        model = _make_model(config, run, loaded, workers)
+        _initialize(config, run, loaded, model, workers)
+    runner = stage_runner.StageRunner(config, run, loaded, model, strategy)
     seconds, steps = 0.0, 0
     names = [task.name for task in loaded.tasks]
     for stage in stage_plan.plan(config, names):
         state = runner.execute(stage)
         seconds += float(state.seconds.numpy())
         steps += int(state.step.numpy())
-    trained = runner.trained()
-    parts = [
-        trained.evaluate(split, None, *where, clean=clean, keep=True)
-        for split in config["evaluation"]["splits"]
-    ]
-    if beside is not None:
-        beside(loaded, parts, config["seed"])
-    about = {
-        **run_facts(config),
-        "parameters": count_parameters(model, include_embedding=True),
-        "parameters_without_embedding": count_parameters(model),
-        "vocabulary": loaded.encoder.size,
-        "steps": steps,
-        "best_step": run.read("best/best.json")["step"],
-        "validation_mean": run.read("best/best.json")["score"],
-        "wall_time": seconds,
-    }
-    return joined(parts, about)
+
+    def results() -> dict[str, Any]:
+        trained = runner.trained()
+        parts = [
+            trained.evaluate(split, None, *where, clean=clean, keep=True)
+            for split in config["evaluation"]["splits"]
+        ]
+        if beside is not None:
+            beside(loaded, parts, config["seed"])
+        about = {
+            **run_facts(config),
+            "parameters": count_parameters(model, include_embedding=True),
+            "parameters_without_embedding": count_parameters(model),
+            "vocabulary": loaded.encoder.size,
+            "steps": steps,
+            "best_step": run.read("best/best.json")["step"],
+            "validation_mean": run.read("best/best.json")["score"],
+            "wall_time": seconds,
+        }
+        return joined(parts, about)
+
+    return workers.by_chief(results)
 
 
 def _make_model(
-    config: dict[str, Any], run: RunDirectory, loaded: run_data.RunData
+    config: dict[str, Any],
+    run: RunDirectory,
+    loaded: run_data.RunData,
+    workers: Workers,
 ) -> keras.Model:
     # A run that continues has its word vectors in its checkpoint.
     wanted = _is_new(run) and config["text"]["vectors"]
@@ -250,7 +280,7 @@ def _make_model(
         config,
         loaded.encoder,
         [task.to_json() for task in loaded.tasks],
-        _pretrained(config, run, loaded) if wanted else None,
+        _pretrained(config, run, loaded, workers) if wanted else None,
         seed=random.fold(config["seed"], "init"),
     )
     if _is_new(run):
@@ -268,6 +298,7 @@ def _initialize(
     run: RunDirectory,
     loaded: run_data.RunData,
     model: keras.Model,
+    workers: Workers,
 ) -> None:
     """Takes weights of another run; writes and logs which."""
     directory = config["training"]["initialize_from"]
@@ -289,11 +320,15 @@ def _initialize(
                 freezing.path_of(weight),
                 directory,
             )
-    run.write("initialized.json", report)
+    if workers.is_chief:
+        run.write("initialized.json", report)
 
 
 def _pretrained(
-    config: dict[str, Any], run: RunDirectory, loaded: run_data.RunData
+    config: dict[str, Any],
+    run: RunDirectory,
+    loaded: run_data.RunData,
+    workers: Workers,
 ) -> np.ndarray:
     """The pretrained word vectors; writes and logs what they cover."""
     system = systems.of_type(loaded.tasks[0].type)
@@ -314,10 +349,9 @@ def _pretrained(
         }
         covered.append(report.coverage(split.name, used))
         logging.info("vectors cover %s", covered[-1])
-    run.write(
-        "vectors.json",
-        {**report.to_json(), "tasks": [dataclasses.asdict(c) for c in covered]},
-    )
+    tasks = [dataclasses.asdict(c) for c in covered]
+    if workers.is_chief:
+        run.write("vectors.json", {**report.to_json(), "tasks": tasks})
     return vectors
 
 

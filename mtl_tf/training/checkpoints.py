@@ -98,15 +98,20 @@ class Checkpoints:
         # Made now, so that a restored state has no part without a taker.
         assert self.checkpoint.save_counter is not None
 
-    def restore(self) -> int:
+    def restore(self, only_read: bool = False) -> int:
         """Restores the newest readable state and returns its step, or 0.
 
         A damaged state is reported and the one before it is taken.
 
+        Args:
+            only_read: leave the directory as it is, because another process
+                looks after it.
+
         Raises:
             RunError: there are states, but none is readable.
         """
-        _repair_list(self.directory)
+        if not only_read:
+            _repair_list(self.directory)
         self.manager = tf.train.CheckpointManager(
             self.checkpoint, self.directory, max_to_keep=2
         )
@@ -116,7 +121,8 @@ class Checkpoints:
                 status = self.checkpoint.read(path)
                 status.assert_existing_objects_matched()
                 status.assert_consumed()
-                self._remove_leftovers()
+                if not only_read:
+                    self._remove_leftovers()
                 return int(self.step.numpy())
             except _DAMAGED as error:
                 reason = str(error).splitlines()[0]
@@ -127,7 +133,8 @@ class Checkpoints:
                 f"no checkpoint in {self.directory} is readable: remove the "
                 "run directory to train again from the start"
             )
-        self._remove_leftovers()
+        if not only_read:
+            self._remove_leftovers()
         return 0
 
     def _remove_leftovers(self) -> None:

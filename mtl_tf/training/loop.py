@@ -47,7 +47,8 @@ class Loop:
     Args:
         trainer: takes the steps.
         checkpoints: holds the state.
-        make_dataset: `(first step, replicas) -> dataset` of batches.
+        make_dataset: `(first step, replicas, those of this worker) -> dataset`
+            of batches.
         evaluate: returns a dict with the score to maximise under `mean`.
         record: called with a dict per evaluation.
         options: see `LoopOptions`.
@@ -61,7 +62,7 @@ class Loop:
         self,
         trainer: Trainer,
         checkpoints: Checkpoints,
-        make_dataset: Callable[[int, int], tf.data.Dataset],
+        make_dataset: Callable[[int, int, range], tf.data.Dataset],
         evaluate: Callable[[], dict[str, Any]],
         record: Callable[[dict[str, Any]], None],
         options: LoopOptions,
@@ -76,6 +77,7 @@ class Loop:
         self.options = options
         self.task_names = list(task_names)
         self.next_key = next_key or (lambda step, most: (most, None))
+        self.workers = trainer.workers
         self.chunk = options.steps_per_call or 1
         if trainer.most_steps is not None:
             self.chunk = min(self.chunk, trainer.most_steps)
@@ -91,16 +93,19 @@ class Loop:
         if self._finished(step):
             return
         iterator = self.trainer.iterate(
-            lambda replicas: self.make_dataset(start, replicas)
+            lambda *replicas: self.make_dataset(start, *replicas)
         )
         self.progress = Progress(
-            options.total_steps, step, options.steps_per_epoch
+            options.total_steps,
+            step,
+            options.steps_per_epoch,
+            silent=not self.workers.is_chief,
         )
         self.saved = time.monotonic()
         logging.info("Compiling the first steps takes some seconds.")
         with stop_requests() as stop:
             while not self._finished(step):
-                step = self._advance(iterator, step)
+                step = self._advance(iterator, step, stop)
                 if self._evaluation_due(step):
                     self._evaluate(step)
                 elif self._checkpoint_due():
@@ -114,7 +119,7 @@ class Loop:
             return True
         return step >= self.options.total_steps
 
-    def _advance(self, iterator: Any, step: int) -> int:
+    def _advance(self, iterator: Any, step: int, stop: StopRequest) -> int:
         every = self.options.evaluate_every
         until = min((step // every + 1) * every, self.options.total_steps)
         steps, key = self.next_key(step, min(self.chunk, until - step))
@@ -125,8 +130,11 @@ class Loop:
             state.loss_sum.read_value(),
             state.loss_count.read_value(),
             key,
+            tf.constant(float(bool(stop))),
         )
         self._check(report)
+        # With several workers, all stop after the same step.
+        self.stopping = bool(report.asked > 0)
         self._choose_chunk((time.monotonic() - before) / steps)
         state.step.assign(step + steps)
         state.loss_sum.assign(report.loss_sum)
@@ -163,21 +171,25 @@ class Loop:
 
     def _evaluate(self, step: int) -> None:
         self.progress.pause()
-        state, scores = self.checkpoints, self.evaluate()
-        better = scores["mean"] > float(state.best_score.numpy())
-        if better:
+        # All workers have the same weights: the chief's scores count.
+        scores = self.evaluate() if self.workers.is_chief else {"mean": 0.0}
+        state, mean = self.checkpoints, self.workers.share(scores["mean"])
+        better = mean > float(state.best_score.numpy())
+        if better and self.workers.is_chief:
             # Weights of NaN can be right by chance.
             state.check_finite()
-            state.best.save(step, scores["mean"])
-            state.best_score.assign(scores["mean"])
+            state.best.save(step, mean)
+        if better:
+            state.best_score.assign(mean)
             state.best_step.assign(step)
         state.waited.assign(0 if better else state.waited + 1)
-        self.record(self._entry(step, scores))
+        if self.workers.is_chief:
+            self.record(self._entry(step, scores))
         state.loss_sum.assign(tf.zeros_like(state.loss_sum))
         state.loss_count.assign(tf.zeros_like(state.loss_count))
         self._save()
         self.progress.scores = (
-            f" | dev {scores['mean']:.2f} best "
+            f" | dev {mean:.2f} best "
             f"{float(state.best_score.numpy()):.2f} "
             f"at {int(state.best_step.numpy())}"
         )
@@ -209,17 +221,24 @@ class Loop:
         now = time.monotonic()
         self.checkpoints.seconds.assign_add(now - self.saved)
         self.saved = now
-        self.checkpoints.save()
+        if self.workers.is_chief:
+            self.checkpoints.save()
 
     def _stop_if_asked(self, stop: StopRequest, step: int) -> None:
         # Also after the last step: more runs or stages may follow.
-        if not stop:
+        stopping = bool(stop)
+        if self.workers.several:
+            done = self._finished(step)
+            stopping = self.workers.any(stop) if done else self.stopping
+        if not stopping:
             return
         self._save()
         self.progress.close()
-        name = signal.Signals(stop.signal_number).name
+        # Another worker may have got the signal.
+        number = stop.signal_number or signal.SIGTERM
+        name = signal.Signals(number).name
         raise Interrupted(
             f"stopped by {name} at step {step} of {self.options.total_steps}; "
             "the state is saved, the same command continues",
-            stop.signal_number,
+            number,
         )

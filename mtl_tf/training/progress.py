@@ -21,6 +21,7 @@ class Progress:
         steps_per_epoch: for the count of epochs.
         stream: where the line goes.
         every: seconds between logged lines.
+        silent: show nothing: another process does.
     """
 
     def __init__(
@@ -30,9 +31,11 @@ class Progress:
         steps_per_epoch: int,
         stream: TextIO | None = None,
         every: float = 15.0,
+        silent: bool = False,
     ):
         self.total, self.steps_per_epoch = total, steps_per_epoch
         self.stream = stream or sys.stderr
+        self.silent = silent
         self.live = self.stream.isatty()
         self.every = 0.2 if self.live else every
         self.scores = ""
@@ -47,6 +50,8 @@ class Progress:
         self.marks.append((now, step))
         while len(self.marks) > 2 and now - self.marks[0][0] > 60:
             self.marks.pop(0)
+        if self.silent:
+            return
         if force or now - self.shown >= self.every:
             self.shown = now
             self._show(self.line(step, loss))

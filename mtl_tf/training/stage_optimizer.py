@@ -88,10 +88,17 @@ def stage_optimizer(
         factors + [1.0] * len(extra),
         slices + [tasks] * len(extra),
         clip_norm=training["clip_norm"],
+        compiled=compiles_whole_steps(),
     )
     if precision != FLOAT16:
         return optimizer
     return loss_scaled(optimizer, [*variables, *extra])
+
+
+def compiles_whole_steps() -> bool:
+    """Whether XLA compiles all of a step, as it does for TPUs."""
+    strategy = tf.distribute.get_strategy()
+    return isinstance(strategy, tf.distribute.TPUStrategy)
 
 
 def loss_scaled(

@@ -1,8 +1,23 @@
 """Distribution strategies by name."""
 
-import tensorflow as tf
+import contextlib
+import functools
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
 
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
+from mtl_tf.training import cluster
+
+#: How long workers wait for one another at the start, in seconds.
+START_SECONDS = 600.0
 
 
 def _one_device() -> tf.distribute.Strategy:
@@ -16,25 +31,194 @@ def _mirrored() -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy([d.name for d in gpus or cpus])
 
 
+# One for a process: its server cannot be started twice.
+@functools.cache
+def _multi_worker() -> tf.distribute.Strategy:
+    members = cluster.find()
+    if members is None:
+        raise ConfigError(
+            "--strategy=multi_worker takes the other workers' addresses from "
+            "the environment variable TF_CONFIG, or from Slurm's in a job step "
+            "of several tasks (srun); there is neither"
+        )
+    logging.info(
+        "Worker %d of %d (%s) waits for the others.",
+        *(members.number, members.count, members.source),
+    )
+    if members.number:
+        # The chief's log tells what happens; these tell what goes wrong.
+        logging.set_verbosity(min(logging.get_verbosity(), logging.WARNING))
+    with _limited(START_SECONDS, members), _handlers_kept():
+        try:
+            return tf.distribute.MultiWorkerMirroredStrategy(
+                cluster_resolver=members.resolver()
+            )
+        except RuntimeError as error:
+            if "program startup" not in str(error):
+                raise
+            raise ConfigError(
+                "several workers have to meet before TensorFlow runs anything "
+                "in this process: make the strategy, or call train, first"
+            )
+        except tf.errors.OpError as error:
+            raise ConfigError(
+                f"the workers of {members.source}, {dict(members.jobs)}, do "
+                f"not find together: {error.message.splitlines()[0]}"
+            )
+
+
+# TensorFlow holds Python's lock while the workers meet, so that no thread and
+# no handler of a signal gets a turn: another process has to end this one.
+_WATCH = """
+import os, select, signal, sys
+seconds, message = sys.argv[1:]
+if not select.select([sys.stdin], [], [], float(seconds))[0]:
+    print(message, file=sys.stderr, flush=True)
+    os.kill(os.getppid(), signal.SIGKILL)
+"""
+
+
+@contextlib.contextmanager
+def _limited(seconds: float, members: cluster.Cluster) -> Iterator[None]:
+    """Kills the process, and says why, if the block takes longer."""
+    message = (
+        f"error: worker {members.number} waited {seconds:.0f} seconds for the "
+        f"other {members.count - 1} of {members.source} in vain: start all of "
+        f"them, and see that they can reach {dict(members.jobs)}"
+    )
+    watch = subprocess.Popen(
+        [sys.executable, "-S", "-c", _WATCH, str(seconds), message],
+        stdin=subprocess.PIPE,
+    )
+    try:
+        yield
+    finally:
+        # The end of its input ends it, also when this process is killed.
+        watch.communicate()
+
+
+@contextlib.contextmanager
+def _handlers_kept() -> Iterator[None]:
+    """Undoes that TensorFlow takes SIGTERM, for its notes of preemption.
+
+    It ends no process any more then; the loop asks for it by itself.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@functools.cache
+def _tpu() -> tf.distribute.Strategy:
+    name = os.environ.get("TPU_NAME", "local")
+    try:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=name)
+        if name != "local":
+            tf.config.experimental_connect_to_cluster(resolver)
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+        return tf.distribute.TPUStrategy(resolver)
+    except (tf.errors.OpError, ImportError, RuntimeError, ValueError) as error:
+        raise ConfigError(
+            f"--strategy=tpu finds no TPU (TPU_NAME {name!r}): run it on a "
+            "Cloud TPU VM with a TensorFlow made for TPUs, or name a TPU node "
+            f"in the environment variable TPU_NAME. {_first_line(error)}"
+        )
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
 def _auto() -> tf.distribute.Strategy:
-    many = len(tf.config.list_logical_devices("GPU")) > 1
-    return _mirrored() if many else _one_device()
+    return STRATEGIES[chosen_by_auto()]()
+
+
+def chosen_by_auto() -> str:
+    """The strategy that `auto` stands for here.
+
+    Raises:
+        ConfigError: the environment names a cluster, wrongly.
+    """
+    members = cluster.find()
+    if members is not None and members.count > 1:
+        return "multi_worker"
+    # Looking for a TPU itself takes long where there is none.
+    if "TPU_NAME" in os.environ:
+        return "tpu"
+    many = len(tf.config.list_physical_devices("GPU")) > 1
+    return "mirrored" if many else "one_device"
 
 
 STRATEGIES = {
     "auto": _auto,
     "one_device": _one_device,
     "mirrored": _mirrored,
+    "multi_worker": _multi_worker,
+    "tpu": _tpu,
 }
 
 
 def make_strategy(name: str) -> tf.distribute.Strategy:
     """The strategy that `--strategy` names.
 
-    `auto` mirrors over the GPUs if there are several and else takes one
-    device; `mirrored` uses all GPUs, or all (virtual) CPU devices.
+    `auto` takes the workers that `TF_CONFIG` or Slurm names, else the TPU
+    that `TPU_NAME` names, else mirrors over the GPUs if there are several, and
+    else takes one device. `mirrored` uses all GPUs, or all (virtual) CPU
+    devices. `multi_worker` uses all GPUs, or the CPU, of every worker, and
+    comes back when all of them have come: it has to be made before TensorFlow
+    runs anything in the process.
+
+    GPUs give memory to this process as it needs it, not all of it at once.
 
     Raises:
-        ConfigError: an unknown name.
+        ConfigError: an unknown name, a wrong `TF_CONFIG` or wrong variables
+            of Slurm, or no TPU.
     """
-    return look_up(name, STRATEGIES, "strategy")()
+    make = look_up(name, STRATEGIES, "strategy")
+    _let_memory_grow()
+    return make()
+
+
+def is_chief(name: str) -> bool:
+    """Whether this process is the one that writes, logs and shows results.
+
+    Args:
+        name: of the strategy.
+
+    Raises:
+        ConfigError: a wrong `TF_CONFIG`, or wrong variables of Slurm.
+    """
+    several = name in ("auto", "multi_worker")
+    members = cluster.find() if several else None
+    return members is None or members.number == 0
+
+
+def check_one_process(name: str, program: str) -> None:
+    """Refuses several workers where one process has many runs to do.
+
+    Args:
+        name: of the strategy.
+        program: for the message.
+
+    Raises:
+        ConfigError: several workers would train.
+    """
+    look_up(name, STRATEGIES, "strategy")
+    if "multi_worker" in (name, name == "auto" and chosen_by_auto()):
+        raise ConfigError(
+            f"{program} trains many runs in one process, not on several "
+            "workers: start launch.train on all workers for every run, or "
+            "choose another --strategy and start it without TF_CONFIG and srun"
+        )
+
+
+def _let_memory_grow() -> None:
+    for gpu in tf.config.list_physical_devices("GPU"):
+        # Too late where TensorFlow has run something, such as in a notebook.
+        with contextlib.suppress(RuntimeError):
+            tf.config.experimental.set_memory_growth(gpu, True)

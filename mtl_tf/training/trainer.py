@@ -14,6 +14,7 @@ from mtl_tf.training.group_gradients import (
     added,
 )
 from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
+from mtl_tf.training.workers import Workers
 
 
 class Report(NamedTuple):
@@ -25,12 +26,15 @@ class Report(NamedTuple):
         loss_count: float32 [tasks], how many batches each task had, likewise.
         bad_step: the first step whose loss was not finite, or -1.
         bad_task: a task of that step whose loss was not finite.
+        asked: float32, how many replicas belong to workers that had asked to
+            stop before the steps; all workers get the same.
     """
 
     loss_sum: tf.Tensor
     loss_count: tf.Tensor
     bad_step: tf.Tensor
     bad_task: tf.Tensor
+    asked: tf.Tensor
 
 
 class Trainer:
@@ -57,6 +61,7 @@ class Trainer:
 
     Attributes:
         most_steps: how many steps a call may take at most; None for any.
+        workers: the processes that take the steps together.
     """
 
     def __init__(
@@ -84,23 +89,29 @@ class Trainer:
         # word vectors depends on the length of the step's texts.
         several = strategy.num_replicas_in_sync > 1
         self.most_steps = 1 if several else None
+        self.workers = Workers(strategy)
 
     def iterate(
-        self, make_dataset: Callable[[int], tf.data.Dataset]
+        self, make_dataset: Callable[[int, range], tf.data.Dataset]
     ) -> Iterator[Any]:
         """An iterator over the replicas' batches.
 
         Args:
-            make_dataset: called with the number of replicas in step; returns
-                a dataset with that many consecutive pieces per step.
+            make_dataset: called with the number of replicas in step and with
+                those of one worker; returns a dataset with consecutive pieces
+                per step, one for each of the worker's.
         """
         replicas = self.strategy.num_replicas_in_sync
         if replicas == 1:
             # A distributed iterator only adds threads and copies.
-            return iter(make_dataset(1))
-        distributed = self.strategy.distribute_datasets_from_function(
-            lambda context: make_dataset(replicas)
-        )
+            return iter(make_dataset(1, range(1)))
+
+        def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
+            share = replicas // context.num_input_pipelines
+            first = context.input_pipeline_id * share
+            return make_dataset(replicas, range(first, first + share))
+
+        distributed = self.strategy.distribute_datasets_from_function(of_worker)
         return iter(distributed)
 
     @tf.function(reduce_retracing=True)
@@ -111,6 +122,7 @@ class Trainer:
         loss_sum: tf.Tensor,
         loss_count: tf.Tensor,
         key: str | None = None,
+        asked: tf.Tensor | float = 0.0,
     ) -> Report:
         """Takes steps.
 
@@ -123,14 +135,21 @@ class Trainer:
             loss_count: the same for the counts.
             key: of all these steps' batches, for a model that is not the same
                 graph for all of its tasks; each key has a trace of its own.
+            asked: float32, 1 if this worker was asked to stop. It goes along
+                with the losses, so that no worker waits for one that stops.
         """
+        several = self.workers.several
         bad_step = tf.constant(-1, tf.int64)
         bad_task = tf.constant(-1, tf.int32)
         for _ in tf.range(steps):
             pieces = next(iterator)
             step, task, loss = self.strategy.run(self._step, (pieces, key))
             step, task = self._first(step), self._first(task)
+            if several:
+                loss = self._with(loss, asked)
             loss = self.strategy.reduce("SUM", loss, axis=None)
+            if several:
+                loss, asked = loss[:-1], loss[-1]
             rows = task[:, None]
             loss_sum = tf.tensor_scatter_nd_add(loss_sum, rows, loss)
             loss_count = tf.tensor_scatter_nd_add(
@@ -140,7 +159,14 @@ class Trainer:
             if bad_step < 0 and tf.reduce_any(bad):
                 bad_step = step
                 bad_task = tf.boolean_mask(task, bad)[0]
-        return Report(loss_sum, loss_count, bad_step, bad_task)
+        asked = tf.convert_to_tensor(asked, tf.float32)
+        return Report(loss_sum, loss_count, bad_step, bad_task, asked)
+
+    def _with(self, loss: Any, number: Any) -> Any:
+        """The replicas' losses, each with a number behind them."""
+        return self.strategy.run(
+            lambda values: tf.concat([values, [number]], 0), (loss,)
+        )
 
     def _first(self, value: Any) -> tf.Tensor:
         return self.strategy.experimental_local_results(value)[0]

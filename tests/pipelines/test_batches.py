@@ -133,6 +133,20 @@ def test_pieces_of_the_replicas_make_up_the_global_batch(mixing, replicas):
                 np.testing.assert_array_equal(part[key], batch[key])
 
 
+@pytest.mark.parametrize("mixing", ["uniform", "joint"])
+def test_workers_get_their_pieces_of_the_same_steps(mixing):
+    plan = make_plan(mixing)
+    pieces = as_numpy(training_dataset(plan, 3, 4, stop_step=280))
+    for part in (range(0, 2), range(2, 4), range(3, 4)):
+        own = as_numpy(training_dataset(plan, 3, 4, 280, part))
+        wanted = [p for n, p in enumerate(pieces) if n % 4 in part]
+        assert len(own) == len(wanted)
+        for piece, other in zip(own, wanted):
+            assert piece.keys() == other.keys()
+            for key, value in piece.items():
+                np.testing.assert_array_equal(value, other[key])
+
+
 @shapes
 def test_an_epoch_of_algorithm_1_sees_every_example_once(static_shapes):
     plan = make_plan(static_shapes=static_shapes)

@@ -2,11 +2,16 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from mtl_tf.runs import training_run
-from mtl_tf.training import strategies
+from mtl_tf.training import stage_optimizer, strategies
+from mtl_tf.training.trainer import Trainer
 from tests.runs.helpers import metrics, weights
-from tests.system import corpus
+from tests.runs.worker_processes import assert_as_one_device
+from tests.system import corpus, families
+
+ORIGINAL = Trainer._step
 
 
 @pytest.fixture
@@ -41,3 +46,52 @@ def test_replicas_train_as_one_device(tmp_path, small_files, mirrored):
     assert two.keys() == one.keys()
     for name, value in one.items():
         np.testing.assert_allclose(two[name], value, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "family", sorted(set(families.FAMILIES) - {"separate"})
+)
+def test_every_family_trains_as_on_one_device(tmp_path, mirrored, family):
+    config = families.write(tmp_path)[family]
+    train(config, tmp_path / "two", mirrored)
+    train(config, tmp_path / "one", "one_device")
+    assert_as_one_device(tmp_path / "one", tmp_path / "two")
+
+
+def test_tokens_of_a_batch_are_shared_out_to_replicas(tmp_path, mirrored):
+    """The budget is that of all replicas together, whatever their number."""
+    config = families.write(tmp_path)["token_budget"]
+    config["model"]["scheme"] = {"name": "nbow"}
+    train(config, tmp_path / "two", mirrored)
+    train(config, tmp_path / "one", "one_device")
+    assert_as_one_device(tmp_path / "one", tmp_path / "two")
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """Compiles whole steps with XLA, as a TPU does; there is none here."""
+
+    def step(trainer, batch, key):
+        whole = tf.function(
+            lambda *arguments: ORIGINAL(trainer, *arguments, key),
+            jit_compile=True,
+            autograph=False,
+        )
+        return whole(batch)
+
+    monkeypatch.setattr(Trainer, "_step", step)
+    monkeypatch.setattr(stage_optimizer, "compiles_whole_steps", lambda: True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "family", sorted(set(families.FAMILIES) - {"separate"})
+)
+def test_the_step_of_every_family_compiles_whole(tmp_path, compiled, family):
+    config = families.write(tmp_path)[family]
+    train(config, tmp_path / "xla", "one_device")
+    with pytest.MonkeyPatch.context() as plain:
+        plain.setattr(Trainer, "_step", ORIGINAL)
+        train(config, tmp_path / "plain", "one_device")
+    assert_as_one_device(tmp_path / "plain", tmp_path / "xla")

@@ -247,8 +247,8 @@ def test_two_replicas_take_the_step_of_one_device(
     monkeypatch.setattr(
         toy,
         "dataset",
-        lambda start, replicas=1, change=None, groups=1: dataset(
-            start, replicas, opposed, groups
+        lambda start, replicas=1, change=None, groups=1, part=None: dataset(
+            start, replicas, opposed, groups, part
         ),
     )
     settings = {"groups": 2, "weighting": weighting, "optimizer": "sgd"}

@@ -18,7 +18,7 @@ def test_loss_and_update_follow_the_definition_for_one_step(tmp_path):
     gradients = tape.gradient(
         mean, [v.value for v in stage.model.trainable_variables]
     )
-    iterator = stage.trainer.iterate(lambda r: toy.dataset(1, r))
+    iterator = stage.trainer.iterate(lambda r, part: toy.dataset(1, r))
     report = run(stage, iterator, 1)
     np.testing.assert_allclose(report.loss_sum, [0, float(mean)], rtol=1e-6)
     np.testing.assert_array_equal(report.loss_count, [0, 1])
@@ -128,7 +128,7 @@ def test_a_step_that_overflows_is_left_out(tmp_path):
         full["weight"][:] *= 100 if step == 0 else 1
         return full
 
-    iterator = stage.trainer.iterate(lambda r: toy.dataset(0, r, large))
+    iterator = stage.trainer.iterate(lambda r, part: toy.dataset(0, r, large))
     run(stage, iterator, 1)
     for old, new in zip(before, stage.model.variables):
         np.testing.assert_array_equal(old, new.numpy())
@@ -161,7 +161,7 @@ def test_dropout_is_a_function_of_seed_and_step(tmp_path):
     assert_same(one, again)
     other = toy.Stage(tmp_path / "c")
     other.trainer.seed += 1
-    iterator = other.trainer.iterate(lambda r: toy.dataset(0, r))
+    iterator = other.trainer.iterate(lambda r, part: toy.dataset(0, r))
     run(other, iterator, 6)
     assert np.abs(other.values()[0] - one.values()[0]).max() > 1e-4
 
@@ -173,7 +173,7 @@ def test_the_first_bad_loss_is_named(tmp_path):
         return full
 
     stage = toy.Stage(tmp_path)
-    iterator = stage.trainer.iterate(lambda r: toy.dataset(0, r, poison))
+    iterator = stage.trainer.iterate(lambda r, part: toy.dataset(0, r, poison))
     report = run(stage, iterator, 8)
     assert (int(report.bad_step), int(report.bad_task)) == (3, 1)
 

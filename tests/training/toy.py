@@ -57,8 +57,9 @@ def batch(step, groups=1, rows=4):
     }
 
 
-def dataset(start, replicas=1, change=None, groups=1):
-    """The batches from `start` on, `replicas` pieces a step."""
+def dataset(start, replicas=1, change=None, groups=1, part=None):
+    """The batches from `start` on, the pieces of `part` at each step."""
+    part = part or range(replicas)
 
     def generate():
         step = start
@@ -67,7 +68,7 @@ def dataset(start, replicas=1, change=None, groups=1):
             if change:
                 full = change(step, full)
             rows = full["weight"].shape[1] // replicas
-            for r in range(replicas):
+            for r in part:
                 cut = slice(r * rows, (r + 1) * rows)
                 yield {
                     name: value[:, cut] if value.ndim > 1 else value
@@ -135,7 +136,9 @@ class Stage:
         self.loop = Loop(
             self.trainer,
             self.checkpoints,
-            lambda start, replicas: dataset(start, replicas, change, groups),
+            lambda start, replicas, part: dataset(
+                start, replicas, change, groups, part
+            ),
             lambda: {
                 "mean": self.scores(int(self.checkpoints.step.numpy())),
                 "tasks": {},
@@ -174,7 +177,9 @@ def run(stage, iterator, steps):
 def trained(tmp_path, steps=6, **options):
     stage = Stage(tmp_path, **options)
     iterator = stage.trainer.iterate(
-        lambda replicas: dataset(0, replicas, groups=options.get("groups", 1))
+        lambda replicas, part: dataset(
+            0, replicas, groups=options.get("groups", 1), part=part
+        )
     )
     report = run(stage, iterator, steps)
     return stage, report

@@ -1,0 +1,180 @@
+"""The processes of a training on several hosts, as their starter names them.
+
+Kubernetes (Kubeflow's TFJob), Ray and people set `TF_CONFIG`; Slurm sets
+variables of its own. Nothing here talks to the others.
+"""
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+
+# What takes part in the training; a chief is the first of them.
+_JOBS = ("chief", "worker")
+# Jobs that share a node get different ports, and workers of a node the next.
+_FIRST_PORT, _PORTS = 10_000, 20_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """The workers of a training and this one's place among them.
+
+    Attributes:
+        jobs: addresses `host:port` by job: `chief` (one at most), `worker`.
+        job: this process's.
+        index: its place within the job.
+        source: where all this stands, for messages.
+    """
+
+    jobs: Mapping[str, tuple[str, ...]]
+    job: str
+    index: int
+    source: str
+
+    @property
+    def count(self) -> int:
+        """How many processes there are."""
+        return sum(map(len, self.jobs.values()))
+
+    @property
+    def number(self) -> int:
+        """This process's place among all of them; the chief's is 0."""
+        before = len(self.jobs.get("chief", ())) if self.job != "chief" else 0
+        return before + self.index
+
+    def resolver(self) -> tf.distribute.cluster_resolver.ClusterResolver:
+        """What `tf.distribute` asks for."""
+        gpus = len(tf.config.list_physical_devices("GPU"))
+        return tf.distribute.cluster_resolver.SimpleClusterResolver(
+            tf.train.ClusterSpec(
+                {job: list(addresses) for job, addresses in self.jobs.items()}
+            ),
+            task_type=self.job,
+            task_id=self.index,
+            num_accelerators={"GPU": gpus},
+            rpc_layer="grpc",
+        )
+
+
+def find() -> Cluster | None:
+    """The cluster that the process's environment names; None if it has none.
+
+    `TF_CONFIG` comes first: it can be set within a Slurm job.
+
+    Raises:
+        ConfigError: its variables are wrong.
+    """
+    if os.environ.get("TF_CONFIG", "").strip():
+        return _from_tf_config(os.environ["TF_CONFIG"])
+    if {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"} <= os.environ.keys():
+        return _from_slurm()
+    return None
+
+
+def _from_tf_config(text: str) -> Cluster | None:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"TF_CONFIG is not valid JSON: {error}: {text!r:.80}")
+    _check(isinstance(value, dict), "an object", value, "TF_CONFIG")
+    jobs, task = value.get("cluster") or {}, value.get("task") or {}
+    if not jobs:
+        return None
+    _check(isinstance(jobs, dict), "an object", jobs, "TF_CONFIG cluster")
+    for job, addresses in jobs.items():
+        _check_job(job, addresses)
+    _check(isinstance(task, dict), "an object", task, "TF_CONFIG task")
+    job, index = task.get("type"), task.get("index")
+    _check(job in jobs, f"one of {sorted(jobs)}", job, "TF_CONFIG task.type")
+    # Kubeflow has written both.
+    if isinstance(index, str) and index.isdigit():
+        index = int(index)
+    count = len(jobs[job])
+    inside = type(index) is int and 0 <= index < count
+    right = f"from 0 to {count - 1}, one of the {count} of {job!r}"
+    _check(inside, right, index, "TF_CONFIG task.index")
+    jobs = {job: tuple(addresses) for job, addresses in jobs.items()}
+    return Cluster(jobs, job, index, "TF_CONFIG")
+
+
+def _check_job(job: str, addresses: Any) -> None:
+    where = f"TF_CONFIG cluster.{job}"
+    if job not in _JOBS:
+        raise ConfigError(
+            f"{where}: a training has the jobs chief (one process) and worker "
+            "only: all processes train, and the first one evaluates"
+        )
+    addressed = (
+        isinstance(addresses, list)
+        and bool(addresses)
+        and all(isinstance(a, str) and _is_address(a) for a in addresses)
+    )
+    _check(addressed, 'a list of addresses "host:port"', addresses, where)
+    if job == "chief":
+        _check(len(addresses) == 1, "one address", addresses, where)
+
+
+def _is_address(text: str) -> bool:
+    host, _, port = text.rpartition(":")
+    return bool(host) and port.isdigit() and 0 < int(port) < 65536
+
+
+def _check(right: bool, what: str, value: Any, where: str) -> None:
+    if not right:
+        raise ConfigError(f"{where} must be {what}, got {value!r:.80}")
+
+
+def _from_slurm() -> Cluster | None:
+    """The tasks of a job step, `srun`; None if there is one only."""
+    count = _number("SLURM_STEP_NUM_TASKS")
+    rank = _number("SLURM_PROCID")
+    if count == 1:
+        return None
+    _check(rank < count, f"below {count}", rank, "SLURM_PROCID")
+    job = _number("SLURM_JOB_ID")
+    # The resolver shares out GPUs by nvidia-smi and fails without one. Here
+    # every task takes the GPUs that Slurm lets it see.
+    try:
+        resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(
+            port_base=_FIRST_PORT + job % _PORTS,
+            gpus_per_node=count,
+            gpus_per_task=1,
+            auto_set_gpu=False,
+        )
+        workers = resolver.cluster_spec().job_tasks("worker")
+    except (AssertionError, LookupError, RuntimeError, ValueError) as error:
+        raise ConfigError(
+            "the Slurm variables SLURM_STEP_NODELIST and "
+            "SLURM_STEP_TASKS_PER_NODE do not name the "
+            f"{count} tasks of SLURM_STEP_NUM_TASKS: {error}. Start the "
+            "training with srun, or set TF_CONFIG"
+        )
+    _check_node(workers[rank], rank)
+    return Cluster({"worker": tuple(workers)}, "worker", rank, "Slurm")
+
+
+def _number(name: str) -> int:
+    text = os.environ.get(name, "")
+    _check(text.isdigit(), "a whole number", text, name)
+    return int(text)
+
+
+def _check_node(address: str, rank: int) -> None:
+    """Refuses tasks in another order than that of the resolver.
+
+    It takes nodes in the order of their names as texts, n10 before n2.
+    """
+    host = address.rpartition(":")[0]
+    here = os.environ.get("SLURMD_NODENAME", host)
+    if here != host:
+        raise ConfigError(
+            f"task {rank} of the Slurm step runs on the node {here}, but nodes "
+            f"in the order of their names give it {host}: start srun with "
+            "--distribution=block on nodes whose names sort alike as texts "
+            "and as numbers, or set TF_CONFIG"
+        )

@@ -1,0 +1,177 @@
+"""What the processes of a training tell one another, beside gradients.
+
+The first of them is the chief: it alone locks the run directory, writes and
+logs. The others read what it wrote, once it says that it has.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import tensorflow as tf
+
+from mtl_tf.core.errors import LostWorker, RunError
+
+T = TypeVar("T")
+
+#: How long a file that the chief wrote may take to appear: file systems over
+#: the network remember for some seconds that it was not there.
+VISIBLE_SECONDS = 60.0
+# What TensorFlow raises when another process of a cluster has ended.
+_LOST = (
+    tf.errors.UnavailableError,
+    tf.errors.AbortedError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+    tf.errors.FailedPreconditionError,
+)
+
+
+class Workers:
+    """The processes that train one model; most often only this one.
+
+    Args:
+        strategy: where the model trains.
+
+    Attributes:
+        count: how many there are.
+        number: which one this is.
+    """
+
+    def __init__(self, strategy: tf.distribute.Strategy):
+        self._strategy = strategy
+        resolver, self.count, self.number = strategy.cluster_resolver, 1, 0
+        several = tf.distribute.MultiWorkerMirroredStrategy
+        if resolver is not None and isinstance(strategy, several):
+            jobs = resolver.cluster_spec().as_dict()
+            self.count = max(1, sum(map(len, jobs.values())))
+            of_chief = resolver.task_type == "chief"
+            before = 0 if of_chief else len(jobs.get("chief", ()))
+            self.number = before + (resolver.task_id or 0)
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes and logs."""
+        return self.number == 0
+
+    @property
+    def several(self) -> bool:
+        """Whether there are others."""
+        return self.count > 1
+
+    def share(self, value: float) -> float:
+        """The chief's number, on all workers; a float64.
+
+        All of them have to call it, and it waits for them.
+
+        Args:
+            value: what counts on the chief.
+        """
+        if not self.several:
+            return value
+        return self._sum(value if self.is_chief else 0.0)
+
+    def any(self, flag: object) -> bool:
+        """Whether the flag is set on one of the workers; see `share`."""
+        return self._sum(float(bool(flag))) > 0 if self.several else bool(flag)
+
+    def _sum(self, value: float) -> float:
+        total = self._total(tf.constant(value, tf.float64))
+        # Every replica of a worker has added the same.
+        return float(total) * self.count / self._strategy.num_replicas_in_sync
+
+    @tf.function
+    def _total(self, value: tf.Tensor) -> tf.Tensor:
+        values = self._strategy.run(tf.identity, (value,))
+        return self._strategy.reduce("SUM", values, axis=None)
+
+    def chief_first(self, action: Callable[[], T]) -> T:
+        """Calls `action` on the chief, and then on the others.
+
+        Raises:
+            RunError: on the others, if it raised on the chief.
+        """
+        result = self.by_chief(action)
+        return result if self.is_chief else action()
+
+    def by_chief(self, action: Callable[[], T]) -> T | None:
+        """Calls `action` on the chief alone; the others wait for its end.
+
+        Returns:
+            What it returned on the chief, None on the others.
+
+        Raises:
+            RunError: on the others, if it raised on the chief.
+        """
+        if not self.several:
+            return action()
+        if not self.is_chief:
+            if not self._sum(0.0):
+                raise RunError("the chief stopped with an error: see its log")
+            return None
+        done = 0.0
+        try:
+            result = action()
+            done = 1.0
+        finally:
+            self._sum(done)
+        return result
+
+    def check_same(self, what: str, value: float) -> None:
+        """Refuses to go on with different values on different workers.
+
+        Raises:
+            RunError: this worker's is not the chief's.
+        """
+        chiefs = self.share(value)
+        if chiefs != value:
+            raise RunError(
+                f"{what} is {value:g} on worker {self.number} and {chiefs:g} "
+                "on the chief: all workers need the same folders, files and "
+                "versions"
+            )
+
+    def wait_for(self, path: str) -> None:
+        """Waits for a file that the chief has written.
+
+        Raises:
+            RunError: it does not appear.
+        """
+        end = time.monotonic() + VISIBLE_SECONDS
+        while not os.path.exists(path):
+            if time.monotonic() > end:
+                raise RunError(
+                    f"worker {self.number} does not find {path}, which the "
+                    "chief has written: --model_dir has to be one folder that "
+                    "all workers see, such as on a shared volume"
+                )
+            time.sleep(0.2)
+
+    @contextlib.contextmanager
+    def losses_reported(self) -> Iterator[None]:
+        """Says in plain words that another worker has ended.
+
+        Raises:
+            LostWorker: in place of what TensorFlow raises then.
+        """
+        try:
+            yield
+        except tf.errors.OpError as error:
+            aborted = "Collective ops is aborted" in str(error)
+            if not self.several or not (aborted or isinstance(error, _LOST)):
+                raise
+            raise LostWorker(
+                f"worker {self.number} of {self.count} stops, because another "
+                "one has ended or cannot be reached; the log of that one says "
+                "why. The same command on all workers continues from the last "
+                f"checkpoint. ({_reason(error)})"
+            )
+
+
+def _reason(error: tf.errors.OpError) -> str:
+    """The line of TensorFlow's message that tells most."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if "Collective ops is aborted" in line]
+    return next(iter(told or filter(None, lines)), type(error).__name__)

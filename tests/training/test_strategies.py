@@ -1,0 +1,150 @@
+"""Strategies by name; `tests/runs/test_workers.py` trains on several."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.training import strategies
+from mtl_tf.training.workers import Workers
+from tests.runs import worker_processes
+
+
+@pytest.fixture(autouse=True)
+def no_cluster(monkeypatch):
+    for name in ("TF_CONFIG", "SLURM_PROCID", "TPU_NAME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def two_workers(monkeypatch, index=0):
+    cluster = {"worker": ["127.0.0.1:1", "127.0.0.1:2"]}
+    task = {"type": "worker", "index": index}
+    monkeypatch.setenv(
+        "TF_CONFIG", json.dumps({"cluster": cluster, "task": task})
+    )
+
+
+def test_auto_takes_one_device_where_nothing_else_is():
+    assert strategies.chosen_by_auto() == "one_device"
+    strategy = strategies.make_strategy("auto")
+    assert isinstance(strategy, tf.distribute.OneDeviceStrategy)
+
+
+def test_auto_takes_the_workers_that_are_named(monkeypatch):
+    two_workers(monkeypatch)
+    assert strategies.chosen_by_auto() == "multi_worker"
+
+
+def test_auto_takes_one_device_where_one_worker_is_named(monkeypatch):
+    cluster = {"worker": ["127.0.0.1:1"]}
+    task = {"type": "worker", "index": 0}
+    monkeypatch.setenv(
+        "TF_CONFIG", json.dumps({"cluster": cluster, "task": task})
+    )
+    assert strategies.chosen_by_auto() == "one_device"
+
+
+def test_auto_takes_the_tpu_that_is_named(monkeypatch):
+    monkeypatch.setenv("TPU_NAME", "local")
+    assert strategies.chosen_by_auto() == "tpu"
+
+
+def test_auto_mirrors_over_several_gpus(monkeypatch):
+    # There are none here: only the choice can be shown.
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [1, 2])
+    assert strategies.chosen_by_auto() == "mirrored"
+
+
+def test_workers_that_nobody_names():
+    with pytest.raises(ConfigError, match="TF_CONFIG, or from Slurm's"):
+        strategies.make_strategy("multi_worker")
+
+
+def test_a_process_that_has_run_tensorflow_cannot_join_others(monkeypatch):
+    tf.constant(1.0) + 1.0
+    two_workers(monkeypatch)
+    with pytest.raises(ConfigError, match="before TensorFlow runs anything"):
+        strategies.make_strategy("multi_worker")
+
+
+def test_no_tpu():
+    with pytest.raises(ConfigError, match=r"no TPU \(TPU_NAME 'local'\)"):
+        strategies.make_strategy("tpu")
+
+
+def test_an_unknown_strategy_offers_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'multi_worker'"):
+        strategies.make_strategy("multiworker")
+
+
+@pytest.mark.parametrize("name", ["auto", "multi_worker"])
+def test_many_runs_in_a_process_are_not_for_several_workers(monkeypatch, name):
+    two_workers(monkeypatch)
+    with pytest.raises(ConfigError, match="A sweep trains many runs in one"):
+        strategies.check_one_process(name, "A sweep")
+
+
+def test_many_runs_in_a_process_take_every_other_strategy(monkeypatch):
+    for name in ("auto", "one_device", "mirrored", "tpu"):
+        strategies.check_one_process(name, "A sweep")
+    two_workers(monkeypatch)
+    strategies.check_one_process("one_device", "A sweep")
+
+
+@pytest.mark.parametrize(
+    ("index", "name", "expected"),
+    [
+        (0, "auto", True),
+        (1, "auto", False),
+        (1, "multi_worker", False),
+        (1, "one_device", True),
+    ],
+)
+def test_the_first_worker_is_the_chief(monkeypatch, index, name, expected):
+    two_workers(monkeypatch, index)
+    assert strategies.is_chief(name) is expected
+
+
+def test_without_a_cluster_a_process_is_its_own_chief(two_replicas):
+    assert strategies.is_chief("auto")
+    for strategy in (two_replicas, tf.distribute.OneDeviceStrategy("cpu:0")):
+        workers = Workers(strategy)
+        assert (workers.count, workers.number) == (1, 0)
+        assert workers.is_chief and not workers.several
+        assert workers.share(0.1) == 0.1
+        assert workers.any(True) is True and workers.any(0) is False
+        assert workers.chief_first(lambda: 3) == workers.by_chief(lambda: 3)
+        workers.check_same("the step", 7)
+
+
+def test_one_process_keeps_what_tensorflow_raises(two_replicas):
+    error = tf.errors.UnavailableError(None, None, "a file server is away")
+    with pytest.raises(tf.errors.UnavailableError):
+        with Workers(two_replicas).losses_reported():
+            raise error
+
+
+_ALONE = """
+from mtl_tf.training import strategies
+strategies.START_SECONDS = 3.0
+strategies.make_strategy("multi_worker")
+"""
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_worker_whose_others_never_come_ends(number):
+    """Both the one that the others look for and one that looks for it."""
+    environment = worker_processes.environments(2)[number]
+    ended = subprocess.run(
+        [sys.executable, "-c", _ALONE],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr[-2000:]
+    assert "waited 3 seconds for the other 1 of TF_CONFIG" in ended.stderr

@@ -141,6 +141,16 @@ def choose(stack: keras.Variable, task: tf.Tensor) -> tf.Tensor:
     return tf.gather(stack.value, task)
 
 
+def mark_labels(*weights: keras.Variable, axes: int = 1) -> None:
+    """Says that the last `axes` axes of weights are the labels of a task.
+
+    A head is as wide as its task with the most labels: a run that starts from
+    another takes what is of a task's own labels by it.
+    """
+    for weight in weights:
+        weight.label_axes = axes
+
+
 def at_least_one_step(x: tf.Tensor, axis: int) -> tf.Tensor:
     """Pads an empty axis to one step: XLA cannot loop over an empty array."""
     if x.shape[axis]:

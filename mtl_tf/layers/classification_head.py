@@ -10,6 +10,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
+    mark_labels,
     own_labels,
 )
 from mtl_tf.layers.task_dense import TaskDense
@@ -89,6 +90,7 @@ class ClassificationHead(StackedLayer):
     def build(self, input_shape, *_):
         """Makes the weights for `{"summary": [G, B, H]}`."""
         self.dense.build(input_shape["summary"])
+        mark_labels(self.dense.kernel, self.dense.bias)
         self.built = True
 
     def call(self, encoded, batch):

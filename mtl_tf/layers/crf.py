@@ -14,6 +14,7 @@ from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
     choose,
+    mark_labels,
     own_labels,
 )
 from mtl_tf.layers.crf_constraints import Constraints
@@ -142,6 +143,8 @@ class CRF(StackedLayer):
         self.transitions = self.add("transitions", size, size, stack=stack)
         self.start = self.add("start", size, stack=stack)
         self.end = self.add("end", size, stack=stack)
+        mark_labels(self.transitions, axes=2)
+        mark_labels(self.start, self.end)
         self.built = True
 
     def call(self, logits, mask=None, tags=None, task=None):

@@ -3,10 +3,11 @@
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.base import choose
 from mtl_tf.layers.external_memory import ExternalMemory
 from mtl_tf.layers.lstm import forget_offset, time_product, zero_state
 from mtl_tf.layers.recurrence import Recurrence, Result
+from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors
 
 
@@ -48,7 +49,7 @@ def project_gates(x: tf.Tensor, weights: Tensors) -> Tensors:
     return {"gates": time_product(x, weights["kernel"]) + bias}
 
 
-class DeepFusionLayer(StackedLayer):
+class DeepFusionLayer(RecurrentLayer):
     """What the layers with external memories have in common.
 
     Subclasses set `memories` up and give the step.
@@ -160,16 +161,10 @@ class DeepFusionLayer(StackedLayer):
             state |= memory.start(x, task)
         return state
 
-    def call(
-        self,
-        x,
-        mask,
-        task,
-        training: bool = False,
-        sequence: bool = False,
-        inspect: bool = False,
+    def run(
+        self, x, mask, task, training: bool, sequence: bool, inspect: bool
     ) -> Result:
-        """Runs over `x`; with `sequence` returns all hidden states."""
+        """See `RecurrentLayer.run`."""
         weights, constants = self._parameters(x, task)
         return self._recurrence(
             x,

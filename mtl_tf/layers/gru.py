@@ -4,9 +4,9 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.lstm import time_product, zero_state
 from mtl_tf.layers.recurrence import Recurrence, Result
+from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors
 
 
@@ -60,7 +60,7 @@ def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
-class GRU(StackedLayer):
+class GRU(RecurrentLayer):
     """A gated recurrent unit in one direction.
 
     Equations 9 to 12 of Dong et al. (2015), after Cho et al. (2014):
@@ -108,10 +108,11 @@ class GRU(StackedLayer):
             self.bias = self.add("bias", 3 * self.units)
         self.built = True
 
-    def call(
-        self, x, mask, training: bool = False, sequence: bool = False
+    def run(
+        self, x, mask, task, training: bool, sequence: bool, inspect: bool
     ) -> Result:
-        """Runs over `x`; with `sequence` returns all hidden states."""
+        """See `RecurrentLayer.run`."""
+        del task, inspect
         weights = {
             name: self.cast(getattr(self, name).value)
             for name in ("kernel", "recurrent", "candidate")

@@ -4,7 +4,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.base import choose
 from mtl_tf.layers.lstm import (
     forget_offset,
     lstm_gates,
@@ -12,6 +12,7 @@ from mtl_tf.layers.lstm import (
     zero_state,
 )
 from mtl_tf.layers.recurrence import Recurrence, Result
+from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors
 
 # What is generated for each of the four gates: the scales of the recurrent
@@ -48,7 +49,7 @@ def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
-class HyperLSTM(StackedLayer):
+class HyperLSTM(RecurrentLayer):
     """A HyperLSTM in one direction, without layer norm.
 
     Ha, Dai and Le (2016), "HyperNetworks", the HyperLSTM of the appendix. The
@@ -168,16 +169,10 @@ class HyperLSTM(StackedLayer):
             tf.concat([offset, own(self.bias)], -1),
         )
 
-    def call(
-        self,
-        x,
-        mask,
-        task,
-        training: bool = False,
-        sequence: bool = False,
-        inspect: bool = False,
+    def run(
+        self, x, mask, task, training: bool, sequence: bool, inspect: bool
     ) -> Result:
-        """Runs over `x`; with `sequence` returns all hidden states."""
+        """See `RecurrentLayer.run`."""
 
         def own(weight):
             weight = choose(weight, task) if self.tasks else weight.value

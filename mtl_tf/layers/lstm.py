@@ -4,8 +4,9 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.base import choose
 from mtl_tf.layers.recurrence import Recurrence, Result
+from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors, product
 
 
@@ -96,7 +97,7 @@ def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
-class LSTM(StackedLayer):
+class LSTM(RecurrentLayer):
     """A long short-term memory in one direction.
 
     Equations 2 to 5 of Chen et al. (2018), without peepholes:
@@ -155,16 +156,10 @@ class LSTM(StackedLayer):
         self.bias.assign(self.bias + offset)
         self.built = True
 
-    def call(
-        self,
-        x,
-        mask,
-        task,
-        training: bool = False,
-        sequence: bool = False,
-        inspect: bool = False,
+    def run(
+        self, x, mask, task, training: bool, sequence: bool, inspect: bool
     ) -> Result:
-        """Runs over `x`; with `sequence` returns all hidden states."""
+        """See `RecurrentLayer.run`."""
 
         def own(weight):
             return choose(weight, task) if self.tasks else weight.value

@@ -6,7 +6,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.base import choose
 from mtl_tf.layers.lstm import (
     forget_offset,
     lstm_gates,
@@ -14,6 +14,7 @@ from mtl_tf.layers.lstm import (
     zero_state,
 )
 from mtl_tf.layers.recurrence import Recurrence, Result
+from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors
 
 
@@ -64,7 +65,7 @@ def _beside(shared: keras.Variable, own: tf.Tensor) -> tf.Tensor:
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
-class MetaLSTM(StackedLayer):
+class MetaLSTM(RecurrentLayer):
     """A Meta-LSTM in one direction; with several tasks, Meta-MTL.
 
     Equations 10 to 18, 21 and 22 of Chen et al. (2018). The meta network, an
@@ -179,16 +180,10 @@ class MetaLSTM(StackedLayer):
         bias = tf.pad(self.meta_bias.value, [[0, 4 * self.meta_vector]])
         return weights | {"bias": bias}
 
-    def call(
-        self,
-        x,
-        mask,
-        task,
-        training: bool = False,
-        sequence: bool = False,
-        inspect: bool = False,
+    def run(
+        self, x, mask, task, training: bool, sequence: bool, inspect: bool
     ) -> Result:
-        """Runs over `x`; with `sequence` returns all hidden states."""
+        """See `RecurrentLayer.run`."""
         sizes = {
             "hidden": self.units,
             "memory": self.units,

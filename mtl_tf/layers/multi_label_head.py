@@ -8,6 +8,7 @@ import tensorflow as tf
 from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
+    mark_labels,
     own_labels,
 )
 from mtl_tf.layers.task_dense import TaskDense
@@ -58,6 +59,7 @@ class MultiLabelHead(StackedLayer):
     def build(self, input_shape, *_):
         """Makes the weights for `{"summary": [G, B, H]}`."""
         self.dense.build(input_shape["summary"])
+        mark_labels(self.dense.kernel, self.dense.bias)
         self.built = True
 
     def call(self, encoded, batch):

@@ -4,14 +4,14 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.lstm import LSTM
 from mtl_tf.layers.recurrence import Result
+from mtl_tf.layers.recurrent_layer import RecurrentLayer
 
 _INPUTS = ["shared", "both"]
 
 
-class _SharedPrivate(StackedLayer):
+class _SharedPrivate(RecurrentLayer):
     """What both arrangements have: the two LSTMs of one direction."""
 
     def __init__(
@@ -86,16 +86,10 @@ class ParallelSharedPrivate(_SharedPrivate):
         self.private.build(input_shape)
         self.built = True
 
-    def call(
-        self,
-        x,
-        mask,
-        task,
-        training: bool = False,
-        sequence: bool = False,
-        inspect: bool = False,
+    def run(
+        self, x, mask, task, training: bool, sequence: bool, inspect: bool
     ) -> Result:
-        """Runs over `x`; with `sequence` returns all hidden states."""
+        """See `RecurrentLayer.run`."""
         options = {"training": training, "sequence": sequence or inspect}
         both = [
             lstm(x, mask, task, **options)
@@ -164,16 +158,10 @@ class SerialSharedPrivate(_SharedPrivate):
         self.private.build((*input_shape[:-1], features))
         self.built = True
 
-    def call(
-        self,
-        x,
-        mask,
-        task,
-        training: bool = False,
-        sequence: bool = False,
-        inspect: bool = False,
+    def run(
+        self, x, mask, task, training: bool, sequence: bool, inspect: bool
     ) -> Result:
-        """Runs over `x`; with `sequence` returns all hidden states."""
+        """See `RecurrentLayer.run`."""
         below = self.shared(x, mask, task, training=training, sequence=True)
         read = self.cast(below.sequences["hidden"])
         if self.private_input == "both":

@@ -10,6 +10,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
+    mark_labels,
     own_labels,
 )
 from mtl_tf.layers.crf import CRF
@@ -91,6 +92,7 @@ class TaggingHead(StackedLayer):
     def build(self, input_shape, *_):
         """Makes the weights for `{"sequence": [G, B, T, H]}`."""
         self.dense.build(input_shape["sequence"])
+        mark_labels(self.dense.kernel, self.dense.bias)
         if self.crf:
             self.crf.build()
         self.built = True

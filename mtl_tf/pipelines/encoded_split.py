@@ -56,6 +56,34 @@ class Column:
         values = self.values[shift + np.arange(offsets[-1])]
         return Column(values, offsets, self.axis)
 
+    def gather(self, rows: np.ndarray, length: int) -> np.ndarray:
+        """Some examples, padded with 0.
+
+        Args:
+            rows: integers [n], places of examples; -1 is all padding.
+            length: T, no example of `rows` is longer; of dense columns
+                nothing.
+
+        Returns:
+            [n, ...], of a ragged column [n, T, ...], integers as int32.
+        """
+        real = rows >= 0
+        inner = self.values.shape[1:]
+        if self.offsets is None:
+            found = np.zeros([len(rows), *inner], self.values.dtype)
+            found[real] = self.values[rows[real]]
+            return found
+        dtype = self.values.dtype
+        if np.issubdtype(dtype, np.integer):
+            dtype = np.dtype(np.int32)
+        found = np.zeros([len(rows), length, *inner], dtype)
+        chosen = self.select(rows[real])
+        sizes = np.zeros(len(rows), np.int64)
+        sizes[real] = chosen.lengths
+        # The places of a mask come row by row, as the chosen items do.
+        found[np.arange(length) < sizes[:, None]] = chosen.values
+        return found
+
     @classmethod
     def join(cls, columns: Sequence["Column"]) -> "Column":
         """The examples of several columns, one after another."""
@@ -102,6 +130,21 @@ class EncodedSplit:
                 by_axis[column.axis].append(column.lengths)
         longest = [np.max(found, axis=0) for found in by_axis.values()]
         return longest[0] if len(longest) == 1 else np.stack(longest, axis=1)
+
+    def gather(
+        self, rows: np.ndarray, lengths: int | Sequence[int]
+    ) -> dict[str, np.ndarray]:
+        """Some examples of all columns; see `Column.gather`.
+
+        Args:
+            rows: integers [n], places of examples; -1 is all padding.
+            lengths: T of every time axis, or of each of `axes`.
+        """
+        each = dict(zip(self.axes, np.broadcast_to(lengths, len(self.axes))))
+        return {
+            name: column.gather(rows, each.get(column.axis, 0))
+            for name, column in sorted(self.columns.items())
+        }
 
     def select(self, examples: np.ndarray) -> "EncodedSplit":
         """The split of some examples; see `Column.select`."""

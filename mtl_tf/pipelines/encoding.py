@@ -22,7 +22,13 @@ from mtl_tf.text.encoder import SEPARATOR, TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
-__all__ = ["Column", "EncodedSplit", "build_encoder", "encode"]
+__all__ = [
+    "Column",
+    "EncodedSplit",
+    "TensorEncoder",
+    "build_encoder",
+    "encode",
+]
 
 _TEXTS_AT_ONCE = 1024
 _Batch = Mapping[str, tf.Tensor | tf.RaggedTensor]
@@ -70,6 +76,71 @@ def encode(
     for batch in batches:
         for key, value in batch.items():
             parts[key].append(_to_column(value))
+    return _joined(parts, encoder, name)
+
+
+class TensorEncoder:
+    """Encodes examples that are at hand, without a dataset for them.
+
+    A dataset traces its functions anew whenever one is made, which takes far
+    longer than a few texts do. This traces once, at its first call.
+
+    Args:
+        encoder: what reads the examples.
+
+    Example:
+
+    >>> read = TensorEncoder(TextExamples(encoder, features))
+    >>> read({"text": tf.constant(["a good book"])}).columns["tokens"][0]
+    array([5, 12, 9], dtype=int32)
+    """
+
+    def __init__(self, encoder: ExampleEncoder):
+        self._encoder = encoder
+        self._call = tf.function(encoder.__call__, autograph=False)
+        self._traced: dict[tuple[str, ...], Callable] = {}
+
+    def __call__(self, examples: _Batch, name: str = "") -> EncodedSplit:
+        """Encodes examples; see `encode`.
+
+        Args:
+            examples: the features that the encoder reads, string [n], or
+                ragged [n, None].
+            name: the task's name.
+        """
+        traced = self._trace(examples)
+        count = next(iter(examples.values())).shape[0]
+        parts: dict[str, list[Column]] = {}
+        # Without an example there is a batch of none, which has all columns.
+        for first in range(0, max(count, 1), _TEXTS_AT_ONCE):
+            batch = examples
+            if count > _TEXTS_AT_ONCE:
+                some = slice(first, first + _TEXTS_AT_ONCE)
+                batch = {key: value[some] for key, value in examples.items()}
+            for key, value in traced(batch).items():
+                parts.setdefault(key, []).append(_to_column(value))
+        return _joined(parts, self._encoder, name)
+
+    def _trace(self, examples: _Batch) -> Callable:
+        """The graph that reads such features of any number of examples."""
+        key = tuple(sorted(examples))
+        if key not in self._traced:
+            specs = {key: _spec(value) for key, value in examples.items()}
+            self._traced[key] = self._call.get_concrete_function(specs)
+        return self._traced[key]
+
+
+def _spec(value: tf.Tensor | tf.RaggedTensor) -> tf.TypeSpec:
+    """The values of one feature of any number of examples."""
+    if isinstance(value, tf.RaggedTensor):
+        return tf.RaggedTensorSpec([None, None], value.dtype)
+    return tf.TensorSpec([None], value.dtype)
+
+
+def _joined(
+    parts: Mapping[str, list[Column]], encoder: ExampleEncoder, name: str
+) -> EncodedSplit:
+    """Columns of batches, one after another, as those of a split."""
     columns = {}
     for key, axis in encoder.axes.items():
         if key in parts:

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
-from mtl_tf.pipelines.batches import evaluation_dataset
+from mtl_tf.pipelines.batches import evaluation_batches
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.runs import task_types
 
@@ -64,6 +64,7 @@ class Predictor:
         task_index: int,
         batch_size: int,
         texts: Sequence[str] = (),
+        trim: bool = False,
     ) -> dict[str, np.ndarray | list[np.ndarray]]:
         """The model's outputs for every example of a split, in its order.
 
@@ -73,6 +74,8 @@ class Predictor:
             batch_size: examples at a time; it does not change the result.
             texts: what the examples are read from, where decoding needs them;
                 see `PredictionType.decode`.
+            trim: pad a few examples to the longest of a batch, not to their
+                bucket.
 
         Returns:
             What the task's type names as its outputs, arrays [n, ...], or
@@ -89,15 +92,16 @@ class Predictor:
         jit = count >= _MANY
         forward = self._compiled if jit else self._plain
         batch_size = max(1, min(batch_size, count))
-        dataset = evaluation_dataset(
+        batches = evaluation_batches(
             split,
             task_index,
             batch_size,
             self.boundaries[task_index],
             self.axes,
+            trim and not jit,
         )
         results: dict[str, np.ndarray] = {}
-        for batch in dataset:
+        for batch in batches:
             rows = batch.pop("row").numpy()[0]
             real = rows >= 0
             with recurrence.options(jit=jit):

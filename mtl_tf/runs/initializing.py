@@ -85,7 +85,8 @@ def initialize(
     a task, the slices of the tasks of the same name are taken and no others;
     likewise of a shared weight that says that it has `rows_of_tasks`. What a
     head has for a task is only taken where its labels are the same, in the
-    same order.
+    same order; a head that is wider, for other tasks with more labels, gives
+    and takes the part of the task's own.
 
     Args:
         model: the model to fill; what is not taken stays.
@@ -105,12 +106,13 @@ def initialize(
         for name, own in (labels or {}).items()
         if list(own) != list(source.labels.get(name, own))
     }
+    counts = {name: len(own) for name, own in (labels or {}).items()}
     chosen = freezing.named(model, only, "training.initialize_only")
     wanted = {id(v) for v in chosen}
     for variable in model.variables:
         what, why = "", "training.initialize_only does not name it"
         if not only or id(variable) in wanted:
-            what, why = _take(variable, source, tasks, words, changed)
+            what, why = _take(variable, source, tasks, words, changed, counts)
         path = path_of(variable)
         if what:
             taken.append({"path": path, "what": what})
@@ -132,12 +134,14 @@ def _take(
     tasks: Sequence[str],
     words: Mapping[str, Sequence[str]],
     changed: Collection[str] = (),
+    counts: Mapping[str, int] | None = None,
 ) -> tuple[str, str]:
     """Takes what fits; returns what it was, or "" and why nothing was.
 
     Args:
         variable, source, tasks, words: see `initialize`.
         changed: names of tasks whose labels are others than there.
+        counts: how many labels a task has, where it has some.
     """
     path = path_of(variable)
     if getattr(variable, "is_of_vocabulary", False):
@@ -167,7 +171,8 @@ def _take(
     else:
         variable.assign(value)
         return "all", ""
-    if value.shape[1:] != new.shape[1:]:
+    wider = value.shape[1:] != new.shape[1:]
+    if wider and not (counts and _differ_in_labels(variable, value, new)):
         return (
             "",
             f"a slice has the shape {new.shape[1:]}, there {value.shape[1:]}",
@@ -178,9 +183,25 @@ def _take(
         what = "name and the same labels" if changed else "name"
         return "", f"no {noun} of the same {what}"
     places, own = map(list, zip(*pairs))
-    new[own] = value[places]
+    if wider:
+        narrow = min(value.shape[-1], new.shape[-1])
+        for place, row in pairs:
+            count = min(counts.get(tasks[row], 0), narrow)
+            labels = (..., *[slice(count)] * variable.label_axes)
+            new[row][labels] = value[place][labels]
+    else:
+        new[own] = value[places]
     variable.assign(new.reshape(shape))
     return f"{len(pairs)} of {len(new)} {noun}", ""
+
+
+def _differ_in_labels(
+    variable: keras.Variable, value: np.ndarray, new: np.ndarray
+) -> bool:
+    """Whether slices are of heads that differ in their width alone."""
+    axes = getattr(variable, "label_axes", 0)
+    both = [part.shape[1 : part.ndim - axes] for part in (value, new)]
+    return axes > 0 and value.ndim == new.ndim and both[0] == both[1]
 
 
 def _below(words: Mapping[str, Sequence[str]], path: str) -> list[str] | None:

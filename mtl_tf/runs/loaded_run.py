@@ -54,6 +54,7 @@ class Run:
         self.predictor = predictor
         self.model = predictor.model
         self.loaded: str | None = None
+        self._readers: dict[str, encoding.TensorEncoder] = {}
 
     def task_index(self, name: str) -> int:
         """The number of a task.
@@ -125,32 +126,37 @@ class Run:
     def forward(
         self,
         task: Mapping[str, Any],
-        examples: tf.data.Dataset,
+        examples: Mapping[str, tf.Tensor | tf.RaggedTensor],
         batch_size: int = 64,
     ) -> dict[str, Any]:
         """The model's outputs for examples without targets.
 
         Args:
             task: one of `tasks`, whose weights are loaded.
-            examples: with its input features.
+            examples: its input features, string [n], or ragged [n, None].
             batch_size: examples at a time.
 
         Returns:
             See `Predictor.predict`.
         """
-        features = types_of_tasks.of(task["type"]).features(
-            task["labels"], task
-        )
-        system = systems.of_type(task["type"])
-        encoder = system.example_encoder(
-            self.encoder, task["name"], inputs(features)
-        )
         outputs = self.predictor.predict(
-            encoding.encode(examples, encoder),
+            self._reader(task)(examples, task["name"]),
             self.task_index(task["name"]),
             batch_size,
+            trim=True,
         )
         return task_types.of(task["type"]).decided(task, outputs)
+
+    def _reader(self, task: Mapping[str, Any]) -> encoding.TensorEncoder:
+        """What reads a task's examples; traced once for all calls."""
+        if task["name"] not in self._readers:
+            task_type = types_of_tasks.of(task["type"])
+            features = inputs(task_type.features(task["labels"], task))
+            encoder = systems.of_type(task["type"]).example_encoder(
+                self.encoder, task["name"], features
+            )
+            self._readers[task["name"]] = encoding.TensorEncoder(encoder)
+        return self._readers[task["name"]]
 
     def fit(self, validation: Sequence[encoding.EncodedSplit]) -> None:
         """Settles what task types settle on validation examples.

@@ -220,8 +220,8 @@ def format_of(
     return next(filter(None, found), "")
 
 
-def as_dataset(examples: Sequence[Mapping[str, Any]]) -> tf.data.Dataset:
-    """Examples of strings and of lists of strings as a dataset.
+def as_tensors(examples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Examples of strings and of lists of strings as tensors by name.
 
     Args:
         examples: at least one; all with the same fields.
@@ -237,5 +237,6 @@ def as_dataset(examples: Sequence[Mapping[str, Any]]) -> tf.data.Dataset:
         columns[name] = tf.RaggedTensor.from_row_lengths(
             tf.constant(flat, tf.string, shape=[len(flat)]),
             np.array([len(value) for value in values], np.int64),
+            validate=False,
         )
-    return tf.data.Dataset.from_tensor_slices(columns)
+    return columns

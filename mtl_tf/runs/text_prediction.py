@@ -10,7 +10,7 @@ from mtl_tf.runs.prediction_type import (
     Prediction,
     PredictionType,
     TaskDict,
-    as_dataset,
+    as_tensors,
 )
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import Feature, inputs, targets
@@ -71,7 +71,7 @@ class TextPrediction(PredictionType):
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
     ) -> list[Prediction]:
         """See `PredictionType.predict`."""
-        outputs = run.forward(task, as_dataset(examples), batch_size)
+        outputs = run.forward(task, as_tensors(examples), batch_size)
         return [
             {"task": task["name"], **self.prediction(task, outputs, number)}
             for number in range(len(examples))

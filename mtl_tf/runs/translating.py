@@ -83,6 +83,11 @@ class Translator:
     ):
         self.model, self.text, self.decoding = model, text, decoding
         self._decoders = [TextDecoder(text.target(p)) for p in model.pairs]
+        # For calls from Python: step by step they take longer than a search.
+        self._traced = [
+            tf.function(decoder, reduce_retracing=True, autograph=False)
+            for decoder in self._decoders
+        ]
 
     @property
     def tables(self) -> list[Any]:
@@ -147,7 +152,8 @@ class Translator:
         chosen = None
         if self.decoding.replace_unknown:
             chosen = aligned_words(words, found["aligned"])
-        return self._decoders[pair](found["tokens"], chosen), found["score"]
+        decoders = self._traced if tf.executing_eagerly() else self._decoders
+        return decoders[pair](found["tokens"], chosen), found["score"]
 
     def translate_split(
         self, pair: int, split: EncodedSplit, texts: Sequence[str] = ()

@@ -1,7 +1,8 @@
 """From raw strings to word ids: the part of a model that serving needs, too."""
 
+import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -107,6 +108,14 @@ class TextEncoder:
         if self.casing:
             found["casing"] = words.with_flat_values(casing_of(flat))
         return found
+
+    @functools.cached_property
+    def locate(self) -> Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]:
+        """`Tokenizer.locate` of this encoder's tokenizer, traced once."""
+        specs = [tf.TensorSpec([None], tf.string)]
+        return tf.function(
+            self.tokenizer.locate, input_signature=specs, autograph=False
+        )
 
     @property
     def parts(self) -> tuple[str, ...]:

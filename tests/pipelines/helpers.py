@@ -21,8 +21,8 @@ def random_split(name: str, examples: int, longest: int, seed: int = 0):
     return make_split(name, draw.integers(0, longest + 1, examples))
 
 
-def as_numpy(dataset) -> list[dict[str, np.ndarray]]:
-    return list(dataset.as_numpy_iterator())
+def as_numpy(batches) -> list[dict[str, np.ndarray]]:
+    return [{key: v.numpy() for key, v in batch.items()} for batch in batches]
 
 
 def assert_same_batches(first, second) -> None:

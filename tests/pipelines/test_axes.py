@@ -11,7 +11,7 @@ from mtl_tf.core.random import generator
 from mtl_tf.pipelines import buckets
 from mtl_tf.pipelines.batches import (
     BatchPlan,
-    evaluation_dataset,
+    evaluation_batches,
     training_dataset,
 )
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit, alike
@@ -239,7 +239,7 @@ def test_evaluation_on_some_of_the_axes(axes):
     some = EncodedSplit("squad", columns | {"label": split.columns["label"]})
     assert some.axes == axes
     rows = []
-    for batch in as_numpy(evaluation_dataset(some, 1, 3, BOXES, AXES)):
+    for batch in as_numpy(evaluation_batches(some, 1, 3, BOXES, AXES)):
         assert batch["task"].tolist() == [1]
         assert set(KEYS) & set(batch) == set(keys)
         for place, row in enumerate(batch["row"][0]):
@@ -259,10 +259,10 @@ def test_evaluation_on_some_of_the_axes(axes):
 
 def test_evaluation_by_the_splits_own_axes():
     split = SPLITS[1]
-    named = as_numpy(evaluation_dataset(split, 0, 8, BOXES, AXES))
-    assert_same_batches(as_numpy(evaluation_dataset(split, 0, 8, BOXES)), named)
+    named = as_numpy(evaluation_batches(split, 0, 8, BOXES, AXES))
+    assert_same_batches(as_numpy(evaluation_batches(split, 0, 8, BOXES)), named)
     empty = split.select(np.zeros(len(split), bool))
-    assert as_numpy(evaluation_dataset(empty, 0, 8, BOXES, AXES)) == []
+    assert as_numpy(evaluation_batches(empty, 0, 8, BOXES, AXES)) == []
 
 
 def test_tasks_with_different_axes_train_together():
@@ -294,5 +294,5 @@ def test_tasks_with_different_axes_train_together():
             )
     assert tasks == {0, 1}
     # Evaluation takes the task's own columns.
-    own = as_numpy(evaluation_dataset(sentences, 1, 2, boxes, AXES))
+    own = as_numpy(evaluation_batches(sentences, 1, 2, boxes, AXES))
     assert all("answer" not in batch for batch in own)

@@ -5,7 +5,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.batches import (
     BatchPlan,
-    evaluation_dataset,
+    evaluation_batches,
     training_dataset,
 )
 from tests.pipelines.helpers import (
@@ -265,7 +265,7 @@ def test_wrong_replicas(replicas, static_shapes, message):
 
 def test_evaluation_sees_every_row_once_from_short_to_long():
     split = SPLITS[0]
-    batches = as_numpy(evaluation_dataset(split, 5, 8, BOUNDARIES))
+    batches = as_numpy(evaluation_batches(split, 5, 8, BOUNDARIES))
     rows = np.concatenate([b["row"][0] for b in batches])
     assert sorted(rows[rows >= 0]) == list(range(len(split)))
     assert np.sum(rows < 0) == 3
@@ -280,22 +280,35 @@ def test_evaluation_sees_every_row_once_from_short_to_long():
 
 def test_evaluation_batches_have_the_spec_of_training_batches():
     training = training_dataset(make_plan()).element_spec
-    evaluation = evaluation_dataset(SPLITS[0], 0, 4, BOUNDARIES).element_spec
-    rows = evaluation.pop("row")
-    assert evaluation == training
-    assert rows == tf.TensorSpec([1, 4], tf.int32)
+    for batch in evaluation_batches(SPLITS[0], 0, 4, BOUNDARIES):
+        assert batch.pop("row").dtype == tf.int32
+        assert batch.keys() == training.keys()
+        for name, value in batch.items():
+            assert value.dtype == training[name].dtype, name
+            assert training[name].shape.is_compatible_with(value.shape), name
+
+
+def test_batches_can_be_trimmed_to_their_longest_texts():
+    split = make_split("short", [0, 3, 5, 6, 0, 1])
+    batches = as_numpy(evaluation_batches(split, 0, 2, BOUNDARIES, trim=True))
+    assert [b["tokens"].shape[2] for b in batches] == [1, 3, 6]
+    for batch in batches:
+        check_rows(batch, [split], batch["row"], [0])
+    whole = as_numpy(evaluation_batches(split, 0, 2, BOUNDARIES))
+    for short, long in zip(batches, whole, strict=True):
+        np.testing.assert_array_equal(short["row"], long["row"])
 
 
 def test_evaluation_of_texts_longer_than_all_buckets():
     split = make_split("long", [3, 100, 0])
-    batches = as_numpy(evaluation_dataset(split, 0, 2, BOUNDARIES))
+    batches = as_numpy(evaluation_batches(split, 0, 2, BOUNDARIES))
     assert [b["tokens"].shape[2] for b in batches] == [4, 128]
     assert np.sum(batches[1]["tokens"] > 0) == 100
 
 
 def test_one_huge_text_does_not_pad_a_batch_to_its_length():
     split = make_split("huge", [100_000, *range(1, 71), 30_000])
-    batches = as_numpy(evaluation_dataset(split, 0, 64, BOUNDARIES))
+    batches = as_numpy(evaluation_batches(split, 0, 64, BOUNDARIES))
     shapes = [b["tokens"].shape for b in batches]
     assert [shape[1] for shape in shapes] == [64, 64, 4, 1]
     assert all(rows * length <= 2**17 for _, rows, length in shapes)
@@ -307,9 +320,9 @@ def test_one_huge_text_does_not_pad_a_batch_to_its_length():
 
 
 def test_evaluation_of_an_empty_split_and_of_texts_without_labels():
-    assert as_numpy(evaluation_dataset(make_split("", []), 0, 2, [4])) == []
+    assert as_numpy(evaluation_batches(make_split("", []), 0, 2, [4])) == []
     split = make_split("new", [3, 2])
     del split.columns["label"]
-    (batch,) = as_numpy(evaluation_dataset(split, 0, 4, [4]))
+    (batch,) = as_numpy(evaluation_batches(split, 0, 4, [4]))
     assert "label" not in batch
     np.testing.assert_array_equal(batch["row"], [[1, 0, -1, -1]])

@@ -9,6 +9,7 @@ from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.text_examples import TextExamples
 from mtl_tf.tasks import task_types
 from mtl_tf.text.encoder import TextEncoder
+from tests import traces
 
 TEXTS = ["good film", "", "bad", "a good good film"]
 LABELS = [1, 0, 0, 1]
@@ -78,6 +79,32 @@ def test_encode_an_empty_split():
     assert split.lengths.shape == (0,)
     assert split.columns["label"].values.shape == (0,)
     assert split.columns["label"].values.dtype == np.int32
+
+
+def test_examples_at_hand_are_encoded_as_those_of_a_dataset():
+    texts = [*TEXTS, *("ab " * (i % 7) for i in range(2500))]
+    read = encoding.TensorEncoder(letters_of_words)
+    for some in (texts, TEXTS[:1], []):
+        labels = np.arange(len(some))
+        dataset = make_dataset(some, labels)
+        expected = encoding.encode(dataset, letters_of_words, "films")
+        column = {
+            "text": tf.constant(some, tf.string, shape=[len(some)]),
+            "label": tf.constant(labels, tf.int64, shape=[len(some)]),
+        }
+        with traces.counted() as names:
+            found = read(column, "films")
+        # Whatever their number, they go through one trace.
+        assert bool(names) == (some is texts)
+        assert found.name == expected.name
+        assert list(found.columns) == list(expected.columns)
+        for name, one in expected.columns.items():
+            other = found.columns[name]
+            assert other.axis == one.axis
+            assert other.values.dtype == one.values.dtype
+            np.testing.assert_array_equal(other.values, one.values)
+            if one.offsets is not None:
+                np.testing.assert_array_equal(other.offsets, one.offsets)
 
 
 def test_encode_texts_without_labels():

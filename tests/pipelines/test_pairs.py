@@ -7,7 +7,7 @@ from mtl_tf.core.random import generator
 from mtl_tf.pipelines import buckets
 from mtl_tf.pipelines.batches import (
     BatchPlan,
-    evaluation_dataset,
+    evaluation_batches,
     training_dataset,
 )
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
@@ -16,6 +16,7 @@ from mtl_tf.pipelines.epoch_order import batch_sizes, cut_into_batches
 from mtl_tf.pipelines.pairs import PairFilter, build_text
 from mtl_tf.tasks.parallel_source import ParallelFileSource
 from mtl_tf.tasks.task import Task
+from tests.pipelines.helpers import as_numpy
 
 TEXT = {
     "tokenizer": {"name": "whitespace", "lowercase": False},
@@ -61,10 +62,6 @@ def make_plan(**options):
     arguments = {"batch_size": 8, "mixing_config": {"name": "uniform"}}
     arguments |= {"boundaries": BOUNDARIES, "seed": 5, **options}
     return BatchPlan(SPLITS, **arguments)
-
-
-def as_numpy(dataset):
-    return list(dataset.as_numpy_iterator())
 
 
 def task_of(tmp_path, name, sources, targets):
@@ -223,13 +220,13 @@ def test_joint_steps_take_no_budget():
 def test_evaluation_of_pairs_and_of_sources_alone():
     longer = split_of("en-de", [3, 70, 1, 12], [4, 9, 100, 12])
     found = np.zeros(4, int)
-    for batch in as_numpy(evaluation_dataset(longer, 1, 3, BOUNDARIES)):
+    for batch in as_numpy(evaluation_batches(longer, 1, 3, BOUNDARIES)):
         for row, target in zip(batch["row"][0], batch["target"][0]):
             if row >= 0:
                 found[row] = np.sum(target > 0)
     assert found.tolist() == [4, 9, 100, 12]
     alone = EncodedSplit("", {"tokens": longer.columns["tokens"]})
-    batches = as_numpy(evaluation_dataset(alone, 0, 3, BOUNDARIES, AXES))
+    batches = as_numpy(evaluation_batches(alone, 0, 3, BOUNDARIES, AXES))
     assert sum(int(b["weight"].sum()) for b in batches) == 4
     assert "target" not in batches[0]
 

@@ -8,7 +8,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.batches import (
     BatchPlan,
-    evaluation_dataset,
+    evaluation_batches,
     training_dataset,
 )
 from mtl_tf.pipelines.encoded_split import alike
@@ -105,7 +105,7 @@ def test_an_empty_split_has_all_columns(encoder):
 
 
 def test_batches_of_a_tagging_task(splits):
-    (batch,) = evaluation_dataset(splits[0], 0, 4, [4])
+    (batch,) = evaluation_batches(splits[0], 0, 4, [4])
     rows = batch["row"].numpy()[0].tolist()
     first = rows.index(0)
     assert batch["tags"].shape == (1, 4, 4)

@@ -3,6 +3,7 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
+from tests import traces
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,19 @@ def test_compiled_and_plain_predictions_agree(run):
     np.testing.assert_allclose(
         scores(run, texts), scores(run, texts[:2]) * 150, atol=1e-5
     )
+
+
+def test_predicting_again_traces_nothing(toy_run):
+    run = mtl_tf.load(toy_run)
+    with traces.counted() as first:
+        scores(run, ["yes no"])
+        scores(run, ["yes no of a tree"])
+    assert first
+    with traces.counted() as later:
+        scores(run, ["no"])
+        scores(run, ["the yes of a no " * 30])
+        scores(run, ["", "no tree"], batch_size=1)
+    assert not later
 
 
 def test_odd_texts_get_answers(run):

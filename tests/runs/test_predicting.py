@@ -8,6 +8,7 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
+from tests import traces
 from tests.system import tagging
 
 TEXT = " The\tEU rejects  lamb"
@@ -53,6 +54,16 @@ def test_words_keep_their_case_and_their_places_in_any_text(run):
     small, large = run.predict("words", ["eu", "EU"])
     # The ids are the same; casing and characters are not.
     assert small["confidence"] != large["confidence"]
+
+
+def test_tagging_again_traces_nothing(tagging_run):
+    run = mtl_tf.load(tagging_run)
+    for text in ("EU", TEXT, TOKENS):
+        run.predict("chunks", [text])
+    with traces.counted() as later:
+        for text in ("EU rejects", " ".join(TOKENS * 2), TOKENS[:2]):
+            run.predict("chunks", [text])
+    assert not later
 
 
 def test_no_company_changes_an_answer(run):

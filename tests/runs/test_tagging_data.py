@@ -8,7 +8,7 @@ from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.text_examples import TextExamples
 from mtl_tf.runs import run_data
 from mtl_tf.runs import task_types as prediction_types
-from mtl_tf.runs.prediction_type import as_dataset
+from mtl_tf.runs.prediction_type import as_tensors
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import registry
 from mtl_tf.tasks.features import inputs
@@ -72,7 +72,7 @@ def test_sentences_are_whole_and_given_tokens_are_encoded(tmp_path, builds):
     assert [[labels[i] for i in row] for row in tags] == [["DT", "NN"], ["b"]]
     given = [{"tokens": words} for words in (["A", "dog"], [], ["x y"])]
     read = TextExamples(run.encoder, inputs(run.tasks[1].features))
-    split = encoding.encode(as_dataset(given), read)
+    split = encoding.TensorEncoder(read)(as_tensors(given))
     assert split.lengths.tolist() == [1, 0, 1]
     assert set(split.columns) == {"tokens", "characters"}
     assert run.train[1].lengths.max() == 1

@@ -56,17 +56,17 @@ def test_boundaries_stand_by_the_names_of_tasks(untrained):
 
 
 def noted_evaluations(monkeypatch):
-    """What `evaluation_dataset` is asked for, and gives, as it is called."""
+    """What `evaluation_batches` is asked for, and gives, as it is called."""
     calls = []
 
-    def noted(split, task, batch_size, boundaries, axes):
-        given = (split, task, batch_size, boundaries, axes)
-        dataset = batches.evaluation_dataset(*given)
-        shapes = [b["context"].shape[2] for b in dataset]
+    def noted(split, task, batch_size, boundaries, axes, trim):
+        given = (split, task, batch_size, boundaries, axes, trim)
+        found = list(batches.evaluation_batches(*given))
+        shapes = [b["context"].shape[2] for b in found]
         calls.append((task, boundaries, shapes))
-        return dataset
+        return found
 
-    monkeypatch.setattr(inference, "evaluation_dataset", noted)
+    monkeypatch.setattr(inference, "evaluation_batches", noted)
     return calls
 
 

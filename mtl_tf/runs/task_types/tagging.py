@@ -14,14 +14,13 @@ from mtl_tf.runs.prediction_type import (
     Prediction,
     PredictionType,
     TaskDict,
-    as_dataset,
     as_json,
+    as_tensors,
     format_of,
     resolve_file,
 )
 from mtl_tf.tasks.tagged_readers import FORMATS
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.base_tokenizer import Tokenizer
 from mtl_tf.text.encoder import TextEncoder
 
 
@@ -77,7 +76,7 @@ class TagPrediction(PredictionType):
             run.encoder, [next(iter(e.values())) for e in examples]
         )
         tokens = [{"tokens": sentence.tokens} for sentence in found]
-        outputs = run.forward(task, as_dataset(tokens), batch_size)
+        outputs = run.forward(task, as_tensors(tokens), batch_size)
         predictions = []
         for sentence, numbers, confidence in zip(
             found, outputs["prediction"], outputs["confidence"]
@@ -167,7 +166,7 @@ def sentences(
     texts = list(texts)
     stop = encoder.max_length or None
     strings = [text for text in texts if isinstance(text, str)]
-    split = iter(_split(encoder.tokenizer, strings, stop))
+    split = iter(_split(encoder, strings, stop))
     return [
         next(split)
         if isinstance(text, str)
@@ -177,7 +176,7 @@ def sentences(
 
 
 def _split(
-    tokenizer: Tokenizer, texts: Sequence[str], stop: int | None
+    encoder: TextEncoder, texts: Sequence[str], stop: int | None
 ) -> list[Sentence]:
     found = []
     for first in range(0, len(texts), AT_ONCE):
@@ -185,7 +184,7 @@ def _split(
             text.encode("utf-8", errors="replace")
             for text in texts[first : first + AT_ONCE]
         ]
-        located = tokenizer.locate(tf.constant(encoded, tf.string))
+        located = encoder.locate(tf.constant(encoded, tf.string))
         for words, *places in zip(*(part.to_list() for part in located)):
             offsets = [list(pair) for pair in zip(*places)]
             tokens = [word.decode() for word in words[:stop]]

@@ -1,0 +1,154 @@
+"""What the recurrent layers have in common: groups of tasks, or plain Keras."""
+
+import abc
+
+import tensorflow as tf
+
+from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.recurrence import Result
+
+
+class RecurrentLayer(StackedLayer):
+    """A recurrent layer, of groups of tasks and in models of plain Keras.
+
+    Of groups, `[G, B, T, D]`, it returns a `recurrence.Result`. Of texts,
+    `[B, T, D]`, it is a layer like `keras.layers.LSTM`: it honours and passes
+    on masks of Keras, stands in `Sequential` and functional models, and
+    returns a tensor in the policy's compute dtype.
+
+    Subclasses implement `run`.
+
+    Args:
+        return_sequences: of texts, the hidden states of all tokens in place
+            of the last one.
+
+    Input shape: `[B, T, D]`, maybe a mask bool `[B, T]`, and for layers of
+        several tasks the tasks int32 `[B]`. Or `[G, B, T, D]`, maybe a mask
+        bool `[G, B, T]`, and the tasks int32 `[G]`. Without a mask, that of
+        Keras, which an `Embedding(mask_zero=True)` makes, or every place is a
+        token.
+    Output shape: `[B, H]`, with `return_sequences` `[B, T, H]`; of groups a
+        `recurrence.Result`.
+    Masking: the state stays where the mask is false. Texts may be padded on
+        any side; with `return_sequences` padding repeats the state, as in
+        Keras, and the mask goes on to the next layer.
+
+    Raises:
+        ValueError: other shapes, or tasks are missing.
+
+    Example:
+        ```python
+        model = keras.Sequential(
+            [
+                keras.layers.Embedding(8000, 100, mask_zero=True),
+                LSTM(64, return_sequences=True),
+                LSTM(64, reverse=True),
+                keras.layers.Dense(2),
+            ]
+        )
+        ```
+    """
+
+    #: How many tasks have weights of their own; 0 for one set of all.
+    tasks: int = 0
+
+    def __init__(self, *, return_sequences: bool = False, **kwargs):
+        super().__init__(**kwargs)
+        self.return_sequences = bool(return_sequences)
+        self.supports_masking = True
+        # The core compiles itself; see `recurrence`.
+        self.supports_jit = False
+
+    @abc.abstractmethod
+    def run(
+        self,
+        x: tf.Tensor,
+        mask: tf.Tensor,
+        task: tf.Tensor,
+        training: bool,
+        sequence: bool,
+        inspect: bool,
+    ) -> Result:
+        """Runs over groups.
+
+        Args:
+            x: `[G, B, T, D]`.
+            mask: bool `[G, B, T]`.
+            task: int32 `[G]`.
+            training: whether a gradient will be taken.
+            sequence: return the sequence "hidden".
+            inspect: return what figures show, too.
+        """
+
+    def call(
+        self,
+        x,
+        mask=None,
+        task=None,
+        training: bool = False,
+        sequence: bool = False,
+        inspect: bool = False,
+    ):
+        """Runs over `x`; see the class.
+
+        Args:
+            x, mask, task: see the class.
+            training: whether a gradient will be taken.
+            sequence: return all hidden states.
+            inspect: of groups, return what figures show.
+        """
+        rank = len(x.shape)
+        if rank not in (3, 4):
+            raise ValueError(
+                f"{self.name}: x must be [B, T, D], or [G, B, T, D] of groups, "
+                f"got the shape {tuple(x.shape)}"
+            )
+        if mask is None:
+            # Keras looks for itself only if there is no other tensor.
+            mask = getattr(x, "_keras_mask", None)
+        if mask is None:
+            mask = tf.ones(tf.shape(x)[:-1], tf.bool)
+        mask = tf.cast(mask, tf.bool)
+        self._check_tasks(task)
+        if rank == 3:
+            return self._of_texts(x, mask, task, training, sequence)
+        if task is None:
+            task = tf.zeros(tf.shape(x)[:1], tf.int32)
+        return self.run(x, mask, task, training, sequence, inspect)
+
+    def _check_tasks(self, task) -> None:
+        if self.tasks > 1 and task is None:
+            raise ValueError(
+                f"{self.name}: with weights of {self.tasks} tasks it needs "
+                "`task`, int32 [B] of texts [B, T, D] or [G] of groups "
+                "[G, B, T, D], got None"
+            )
+
+    def _of_texts(self, x, mask, task, training: bool, sequence: bool):
+        """Runs over `[B, T, D]`."""
+        # One group of all texts; of several tasks each text is a group.
+        axis = 1 if self.tasks > 1 else 0
+        if not axis:
+            task = tf.zeros([1], tf.int32)
+        sequence = sequence or self.return_sequences
+        result = self.run(
+            tf.expand_dims(x, axis),
+            tf.expand_dims(mask, axis),
+            tf.cast(task, tf.int32),
+            training,
+            sequence,
+            False,
+        )
+        states = result.sequences if sequence else result.state
+        return self.cast(tf.squeeze(states["hidden"], axis))
+
+    def compute_mask(self, inputs, mask=None):
+        """The mask of the states of all tokens; none of the last state."""
+        if self.return_sequences and len(inputs.shape) == 3:
+            return mask
+        return None
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        own = {"return_sequences": self.return_sequences}
+        return super().get_config() | own

@@ -67,6 +67,7 @@ EXTRAS = {
         "packaging>=24",
         "pytest>=8.2",
         "pytest-xdist>=3.6",
+        "pyyaml>=6.0",  # the manifests of docs/
         "ruff>=0.17,<0.18",  # its format changes between minor versions
         "setuptools>=70.1",  # the first with a bdist_wheel of its own
     ],

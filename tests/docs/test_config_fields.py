@@ -24,9 +24,7 @@ def test_every_field_has_a_row_with_its_default_rule_and_sentence():
 def test_fields_of_one_task_type_say_so_once():
     page = fields_page.markdown()
     rows = [line for line in page.splitlines() if "`model.tagging" in line]
-    assert len(rows) == 3
-    assert [row.endswith("Of tagging tasks only. |") for row in rows] == [
-        True,
-        False,
-        False,
-    ]
+    # The first row is the group's; its fields do not repeat it.
+    assert len(rows) > 2
+    told = ["Of tagging tasks only." in row for row in rows]
+    assert told == [True] + [False] * (len(rows) - 1)

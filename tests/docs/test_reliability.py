@@ -66,7 +66,7 @@ def test_the_manifest_of_kubernetes():
 
 
 def test_the_script_of_slurm():
-    [script] = blocks("bash")
+    [script] = blocks("sh")
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
     command = script.replace("\\\n", " ").partition("launch.train")[2]
     arguments = shlex.split(command.partition("\n")[0])

@@ -110,7 +110,7 @@ def test_the_last_of_repeated_values_counts():
         ),
         (["--config="], "--config is missing"),
         (["--confg=quickstart"], "unknown flag --confg; did you mean --config"),
-        (["--config=quikstart"], "did you mean 'quickstart'?"),
+        (["--config=quikstart"], "did you mean 'quickstart'"),
         (["--config=base"], "unknown config 'base'"),
         (["--config=no/such.py"], "there is no config file no/such.py"),
         (["--config=quickstart:x"], "takes no argument, got 'x'"),

@@ -68,7 +68,8 @@ _NOTES = (
     "too; so do we (`evaluation.splits` names test second).",
     "The paper does not say how long it trained (its curves run to hundreds "
     "of thousands of batches); ours have training.steps batches.",
-    "Without --vectors, ours start from random word vectors; the paper's from "
+    "Without --vectors, ours starts from random vectors of words and of hashed "
+    "character n-grams, and trains them; the paper has those of "
     "GloVe and character n-grams, which it does not train.",
     "An answer's loss is the mean over its words.",
 )

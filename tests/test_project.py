@@ -288,6 +288,7 @@ def test_third_party_imports_are_declared(folders, extras):
         "absl": "absl_py",
         "google": "protobuf",
         "sklearn": "scikit_learn",
+        "yaml": "pyyaml",
     }
     known = declared(*extras)
     undeclared = {

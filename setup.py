@@ -65,6 +65,7 @@ EXTRAS = {
         "dill>=0.3.8",  # tfds.testing needs it, undeclared
         "hypothesis>=6.100",
         "packaging>=24",
+        "pandas>=2.1",  # own data may come as its frames
         "pytest>=8.2",
         "pytest-xdist>=3.6",
         "pyyaml>=6.0",  # the manifests of docs/
@@ -74,6 +75,7 @@ EXTRAS = {
     "figures": ["matplotlib>=3.8"],
     "gpu": ["tensorflow[and-cuda]>=2.21"],
     "serving": ["grpcio>=1.60", "tensorflow-serving-api>=2.21"],
+    "trackers": ["mlflow-skinny>=2.14", "wandb>=0.17"],
     "vectors": ["gensim>=4.4"],
 }
 # The tests run all of the product but what needs a GPU or a server.
@@ -116,7 +118,8 @@ def main() -> None:
         packages=sorted(packages()),
         package_dir=packages(),
         package_data={
-            "": ["CITATIONS.bib", "README.md", "TAGS.txt", "checksums.tsv"]
+            "": ["CITATIONS.bib", "README.md", "TAGS.txt", "checksums.tsv"],
+            "mtl_tf": ["py.typed"],
         },
         install_requires=REQUIREMENTS,
         extras_require=EXTRAS,

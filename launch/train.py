@@ -14,6 +14,13 @@ def define_flags(values: flags.FlagValues) -> None:
     )
     common_flags.define_data(values)
     common_flags.define_strategy(values)
+    flags.DEFINE_list(
+        "callbacks",
+        [],
+        "what is told of the training beside TensorBoard: wandb, mlflow (pip "
+        "install 'mtl_tf[trackers]'), or module:Class of your own",
+        flag_values=values,
+    )
     flags.DEFINE_boolean(
         "compare_single",
         False,
@@ -33,7 +40,7 @@ def main(values: flags.FlagValues) -> int:
     from mtl_tf.evaluation import tables
     from mtl_tf.experiments import single_tasks
     from mtl_tf.runs import training_run
-    from mtl_tf.training import strategies
+    from mtl_tf.training import callbacks, strategies
 
     wanted = config["evaluation"]["yardsticks"]
     do = single_tasks.train if values.compare_single else training_run.train
@@ -44,6 +51,7 @@ def main(values: flags.FlagValues) -> int:
         manual_dir=values.manual_dir,
         strategy=values.strategy,
         beside=yardsticks.add if wanted else None,
+        callbacks=callbacks.by_name(values.callbacks),
     )
     # Of several workers one shows them.
     if strategies.is_chief(values.strategy):

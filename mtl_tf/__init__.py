@@ -1,13 +1,137 @@
-"""Multi-task NLP with TensorFlow 2 and Keras 3."""
+"""Multi-task NLP with TensorFlow 2 and Keras 3.
 
-from collections.abc import Mapping
-from typing import Any
+run = mtl_tf.train(config, model_dir="runs/mine")
+run.predict("mails", ["where is my parcel ?"])
+mtl_tf.export_saved_model(run, "served/mine")
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ml_collections import config_dict
+
+    from mtl_tf.runs.loaded_run import Run
+    from mtl_tf.training.callbacks import Callback
+
+# TensorFlow takes seconds to import, so each function imports what it needs.
 
 __version__ = "0.1.0"
-__all__ = ["load"]
+__all__ = [
+    "config",
+    "evaluate",
+    "export_saved_model",
+    "load",
+    "predict",
+    "train",
+]
 
 
-def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Any:
+def config(
+    name: str = "starter", changes: Mapping[str, Any] | None = None
+) -> "config_dict.ConfigDict":
+    """Returns a config to train with: `--config` and its overrides.
+
+    Args:
+        name: `NAME`, `NAME:ARGUMENT` or `PATH.py` as of `--config`.
+        changes: values by whole names of fields, such as
+            `{"training.epochs": 3}`.
+
+    Raises:
+        ConfigError: there is no such config or field.
+    """
+    from mtl_tf.configs import fields
+    from mtl_tf.core.errors import ConfigError
+    from mtl_tf.core.names import hint
+    from mtl_tf.programs import config_argument
+
+    found = config_argument.load(name)
+    for path, value in (changes or {}).items():
+        if path not in fields.every():
+            raise ConfigError(
+                f"unknown config field {path}; {hint(path, fields.every())}"
+            )
+        with found.ignore_type(), found.unlocked():
+            found.update_from_flattened_dict({path: value})
+    return found
+
+
+def train(
+    config: "Mapping[str, Any] | config_dict.ConfigDict",
+    model_dir: str | os.PathLike[str],
+    *,
+    data_dir: str | None = None,
+    manual_dir: str | None = None,
+    strategy: str = "auto",
+    callbacks: "Sequence[Callback]" = (),
+    compare_single: bool = False,
+) -> "Run":
+    """Trains, evaluates and returns a run, as `launch.train` does.
+
+    A run that was stopped continues; a finished one is loaded.
+
+    Args:
+        config: what `mtl_tf.config` or a `get_config` returns, or a dict of
+            the same fields. An entry of `tasks` may have its examples as
+            `data`, in place of `files`; see `mtl_tf.tasks.in_memory.to_files`.
+        model_dir: the run directory.
+        data_dir: where prepared datasets are kept.
+        manual_dir: where the corpora's own files are.
+        strategy: see docs/strategies.md.
+        callbacks: told of the training as it goes; see
+            `mtl_tf.training.callbacks`.
+        compare_single: also trains each task alone.
+
+    Returns:
+        The run; its scores are `run.results`.
+
+    Raises:
+        MtlError: a mistake in the config, the data or the run directory.
+        KeyboardInterrupt: after Ctrl-C. The state is saved.
+    """
+    import signal
+
+    from mtl_tf.baselines import yardsticks
+    from mtl_tf.configs import validation
+    from mtl_tf.core.errors import Interrupted
+    from mtl_tf.experiments import single_tasks
+    from mtl_tf.runs import training_run
+    from mtl_tf.tasks import in_memory
+
+    model_dir = os.fspath(model_dir)
+    plain = config if isinstance(config, Mapping) else config.to_dict()
+    folder = os.path.join(model_dir, "given")
+    entries = plain.get("tasks", ())
+    if isinstance(entries, (str, Mapping)):
+        entries = (entries,)
+    tasks = tuple(in_memory.to_files(entry, folder) for entry in entries)
+    plain = validation.validate({**plain, "tasks": tasks})
+    do = single_tasks.train if compare_single else training_run.train
+    try:
+        do(
+            plain,
+            model_dir=model_dir,
+            data_dir=data_dir,
+            manual_dir=manual_dir,
+            strategy=strategy,
+            beside=yardsticks.add
+            if plain["evaluation"]["yardsticks"]
+            else None,
+            callbacks=callbacks,
+        )
+    except Interrupted as stop:
+        # In a notebook, that is what one interrupts with.
+        if stop.signal_number == signal.SIGINT:
+            raise KeyboardInterrupt(str(stop)) from stop
+        raise
+    return load(model_dir)
+
+
+def load(
+    run_directory: str | os.PathLike[str],
+    decoding: Mapping[str, Any] | None = None,
+) -> "Run":
     """Loads a trained run: see `mtl_tf.runs.loaded_run.Run`.
 
     Args:
@@ -21,7 +145,67 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Any:
         ConfigError: a value of `decoding` is wrong, or the run does not
             translate.
     """
-    # TensorFlow takes seconds to import: only when it is needed.
     from mtl_tf.runs.loaded_run import load as load_run
 
-    return load_run(run_directory, decoding)
+    return load_run(os.fspath(run_directory), decoding)
+
+
+def evaluate(
+    run: "Run | str | os.PathLike[str]", split: str = "test", **options: Any
+) -> dict[str, Any]:
+    """Scores a run on a split of its tasks: see `Run.evaluate`.
+
+    Args:
+        run: a run or its directory.
+        split: of the tasks' sources.
+        **options: the others of `Run.evaluate`.
+    """
+    return _loaded(run).evaluate(split, **options)
+
+
+def predict(
+    run: "Run | str | os.PathLike[str]",
+    task: str,
+    examples: Sequence[Any],
+    batch_size: int = 64,
+) -> list[dict[str, Any]]:
+    """Predicts examples: see `Run.predict`.
+
+    Args:
+        run: a run, or its directory, which is loaded anew at each call.
+        task, examples, batch_size: as of `Run.predict`.
+    """
+    return _loaded(run).predict(task, examples, batch_size)
+
+
+def export_saved_model(
+    run: "Run | str | os.PathLike[str]",
+    export_dir: str | os.PathLike[str],
+    version: int = 0,
+) -> str:
+    """Exports a run for TensorFlow Serving, as `export.saved_model` does.
+
+    Args:
+        run: a run or its directory.
+        export_dir: holds the versions, as a model server expects.
+        version: the version's number; 0 for the next free one.
+
+    Returns:
+        The version directory.
+
+    Raises:
+        RunError: the version exists already, or it cannot be written.
+        ConfigError: a task has the name of a reserved signature.
+    """
+    import importlib
+
+    try:
+        exporter = importlib.import_module("mtl_tf.export.saved_model")
+    except ModuleNotFoundError:
+        # A checkout that is not installed.
+        exporter = importlib.import_module("export.saved_model")
+    return exporter.export(_loaded(run), os.fspath(export_dir), version)
+
+
+def _loaded(run: "Run | str | os.PathLike[str]") -> "Run":
+    return load(run) if isinstance(run, (str, os.PathLike)) else run

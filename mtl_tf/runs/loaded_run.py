@@ -56,6 +56,17 @@ class Run:
         self.loaded: str | None = None
         self._readers: dict[str, encoding.TensorEncoder] = {}
 
+    @property
+    def results(self) -> dict[str, Any]:
+        """The contents of `results.json`.
+
+        Raises:
+            RunError: the training has not come to its end.
+        """
+        if not self.directory.has("results.json"):
+            raise RunError(f"{self.directory.path} has no results yet")
+        return self.directory.read("results.json")
+
     def task_index(self, name: str) -> int:
         """The number of a task.
 

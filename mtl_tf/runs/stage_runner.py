@@ -1,7 +1,6 @@
 """Runs the stages of a run: joint training, then fine-tuning."""
 
 import copy
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -20,18 +19,19 @@ from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs import systems
 from mtl_tf.runs.inference import Predictor
 from mtl_tf.runs.loaded_run import Run
+from mtl_tf.runs.recording import Recorder
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.scored_split import score
 from mtl_tf.runs.stage_plan import Stage
 from mtl_tf.training import freezing, precision
+from mtl_tf.training.callbacks import Callback
 from mtl_tf.training.checkpoints import BestWeights, Checkpoints
 from mtl_tf.training.gradient_surgery import SURGERIES
 from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
 from mtl_tf.training.stage_optimizer import stage_optimizer
-from mtl_tf.training.summaries import Summaries
 from mtl_tf.training.trainer import Trainer, choose_shards
 from mtl_tf.training.workers import Workers
 
@@ -45,6 +45,7 @@ class StageRunner:
         data: the run's data.
         model: the model, built within the strategy's scope.
         strategy: where it trains.
+        callbacks: what is told of the training; see `Callback`.
     """
 
     def __init__(
@@ -54,10 +55,12 @@ class StageRunner:
         data: RunData,
         model: TaskModel,
         strategy: tf.distribute.Strategy,
+        callbacks: Sequence[Callback] = (),
     ):
         self.config, self.run, self.data = config, run, data
         self.model, self.strategy = model, strategy
         self.workers = Workers(strategy)
+        self.recorder = Recorder(run, config, data.tasks, callbacks)
         self.task_dicts = [task.to_json() for task in data.tasks]
         self.system = systems.of_type(data.tasks[0].type)
         self.predictor = Predictor(
@@ -87,21 +90,20 @@ class StageRunner:
             logging.info("Continuing %s from step %d.", stage.name, start)
         elif stage.folder:
             self._begin_from_joint(stage, checkpoints)
-        # It writes nothing before its first entry.
-        summaries = Summaries(
-            self.run.file(os.path.join("tensorboard", stage.folder))
-        )
+        if self.workers.is_chief:
+            self.recorder.begin(stage, start, options.total_steps)
         loop = Loop(
             trainer,
             checkpoints,
             self._dataset(stage, batches, options.total_steps),
             lambda: self._evaluate(stage),
-            lambda entry: self._record(
-                stage, trainer.optimizer, summaries, entry
+            lambda entry: self.recorder.evaluation(
+                stage, float(trainer.optimizer.learning_rate), entry
             ),
             options,
             [task.name for task in self.data.tasks],
             self._next_key(stage, batches),
+            self.recorder.step,
         )
         with recurrence.options(jit=self.config["training"]["jit"] and None):
             loop.run(start)
@@ -367,33 +369,3 @@ class StageRunner:
             for number in stage.tasks
         ]
         return evaluator.brief(evaluator.evaluate(scores, "validation"))
-
-    def _record(
-        self,
-        stage: Stage,
-        optimizer: keras.optimizers.Optimizer,
-        summaries: Summaries,
-        entry: dict[str, Any],
-    ) -> None:
-        rate = float(optimizer.learning_rate)
-        entry = {"stage": stage.name, **entry, "learning_rate": rate}
-        self.run.append_metrics(entry)
-        summaries.write(entry)
-        scores = entry["validation"]
-        names = [self.data.tasks[n].name for n in stage.tasks]
-        primary = [self.data.tasks[n].metrics[0] for n in stage.tasks]
-        logging.info(
-            "%s step %d validation mean %.2f: %s%s",
-            stage.name,
-            entry["step"],
-            scores["mean"],
-            " ".join(
-                f"{name} {scores['tasks'][name][metric]:.1f}"
-                for name, metric in zip(names, primary)
-            ),
-            "".join(
-                f"; {name} {value:.1f}"
-                for name, value in scores.get("diagnostics", {}).items()
-                if value is not None
-            ),
-        )

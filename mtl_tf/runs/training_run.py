@@ -28,7 +28,9 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import checking, registry
 from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import freezing
+from mtl_tf.training.callbacks import Callback
 from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.summaries import TensorBoard
 from mtl_tf.training.workers import Workers
 
 Beside = Callable[[run_data.RunData, list[dict[str, Any]], int], None]
@@ -42,6 +44,7 @@ def train(
     strategy: str = "auto",
     clean: CleanParts | None = None,
     beside: Beside | None = None,
+    callbacks: Sequence[Callback] = (),
 ) -> dict[str, Any]:
     """Trains, evaluates and writes the results of a run.
 
@@ -59,6 +62,8 @@ def train(
         beside: adds to the scores of splits what stands beside them, such as
             `mtl_tf.baselines.yardsticks.add`: called with the run's data,
             the scores of each split and the seed.
+        callbacks: told of the training as it goes, beside TensorBoard; not
+            of a run that was finished before.
 
     Returns:
         The contents of `results.json`: the structure of
@@ -74,8 +79,11 @@ def train(
     clean = clean or clean_parts(config, *where)
     # First of all: workers have to meet before TensorFlow runs anything.
     chosen = make_strategy(strategy)
+    callbacks = [TensorBoard(), *callbacks]
     with Workers(chosen).losses_reported():
-        return _train(config, model_dir, where, chosen, clean, beside)
+        return _train(
+            config, model_dir, where, chosen, clean, beside, callbacks
+        )
 
 
 def clean_parts(
@@ -93,6 +101,7 @@ def _train(
     strategy: tf.distribute.Strategy,
     clean: CleanParts,
     beside: Beside | None,
+    callbacks: Sequence[Callback],
 ) -> dict[str, Any]:
     run, workers = RunDirectory(model_dir), Workers(strategy)
     with contextlib.ExitStack() as held:
@@ -118,7 +127,7 @@ def _train(
             return run.read("results.json")
         each = config["train_separately"]
         do = _train_separately if each else _train_jointly
-        results = do(config, run, where, strategy, clean, beside)
+        results = do(config, run, where, strategy, clean, beside, callbacks)
 
         def write() -> None:
             files.write_text(
@@ -126,6 +135,8 @@ def _train(
                 tables.markdown(results, config["name"]),
             )
             run.write("results.json", results)
+            for callback in callbacks:
+                callback.on_end(run.path, results)
 
         workers.by_chief(write)
     if workers.is_chief:
@@ -141,6 +152,7 @@ def _train_separately(
     strategy: tf.distribute.Strategy,
     clean: CleanParts,
     beside: Beside | None,
+    callbacks: Sequence[Callback],
 ) -> dict[str, Any]:
     """Trains a model for every task, each in a run directory of its own."""
     collected = []
@@ -162,7 +174,9 @@ def _train_separately(
         }
         keras.backend.clear_session()
         folder = run.file("tasks", task.name)
-        collected.append(_train(single, folder, where, strategy, clean, beside))
+        collected.append(
+            _train(single, folder, where, strategy, clean, beside, callbacks)
+        )
     about = [results["run"] for results in collected]
     scores = [run["validation_mean"] for run in about]
     return joined(
@@ -230,6 +244,7 @@ def _train_jointly(
     strategy: tf.distribute.Strategy,
     clean: CleanParts,
     beside: Beside | None,
+    callbacks: Sequence[Callback],
 ) -> dict[str, Any] | None:
     """Trains one model on all tasks; only the chief has results."""
     workers = Workers(strategy)
@@ -237,7 +252,9 @@ def _train_jointly(
     with strategy.scope():
         model = _make_model(config, run, loaded, workers)
         _initialize(config, run, loaded, model, workers)
-    runner = stage_runner.StageRunner(config, run, loaded, model, strategy)
+    runner = stage_runner.StageRunner(
+        config, run, loaded, model, strategy, callbacks
+    )
     seconds, steps = 0.0, 0
     names = [task.name for task in loaded.tasks]
     for stage in stage_plan.plan(config, names):

@@ -36,7 +36,7 @@ def task_of_entry(
         ConfigError: a field is missing, unknown or wrong.
         DataError: the data are missing or wrong.
     """
-    name = _name(entry)
+    name = name_of(entry)
     try:
         return _task(name, entry, data_dir, manual_dir)
     except ConfigError as error:
@@ -134,7 +134,12 @@ def with_validation(
     return source, {**splits, "train": KEPT, "validation": HELD_OUT}
 
 
-def _name(entry: Mapping[str, Any]) -> str:
+def name_of(entry: Mapping[str, Any]) -> str:
+    """The name of an entry's task.
+
+    Raises:
+        ConfigError: it has none, or none that a folder may have.
+    """
     name = entry.get("name")
     if isinstance(name, str) and len(name) > _LONGEST:
         # A file is called after it, with endings and temporary marks.

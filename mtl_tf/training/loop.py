@@ -56,6 +56,7 @@ class Loop:
         next_key: `(step, most) -> (count, key)`: how many steps from `step`
             on, at most `most`, have batches of one key, and that key; None
             where no step has one.
+        on_step: called on the chief with the steps done and the mean loss.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Loop:
         options: LoopOptions,
         task_names: Sequence[str],
         next_key: Callable[[int, int], tuple[int, str | None]] | None = None,
+        on_step: Callable[[int, float], None] | None = None,
     ):
         self.trainer = trainer
         self.checkpoints = checkpoints
@@ -78,6 +80,7 @@ class Loop:
         self.task_names = list(task_names)
         self.next_key = next_key or (lambda step, most: (most, None))
         self.workers = trainer.workers
+        self.on_step = on_step if self.workers.is_chief else None
         self.chunk = options.steps_per_call or 1
         if trainer.most_steps is not None:
             self.chunk = min(self.chunk, trainer.most_steps)
@@ -139,8 +142,12 @@ class Loop:
         state.step.assign(step + steps)
         state.loss_sum.assign(report.loss_sum)
         state.loss_count.assign(report.loss_count)
-        loss = tf.reduce_sum(report.loss_sum) / tf.reduce_sum(report.loss_count)
-        self.progress.update(step + steps, float(loss))
+        loss = float(
+            tf.reduce_sum(report.loss_sum) / tf.reduce_sum(report.loss_count)
+        )
+        self.progress.update(step + steps, loss)
+        if self.on_step:
+            self.on_step(step + steps, loss)
         return step + steps
 
     def _choose_chunk(self, seconds_per_step: float) -> None:

@@ -1,21 +1,30 @@
 """TensorBoard events, one series of runs per task."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
 
+from mtl_tf.training.callbacks import Callback, Training
 
-class Summaries:
-    """Writes the entries of a run's evaluations for TensorBoard.
 
-    Every task is a TensorBoard run of its own below `directory`, so that one
-    chart shows all tasks; the mean is the run `mean`.
+class TensorBoard(Callback):
+    """Writes the evaluations into `tensorboard` below the run directory.
+
+    Every task is a TensorBoard run of its own there, so that one chart shows
+    all tasks; the mean is the run `mean`. Every training has one.
     """
 
-    def __init__(self, directory: str):
-        self.directory = directory
+    def __init__(self):
+        self.directory = ""
         self.writers: dict[str, tf.summary.SummaryWriter] = {}
+
+    def on_begin(self, training: Training) -> None:
+        """Nothing is written before the first evaluation."""
+        parts = (training.directory, "tensorboard", training.folder)
+        self.directory = os.path.join(*parts)
+        self.writers = {}
 
     def _writer(self, name: str) -> tf.summary.SummaryWriter:
         if name not in self.writers:
@@ -23,7 +32,7 @@ class Summaries:
             self.writers[name] = tf.summary.create_file_writer(path)
         return self.writers[name]
 
-    def write(self, entry: dict[str, Any]) -> None:
+    def on_evaluation(self, entry: Mapping[str, Any]) -> None:
         """Writes one entry of `metrics.jsonl`."""
         step = entry["step"]
         for task, loss in entry["train_loss"].items():
@@ -41,14 +50,13 @@ class Summaries:
             mean = entry["validation"]["mean"]
             tf.summary.scalar("validation/mean", mean, step)
             _write_diagnostics(entry["validation"], step)
-            for name in ("learning_rate",):
-                if name in entry:
-                    tf.summary.scalar(f"train/{name}", entry[name], step)
+            rate = entry["learning_rate"]
+            tf.summary.scalar("train/learning_rate", rate, step)
         for writer in self.writers.values():
             writer.flush()
 
 
-def _write_diagnostics(scores: dict[str, Any], step: int) -> None:
+def _write_diagnostics(scores: Mapping[str, Any], step: int) -> None:
     for name, value in scores.get("diagnostics", {}).items():
         if value is not None:
             tf.summary.scalar(f"diagnostics/{name}", value, step)

@@ -1,0 +1,86 @@
+"""What is written, logged and told of a stage's evaluations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from absl import logging
+
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.stage_plan import Stage
+from mtl_tf.tasks.task import Task
+from mtl_tf.training.callbacks import Callback, Training
+
+
+class Recorder:
+    """Writes `metrics.jsonl`, logs a line and calls the callbacks.
+
+    Args:
+        run: the run directory.
+        config: the resolved config.
+        tasks: of the run.
+        callbacks: what else is told.
+    """
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        config: Mapping[str, Any],
+        tasks: Sequence[Task],
+        callbacks: Sequence[Callback],
+    ):
+        self.run, self.config = run, config
+        self.tasks, self.callbacks = tasks, callbacks
+
+    def begin(self, stage: Stage, step: int, total_steps: int) -> None:
+        """A stage begins at `step`."""
+        training = Training(
+            self.run.path,
+            self.config,
+            stage.name,
+            stage.folder,
+            step,
+            total_steps,
+        )
+        for callback in self.callbacks:
+            callback.on_begin(training)
+
+    def step(self, step: int, loss: float) -> None:
+        """Steps are done; see `Callback.on_step`."""
+        for callback in self.callbacks:
+            callback.on_step(step, loss)
+
+    def evaluation(
+        self, stage: Stage, rate: float, entry: Mapping[str, Any]
+    ) -> None:
+        """The validation splits were scored.
+
+        Args:
+            stage: which is trained.
+            rate: its learning rate by now.
+            entry: of the loop.
+        """
+        entry = {"stage": stage.name, **entry, "learning_rate": rate}
+        self.run.append_metrics(entry)
+        self._log(stage, entry)
+        for callback in self.callbacks:
+            callback.on_evaluation(entry)
+
+    def _log(self, stage: Stage, entry: Mapping[str, Any]) -> None:
+        scores = entry["validation"]
+        names = [self.tasks[n].name for n in stage.tasks]
+        primary = [self.tasks[n].metrics[0] for n in stage.tasks]
+        logging.info(
+            "%s step %d validation mean %.2f: %s%s",
+            stage.name,
+            entry["step"],
+            scores["mean"],
+            " ".join(
+                f"{name} {scores['tasks'][name][metric]:.1f}"
+                for name, metric in zip(names, primary)
+            ),
+            "".join(
+                f"; {name} {value:.1f}"
+                for name, value in scores.get("diagnostics", {}).items()
+                if value is not None
+            ),
+        )

@@ -1,0 +1,126 @@
+"""Tasks whose examples are at hand in Python, kept as files of lines."""
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.names import look_up
+from mtl_tf.tasks.entries import name_of
+from mtl_tf.tasks.source import SPLITS
+
+FIELD = "data"
+
+
+def to_files(entry: Any, folder: str) -> Any:
+    """Writes an entry's `data` into files, which stand in its place.
+
+    A run reads its data again when it continues and when it is scored, so
+    they have to stay somewhere. Names of the files hold a digest of their
+    contents: the same data give the same config, other data another one.
+
+    Args:
+        entry: of a config's `tasks`. Where it has `data` in place of `files`,
+            that is a mapping from train, validation and test to examples: a
+            pandas DataFrame, a mapping from columns to values, a
+            `tf.data.Dataset` of dicts, or any other iterable of dicts.
+        folder: where the files go: `NAME/SPLIT-DIGEST.jsonl`.
+
+    Returns:
+        The entry with `files` in place of `data`; as it was without `data`.
+
+    Raises:
+        ConfigError: `data` is of another form, or stands beside `files` or
+            `dataset`.
+        DataError: an example is no dict or holds something else than text,
+            numbers and lists of them; the message names task, split and row.
+    """
+    if hasattr(entry, "to_dict") and not isinstance(entry, Mapping):
+        entry = entry.to_dict()
+    if not isinstance(entry, Mapping) or FIELD not in entry:
+        return entry
+    name, data = name_of(entry), entry[FIELD]
+    for other in ("files", "dataset", "format"):
+        if other in entry:
+            raise ConfigError(
+                f"task {name}: data and {other} stand in one entry: give one"
+            )
+    if not isinstance(data, Mapping) or not data:
+        raise ConfigError(
+            f"task {name}: data must map train, validation or test to "
+            f"examples, got {type(data).__name__}"
+        )
+    paths = {}
+    for split, rows in data.items():
+        look_up(split, dict.fromkeys(SPLITS), f"split of {name}'s data")
+        text = "".join(_lines(f"task {name}: data[{split!r}]", rows))
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        path = os.path.join(folder, name, f"{split}-{digest}.jsonl")
+        paths[split] = os.path.abspath(path)
+        if not os.path.exists(paths[split]):
+            os.makedirs(os.path.dirname(paths[split]), exist_ok=True)
+            files.write_text(paths[split], text)
+    rest = {key: value for key, value in entry.items() if key != FIELD}
+    return {**rest, "files": paths}
+
+
+def _lines(where: str, rows: Any) -> Iterator[str]:
+    for number, row in enumerate(_dicts(where, rows)):
+        place = f"{where} row {number}"
+        if not isinstance(row, Mapping):
+            raise DataError(f"{place} must be a dict, got {row!r:.80}")
+        plain = {
+            str(key): _plain(f"{place} {key!r}", value)
+            for key, value in row.items()
+        }
+        yield json.dumps(plain) + "\n"
+
+
+def _dicts(where: str, rows: Any) -> Iterable[Any]:
+    """The examples of any of the forms one by one."""
+    if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
+        return rows.to_dict("records")
+    if hasattr(rows, "as_numpy_iterator"):
+        return rows.as_numpy_iterator()
+    if isinstance(rows, Mapping):
+        lengths = {str(key): len(column) for key, column in rows.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"{where}: columns differ in length: {lengths}")
+        return (dict(zip(rows, row)) for row in zip(*rows.values()))
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+        raise ConfigError(
+            f"{where} must be a DataFrame, a mapping of columns, a "
+            f"tf.data.Dataset or an iterable of dicts, got {rows!r:.80}"
+        )
+    return rows
+
+
+def _plain(where: str, value: Any) -> Any:
+    """What JSON can hold."""
+    if isinstance(value, np.ndarray):
+        return _plain(where, value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(where, value.item())
+    if isinstance(value, (list, tuple)):
+        return [_plain(where, one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(k): _plain(where, one) for k, one in value.items()}
+    if isinstance(value, bytes):
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{where} is not UTF-8: {error}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise DataError(f"{where} is missing or not finite: {value}")
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise DataError(
+        f"{where} must be text, a number or a list of such, got "
+        f"{type(value).__name__}"
+    )

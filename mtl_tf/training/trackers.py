@@ -1,0 +1,133 @@
+"""Experiment trackers as callbacks: Weights & Biases and MLflow.
+
+Neither is installed with the package: `pip install "mtl_tf[trackers]"`. Both
+read their own environment variables (`WANDB_PROJECT`, `WANDB_MODE`,
+`MLFLOW_TRACKING_URI`, `MLFLOW_EXPERIMENT_NAME`). A run that continues goes on
+in the tracker's run that it began: its id stands in the run directory.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mtl_tf.core import files
+from mtl_tf.training.callbacks import Callback, Training, flat, scalars
+
+_LONGEST = 500  # characters of a value that MLflow takes
+_MOST = 100  # parameters that MLflow takes at once
+
+
+def _results(results: Mapping[str, Any]) -> dict[str, float]:
+    """The final scores by name, such as `test/books/accuracy`."""
+    found = {}
+    for part in (results, *results["other_splits"].values()):
+        split = part["split"]
+        if part["mean"] is not None:
+            found[f"{split}/mean"] = float(part["mean"])
+        for task, scores in part["tasks"].items():
+            score = scores.get(scores["primary"])
+            if score is not None:
+                found[f"{split}/{task}/{scores['primary']}"] = float(score)
+    return found
+
+
+class WeightsAndBiases(Callback):
+    """Sends a training to Weights & Biases (the package `wandb`).
+
+    Steps count anew in each stage, so that charts have the step of their own
+    stage, `joint/step`, as their axis.
+    """
+
+    def __init__(self):
+        import wandb
+
+        self._wandb = wandb
+        self._run: Any = None
+        self._stage = ""
+
+    def on_begin(self, training: Training) -> None:
+        """Begins the tracker's run, or goes on with it."""
+        self._stage = training.stage
+        if self._run is None:
+            path = os.path.join(training.directory, "wandb.json")
+            self._run = self._wandb.init(
+                id=_kept(path),
+                resume="allow",
+                dir=training.directory,
+                name=os.path.basename(os.path.normpath(training.directory)),
+                config=flat(training.config),
+            )
+            files.write_json(path, {"id": self._run.id})
+        axis = f"{self._stage}/step"
+        self._run.define_metric(axis, hidden=True)
+        self._run.define_metric(f"{self._stage}/*", step_metric=axis)
+
+    def on_evaluation(self, entry: Mapping[str, Any]) -> None:
+        """Sends the losses and scores of an evaluation."""
+        stage = entry["stage"]
+        values = {f"{stage}/{k}": v for k, v in scalars(entry).items()}
+        self._run.log({f"{stage}/step": entry["step"], **values})
+
+    def on_end(self, directory: str, results: Mapping[str, Any]) -> None:
+        """Sends the final scores and ends the tracker's run."""
+        if self._run is None:
+            return
+        self._run.summary.update(_results(results))
+        self._run.finish()
+        self._run = None
+
+
+class MLflow(Callback):
+    """Sends a training to MLflow (the package `mlflow` or `mlflow-skinny`)."""
+
+    def __init__(self):
+        import mlflow
+
+        self._mlflow = mlflow
+        self._begun = False
+
+    def on_begin(self, training: Training) -> None:
+        """Begins the tracker's run, or goes on with it."""
+        if self._begun:
+            return
+        path = os.path.join(training.directory, "mlflow.json")
+        known = _kept(path)
+        name = os.path.basename(os.path.normpath(training.directory))
+        run = self._mlflow.start_run(
+            run_id=known, run_name=None if known else name
+        )
+        self._begun = True
+        if known is None:
+            files.write_json(path, {"id": run.info.run_id})
+            fields = flat(training.config).items()
+            values = [(k, _short(v)) for k, v in fields]
+            for start in range(0, len(values), _MOST):
+                part = values[start : start + _MOST]
+                self._mlflow.log_params(dict(part))
+
+    def on_evaluation(self, entry: Mapping[str, Any]) -> None:
+        """Sends the losses and scores of an evaluation."""
+        stage = entry["stage"]
+        values = {f"{stage}/{k}": v for k, v in scalars(entry).items()}
+        self._mlflow.log_metrics(values, step=entry["step"])
+
+    def on_end(self, directory: str, results: Mapping[str, Any]) -> None:
+        """Sends the final scores and ends the tracker's run."""
+        if self._begun:
+            self._mlflow.log_metrics(_results(results))
+            self._mlflow.end_run()
+            self._begun = False
+
+
+def _kept(path: str) -> str | None:
+    """The id of the tracker's run that this run began with, if any."""
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["id"]
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

@@ -23,8 +23,9 @@ def _results(results: Mapping[str, Any]) -> dict[str, float]:
     found = {}
     for part in (results, *results["other_splits"].values()):
         split = part["split"]
-        if part["mean"] is not None:
-            found[f"{split}/mean"] = float(part["mean"])
+        for name, value in (part["mean"] or {}).items():
+            if isinstance(value, float):
+                found[f"{split}/mean/{name}"] = value
         for task, scores in part["tasks"].items():
             score = scores.get(scores["primary"])
             if score is not None:

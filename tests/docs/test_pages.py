@@ -36,6 +36,7 @@ PAGES = [
     "configs",
     "export",
     "labels_numbers_pairs",
+    "python",
     "run_files",
     "tag_tokens",
     "translate",

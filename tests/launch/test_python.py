@@ -1,0 +1,114 @@
+"""`mtl_tf.train` and the others, as a script would call them."""
+
+import os
+
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.training.callbacks import Callback
+from tests.system import corpus
+
+
+class Heard(Callback):
+    def __init__(self, most=None):
+        self.calls, self.most = [], most
+
+    def on_begin(self, training):
+        self.calls.append(("begin", training.stage, training.step))
+
+    def on_step(self, step, loss):
+        self.calls.append(("step", step, loss))
+
+    def on_evaluation(self, entry):
+        self.calls.append(("evaluation", entry["step"], entry["validation"]))
+        if len(self.of("evaluation")) == self.most:
+            raise ZeroDivisionError("mine")
+
+    def on_end(self, directory, results):
+        self.calls.append(("end", directory, results))
+
+    def of(self, kind):
+        return [call for call in self.calls if call[0] == kind]
+
+
+def rows(split, count):
+    words = {"up": "rise climb", "down": "fall sink"}
+    for number in range(count):
+        label = ("up", "down")[(number * 7 + len(split)) % 2]
+        word = words[label].split()[number // 2 % 2]
+        yield {"text": f"{split} {number % 9} {word} now", "label": label}
+
+
+@pytest.fixture
+def config():
+    found = mtl_tf.config("quickstart", {"training.epochs": 4, "seed": 2})
+    found.evaluation.yardsticks = False
+    data = {"train": list(rows("train", 80)), "test": list(rows("test", 20))}
+    found.tasks = ({"name": "moves", "data": data},)
+    return found
+
+
+def test_a_training_from_lists_to_an_export(config, tmp_path):
+    print(f"seed {config.seed}")
+    heard, model_dir = Heard(), tmp_path / "run"
+    run = mtl_tf.train(config, model_dir, callbacks=[heard])
+    assert heard.calls[0] == ("begin", "joint", 0)
+    steps = [step for _, step, _ in heard.of("step")]
+    assert steps == sorted(set(steps))
+    scored = heard.of("evaluation")
+    assert len(scored) == 4 and scored[-1][1] == steps[-1]
+    assert heard.calls[-1] == ("end", str(model_dir), run.results)
+    assert run.results["tasks"]["moves"]["accuracy"] == 100
+    assert mtl_tf.evaluate(model_dir)["mean"] == run.results["mean"]
+    texts = ["it will sink now", "they climb now"]
+    labels = [one["label"] for one in mtl_tf.predict(run, "moves", texts)]
+    assert labels == ["down", "up"]
+    path = mtl_tf.export_saved_model(run, tmp_path / "served")
+    assert path == str(tmp_path / "served" / "1")
+    assert os.path.exists(os.path.join(path, "saved_model.pb"))
+    # A finished run calls nobody.
+    again = Heard()
+    assert mtl_tf.train(config, model_dir, callbacks=[again]).results
+    assert again.calls == []
+
+
+def test_a_callback_that_raises_stops_a_run_which_then_continues(
+    config, tmp_path
+):
+    every = mtl_tf.train(config, tmp_path / "whole").results["tasks"]
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        mtl_tf.train(config, tmp_path / "run", callbacks=[Heard(most=2)])
+    with pytest.raises(RunError, match="no results yet"):
+        _ = mtl_tf.load(tmp_path / "run").results
+    heard = Heard()
+    run = mtl_tf.train(config, tmp_path / "run", callbacks=[heard])
+    assert heard.calls[0][:2] == ("begin", "joint")
+    assert run.results["tasks"] == every
+
+
+def test_other_examples_are_another_run(config, tmp_path):
+    mtl_tf.train(config, tmp_path)
+    config.tasks[0]["data"]["train"].pop()
+    with pytest.raises(RunError, match="another config:\n  tasks"):
+        mtl_tf.train(config, tmp_path)
+
+
+def test_configs_are_changed_by_whole_names():
+    config = mtl_tf.config(
+        "quickstart", {"model.dropout.head": 0.25, "tasks": ["a", "b"]}
+    )
+    assert config.model.dropout.head == 0.25
+    assert list(config.tasks) == ["a", "b"]
+    with pytest.raises(ConfigError, match="did you mean 'training.epochs'"):
+        mtl_tf.config("quickstart", {"training.epoch": 3})
+    with pytest.raises(ConfigError, match="did you mean 'quickstart'"):
+        mtl_tf.config("quikstart")
+
+
+def test_a_plain_dict_is_checked(tmp_path):
+    wrong = corpus.config(str(tmp_path / "no_files"))
+    wrong["training"]["epochs"] = -1
+    with pytest.raises(ConfigError, match="training.epochs"):
+        mtl_tf.train(wrong, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,142 @@
+"""Callbacks by name, what they are told, and the trackers."""
+
+import json
+import os
+
+import pytest
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.training import callbacks
+from mtl_tf.training.callbacks import Callback, Training, by_name, flat, scalars
+from mtl_tf.training.summaries import TensorBoard
+
+ENTRY = {
+    "stage": "joint",
+    "step": 20,
+    "train_loss": {"books": 0.5},
+    "loss_weights": {"books": 2.0},
+    "learning_rate": 0.1,
+    "validation": {
+        "mean": 80.0,
+        "diagnostics": {"shared": 3.0, "nothing": None},
+        "tasks": {
+            "books": {
+                "accuracy": 80.0,
+                "loss": float("nan"),
+                "primary": "accuracy",
+                "diagnostics": {"words": 1.0},
+            }
+        },
+    },
+}
+RESULTS = {
+    "split": "test",
+    "mean": {"overall": 79.5},
+    "tasks": {"books": {"accuracy": 79.5, "primary": "accuracy"}},
+    "other_splits": {},
+}
+CONFIG = {"seed": 3, "model": {"scheme": {"name": "lstm"}, "empty": {}}}
+
+
+def training(directory, step=0):
+    return Training(str(directory), CONFIG, "joint", "", step, 40)
+
+
+class Mine(Callback):
+    """One of a user's own."""
+
+
+def test_scalars_are_the_finite_numbers_of_an_entry():
+    assert scalars(ENTRY) == {
+        "train/learning_rate": 0.1,
+        "train/books/loss": 0.5,
+        "train/books/loss_weight": 2.0,
+        "validation/mean": 80.0,
+        "diagnostics/shared": 3.0,
+        "validation/books/accuracy": 80.0,
+        "diagnostics/books/words": 1.0,
+    }
+
+
+def test_fields_of_a_config_by_their_whole_names():
+    found = {"seed": 3, "model.scheme.name": "lstm", "model.empty": {}}
+    assert flat(CONFIG) == found
+
+
+def test_callbacks_by_name():
+    first, second = by_name(["tensorboard", f"{__name__}:Mine"])
+    assert isinstance(first, TensorBoard) and type(second).__name__ == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("wandbb", "did you mean 'wandb'"),
+        ("no_such_module:X", "cannot be made: No module named"),
+        (f"{__name__}:NoSuch", "cannot be made"),
+        ("collections:Counter", "must be a mtl_tf.training.callbacks"),
+    ],
+)
+def test_wrong_names(name, message):
+    with pytest.raises(ConfigError, match=message):
+        by_name([name])
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError("No module named 'wandb'")
+
+    monkeypatch.setattr(callbacks.importlib, "import_module", missing)
+    with pytest.raises(ConfigError, match="'wandb' cannot be made: No module"):
+        by_name(["wandb"])
+
+
+def tell(callback, directory):
+    callback.on_begin(training(directory))
+    callback.on_step(10, 0.4)
+    callback.on_evaluation(ENTRY)
+
+
+def test_mlflow_has_config_scores_and_results(tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    mlflow.set_tracking_uri(f"file:{tmp_path}/tracked")
+    (callback,) = by_name(["mlflow"])
+    tell(callback, tmp_path)
+    mlflow.end_run("FAILED")  # the process was killed
+    (again,) = by_name(["mlflow"])
+    again.on_begin(training(tmp_path, step=20))
+    again.on_evaluation({**ENTRY, "step": 40})
+    again.on_end(str(tmp_path), RESULTS)
+    known = json.loads((tmp_path / "mlflow.json").read_text())["id"]
+    client = mlflow.MlflowClient()
+    run = client.get_run(known)
+    assert run.info.status == "FINISHED"
+    assert run.data.params["model.scheme.name"] == "lstm"
+    assert run.data.metrics["test/books/accuracy"] == 79.5
+    assert run.data.metrics["test/mean/overall"] == 79.5
+    history = client.get_metric_history(known, "joint/validation/mean")
+    assert [(m.step, m.value) for m in history] == [(20, 80.0), (40, 80.0)]
+
+
+def test_wandb_goes_on_in_the_run_that_it_began(tmp_path, monkeypatch):
+    pytest.importorskip("wandb")
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    (callback,) = by_name(["wandb"])
+    tell(callback, tmp_path)
+    known = json.loads((tmp_path / "wandb.json").read_text())["id"]
+    callback.on_end(str(tmp_path), RESULTS)
+    (again,) = by_name(["wandb"])
+    again.on_begin(training(tmp_path, step=20))
+    again.on_end(str(tmp_path), RESULTS)
+    assert json.loads((tmp_path / "wandb.json").read_text())["id"] == known
+    folders = [n for n in os.listdir(tmp_path / "wandb") if known in n]
+    assert folders and all(known in name for name in folders)
+
+
+@pytest.mark.parametrize("name", ["wandb", "mlflow"])
+def test_an_end_without_a_beginning_is_nothing(name, tmp_path):
+    pytest.importorskip(name)
+    (callback,) = by_name([name])
+    callback.on_end(str(tmp_path), RESULTS)

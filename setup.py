@@ -84,7 +84,7 @@ for _name in ("baselines", "figures", "vectors"):
 
 
 def version() -> str:
-    text = (ROOT / "mtl_tf" / "__init__.py").read_text(encoding="utf-8")
+    text = (ROOT / "mtl_tf" / "core" / "version.py").read_text(encoding="utf-8")
     return re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE).group(1)
 
 

@@ -9,6 +9,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mtl_tf.core.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from ml_collections import config_dict
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
 # TensorFlow takes seconds to import, so each function imports what it needs.
 
-__version__ = "0.1.0"
 __all__ = [
     "config",
     "evaluate",

@@ -28,7 +28,7 @@ needs_setuptools = pytest.mark.skipif(
 )
 SOURCES = ["mtl_tf", "launch", "export"]
 TOP_FILES = ["setup.py", "pyproject.toml", "README.md", "LICENSE"]
-DATA_FILES = {"CITATIONS.bib", "README.md", "TAGS.txt"}
+DATA_FILES = {"py.typed", "CITATIONS.bib", "README.md", "TAGS.txt"}
 
 
 def copy_sources(destination):
@@ -125,6 +125,7 @@ def test_wheel_says_what_it_needs(wheel):
         "figures",
         "gpu",
         "serving",
+        "trackers",
         "vectors",
     }
     unbounded = re.findall(r"^Requires-Dist: [\w.-]+(?:$| ;|;)", text, re.M)

@@ -12,7 +12,7 @@ _PACKAGES = ("tensorflow", "keras", "numpy", "tensorflow-datasets")
 
 def versions() -> dict[str, str]:
     """Versions of Python, of this package and of those it stands on."""
-    from mtl_tf import __version__
+    from mtl_tf.core.version import __version__
 
     found = {"python": platform.python_version(), "mtl_tf": __version__}
     for package in _PACKAGES:

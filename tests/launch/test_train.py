@@ -49,7 +49,16 @@ def test_the_config_reaches_the_training_as_plain_values(calls):
         "manual_dir": None,
         "strategy": "mirrored",
         "beside": yardsticks.add,
+        "callbacks": [],
     }
+
+
+def test_callbacks_by_name(calls):
+    assert call("--callbacks=tensorboard") == 0
+    ((_, options),) = calls.calls
+    assert [type(c).__name__ for c in options["callbacks"]] == ["TensorBoard"]
+    with pytest.raises(ConfigError, match="did you mean 'tensorboard'"):
+        call("--callbacks=tensorbord")
 
 
 def test_without_yardsticks(calls):

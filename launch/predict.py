@@ -281,8 +281,8 @@ PROGRAM = runner.Program(
     a pipe. What else a line of JSON or a row of a csv or tsv file has, such as
     an id, stands before its prediction; a field that the prediction has, too,
     is then called input_NAME. Tokens may also be given: they are then not
-    split, and have no offsets. Two texts of an example stand in a line with a tab between them,
-    or in fields of JSON.
+    split, and have no offsets. Two texts of an example stand in a line with a
+    tab between them, or in fields of JSON.
     """,
     main=main,
     define_flags=define_flags,

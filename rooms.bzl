@@ -57,6 +57,14 @@ ROOMS = {
         "evaluation",
         "runs",
     ],
+    # The page of a run, or of its seeds.
+    "analysis": [
+        "core",
+        "evaluation",
+        "runs",
+        "experiments",
+        "figures",
+    ],
     "benchmarks": [
         "core",
         "pipelines",
@@ -78,6 +86,7 @@ PROGRAMS = {
         "benchmark",
         "baseline",
         "compare",
+        "analyse",
         "transfer",
         "sweep",
         "reproduce",
@@ -96,6 +105,7 @@ TEST_NEEDS = {
     "programs": ["launch"],
     "baselines": ["configs"],
     "figures": ["configs"],
+    "analysis": ["configs"],
     # The papers' rows are checked against the configs that train them.
     "experiments": ["programs", "launch"],
     # The list of cases is the program's.

@@ -1,22 +1,28 @@
 """Predicts texts with a trained run: `python -m launch.predict`."""
 
+import contextlib
+import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from absl import flags, logging
 
 from mtl_tf.core.errors import ConfigError, MtlError
-from mtl_tf.core.names import hint, look_up
-from mtl_tf.programs import common_flags, runner, streams, text_input
+from mtl_tf.core.names import look_up
+from mtl_tf.programs import (
+    common_flags,
+    input_rows,
+    record_table,
+    runner,
+    streams,
+    text_input,
+)
 
 # How predictions can be written, by some task types or all.
-_FORMS = ("jsonl", "conll", "text")
-
-_INTERACTIVE_HELP = (
-    "A line is a text; what else an example has is asked for. /task NAME "
-    "changes the task, /tasks lists them, Ctrl-D ends.\n"
-)
+_FORMS = ("jsonl", *record_table.FORMS, "conll", "text")
+# What a file's name tells of its form.
+_ENDINGS = ("jsonl", *record_table.FORMS, "conll")
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -40,22 +46,33 @@ def define_flags(values: flags.FlagValues) -> None:
     )
     flags.DEFINE_enum(
         "format",
-        "text",
+        None,
         text_input.FORMATS,
-        "text: an example a line, its texts between tabs where it has several; "
+        "by default what the input's name ends with, else text. text: an "
+        "example a line, its texts between tabs where it has several; "
         'jsonl: {"text": ..., "task": ...} a line, with the fields of the '
-        'task\'s type, where tokens are tagged also {"tokens": [...]}; conll, '
-        "where tokens are tagged: a token a line, in the first column, and a "
-        "blank line between sentences",
+        'task\'s type, where tokens are tagged also {"tokens": [...]}; csv '
+        "and tsv: the same in columns, which the first row names; conll, where "
+        "tokens are tagged: a token a line, in the first column, and a blank "
+        "line between sentences",
         flag_values=values,
     )
     flags.DEFINE_enum(
         "output_format",
-        "jsonl",
+        None,
         _FORMS,
-        "jsonl: an object a line; conll, where tokens are tagged: token and "
-        "tag a line, and a blank line after each sentence; text: the best "
+        "by default what the output's name ends with, else jsonl; at a prompt "
+        "lines for people. jsonl: an object a line; csv and tsv: a row an "
+        "example, written at the end; conll, where tokens are tagged: token "
+        "and tag a line, and a blank line after each sentence; text: the best "
         "translation, the answer, the labels or the number a line",
+        flag_values=values,
+    )
+    flags.DEFINE_list(
+        "columns",
+        [],
+        "FIELD=COLUMN, what a field such as text or task is called in jsonl, "
+        "csv or tsv, where it has another name; comma-separated",
         flag_values=values,
     )
     flags.DEFINE_integer(
@@ -74,14 +91,19 @@ def define_flags(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Reads texts and writes their labels."""
     import mtl_tf
+    from mtl_tf.runs import prompt
 
+    read = values.format or _ending(values.input) or "text"
+    columns = input_rows.parse_columns(values.columns, read)
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
     task = _default_task(run, values.task)
-    form = values.output_format
     if values.interactive:
-        interact(run, task, sys.stdin.buffer, sys.stdout.buffer, form)
+        form = values.output_format or prompt.PEOPLE
+        first = task if values.task else ""
+        prompt.interact(run, first, sys.stdin.buffer, sys.stdout.buffer, form)
         return
-    if not task and values.format != "jsonl":
+    form = values.output_format or _ending(values.output) or "jsonl"
+    if not task and read not in input_rows.NAMED:
         raise ConfigError(
             f"--task is missing: this run has {', '.join(task_names(run))}"
         )
@@ -89,7 +111,7 @@ def main(values: flags.FlagValues) -> None:
         streams.reading(values.input) as (stream, name),
         streams.writing(values.output) as output,
     ):
-        reader = text_input.TextReader(stream, name, values.format)
+        reader = text_input.TextReader(stream, name, read, columns)
         predict(run, task, reader, output, values.batch_size, form)
     if reader.replaced:
         logging.warning(
@@ -97,6 +119,12 @@ def main(values: flags.FlagValues) -> None:
             name,
             reader.replaced,
         )
+
+
+def _ending(path: str) -> str:
+    """The form that a file's name ends with, or ""."""
+    ending = os.path.splitext(path)[1].removeprefix(".").lower()
+    return ending if ending in _ENDINGS else ""
 
 
 def task_names(run: Any) -> list[str]:
@@ -114,11 +142,15 @@ def predict(
 ) -> None:
     """Writes the prediction for each example of `reader`, batch by batch.
 
+    What else a row of the input has stands before its prediction; a field
+    that the prediction has, too, is then called `input_NAME`.
+
     Args:
         run: what `mtl_tf.load` returns.
         task: the task of texts that name none; "" if each has to.
         reader: gives the texts.
         output: where the predictions go; it is flushed after each batch.
+            Tables are written at the end, when all their columns are known.
         batch_size: how many texts the model gets at once.
         form: how they are written; one of the forms of the tasks' types.
 
@@ -128,81 +160,30 @@ def predict(
             cannot take it or be written so.
     """
     known = {one["name"]: one for one in run.tasks}
-    for batch in reader.batches(batch_size):
-        tasks = [known[_task_of(item, task, known)] for item in batch]
-        fields = [_fields(*pair, form) for pair in zip(batch, tasks)]
-        _write(output, _lines(run, tasks, fields, batch_size, form))
-
-
-def interact(
-    run: Any,
-    task: str,
-    source: BinaryIO,
-    output: BinaryIO,
-    form: str = "jsonl",
-) -> None:
-    """Predicts texts typed at a prompt, until the input ends.
-
-    The prompt and remarks go to standard error, predictions to `output`.
-
-    Args:
-        run: what `mtl_tf.load` returns.
-        task: the task to begin with; the first one if "".
-        source: where lines are read from.
-        output: where the predictions go.
-        form: how predictions are written; see `predict`.
-    """
-    from mtl_tf.runs import task_types
-
-    task = task or task_names(run)[0]
-    known = {one["name"]: one for one in run.tasks}
-    _remark(_INTERACTIVE_HELP)
-    while True:
-        _remark(f"{task}> ")
-        line = source.readline()
-        if not line:
-            _remark("\n")
-            return
-        text = _typed(line)
-        if text.startswith("/"):
-            task = _command(run, text, task)
-            continue
-        asked = task_types.of(known[task]["type"]).asked(known[task])
-        if "\t" not in text:
-            for name in asked[1:]:
-                _remark(f"{name}> ")
-                text += "\t" + _typed(source.readline())
-        try:
-            item = text_input.Item({"text": text}, task, "-", is_line=True)
-            fields = _fields(item, known[task], form)
-        except ConfigError as error:
-            _remark(f"{error}\n")
-            continue
-        _write(output, _lines(run, [known[task]], [fields], 1, form))
-
-
-def _typed(line: bytes) -> str:
-    return line.decode("utf-8", errors="replace").rstrip("\r\n")
-
-
-def _command(run: Any, text: str, task: str) -> str:
-    """Obeys a line that begins with a slash; returns the task from now on."""
-    word, _, argument = text.partition(" ")
-    names = task_names(run)
-    if word == "/task" and argument.strip() in names:
-        return argument.strip()
-    if word == "/task":
-        _remark(f"unknown task {argument!r}; {hint(argument, names)}\n")
-    elif word == "/tasks":
-        _remark("\n".join(names) + "\n")
-    else:
-        _remark(_INTERACTIVE_HELP)
-    return task
-
-
-def _remark(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
+    empty = input_rows.EmptyTexts()
+    with contextlib.ExitStack() as held:
+        table = None
+        if form in record_table.FORMS:
+            table = held.enter_context(record_table.RecordTable(form))
+        for batch in reader.batches(batch_size):
+            tasks = [known[_task_of(item, task, known)] for item in batch]
+            fields = [_fields(*pair, form) for pair in zip(batch, tasks)]
+            empty.look(batch, fields)
+            found = _predictions(run, tasks, fields, batch_size)
+            records = [
+                input_rows.record(reader.columns, *one)
+                for one in zip(batch, fields, found)
+            ]
+            if table:
+                for record in records:
+                    table.add(record)
+            else:
+                _write(output, map(_writer(form), tasks, records))
+        if table:
+            table.write(output)
+            output.flush()
+            table.tell_altered()
+    empty.tell()
 
 
 def _default_task(run: Any, task: str | None) -> str:
@@ -236,30 +217,31 @@ def _fields(
     from mtl_tf.runs import task_types
 
     task_type = task_types.of(task["type"])
-    if form not in task_type.forms:
+    forms = [*task_type.forms, *record_table.FORMS]
+    if form not in forms:
         raise ConfigError(
             f"{item.where}: the task {task['name']} is of type {task['type']}: "
-            f"it is written as {' or '.join(task_type.forms)}, not as {form}"
+            f"it is written as {', '.join(forms[:-1])} or {forms[-1]}, not as "
+            f"{form}"
         )
     try:
         if item.is_line:
             return task_type.fields_of_line(task, item.fields["text"])
         return task_type.fields_of(task, item.fields)
     except TypeError as error:
-        raise ConfigError(f"{item.where}: {error}")
+        raise ConfigError(f"{item.where}: {error}{input_rows.advice(item)}")
 
 
-def _lines(
+def _predictions(
     run: Any,
     tasks: Sequence[Mapping[str, Any]],
     examples: Sequence[dict[str, Any]],
     batch_size: int,
-    form: str,
-) -> list[str]:
-    """The lines of predictions in the examples' order; a call for each task."""
+) -> list[dict[str, Any]]:
+    """What is predicted, in the examples' order; a call for each task."""
     from mtl_tf.runs import task_types
 
-    lines = [""] * len(examples)
+    predictions: list[dict[str, Any]] = [{} for _ in examples]
     names = [task["name"] for task in tasks]
     for task in {task["name"]: task for task in tasks}.values():
         task_type = task_types.of(task["type"])
@@ -268,8 +250,17 @@ def _lines(
         found = run.predict(task["name"], chosen, batch_size=batch_size)
         for place, example, prediction in zip(places, chosen, found):
             shown = task_type.fields_to_show(example)
-            lines[place] = task_type.forms[form]({**shown, **prediction})
-    return lines
+            predictions[place] = {**shown, **prediction}
+    return predictions
+
+
+def _writer(
+    form: str,
+) -> Callable[[Mapping[str, Any], Mapping[str, Any]], str]:
+    """From a task and a record to its lines."""
+    from mtl_tf.runs import task_types
+
+    return lambda task, record: task_types.of(task["type"]).forms[form](record)
 
 
 def _write(output: BinaryIO, lines: Iterable[str]) -> None:
@@ -287,9 +278,11 @@ PROGRAM = runner.Program(
     text.max_length cuts off are left out); the translation and its score; the
     answer, its confidence, and of each word where it comes from. It
     is written as soon as the text has been read, so the program can stand in
-    a pipe. Tokens may also be given: they are then not split, and have no
-    offsets. Two texts of an example stand in a line with a tab between them,
-    or in fields of JSON.
+    a pipe. What else a line of JSON or a row of a csv or tsv file has, such as
+    an id, stands before its prediction; a field that the prediction has, too,
+    is then called input_NAME. Tokens may also be given: they are then not
+    split, and have no offsets. Two texts of an example stand in a line with a
+    tab between them, or in fields of JSON.
     """,
     main=main,
     define_flags=define_flags,
@@ -307,6 +300,11 @@ PROGRAM = runner.Program(
         (
             'Texts of several tasks, as {"text": "...", "task": "books"}',
             "--model_dir=runs/quickstart --format=jsonl --input=texts.jsonl",
+        ),
+        (
+            "A column of a table; the other columns stay, and scores are added",
+            "--model_dir=runs/quickstart --task=books --input=reviews.csv "
+            "--columns=text=review --output=predicted.csv",
         ),
         (
             "Tags for sentences that are split already, in columns",
@@ -327,7 +325,10 @@ PROGRAM = runner.Program(
             "--model_dir=runs/decanlp --task=squad --interactive "
             "--output_format=text",
         ),
-        ("At a prompt", "--model_dir=runs/quickstart --interactive"),
+        (
+            "At a prompt, all tasks at once",
+            "--model_dir=runs/quickstart --interactive",
+        ),
     ),
     required=("model_dir",),
 )

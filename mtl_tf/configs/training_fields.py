@@ -30,6 +30,13 @@ TRAINING: Fields = {
         "Evaluations without a better score before training stops; 0 never "
         "stops it early.",
     ),
+    "training.average": Field(
+        0.0,
+        rules.FRACTION,
+        "Decay of an exponential moving average of the weights over the steps, "
+        "such as 0.999, less in the first steps: the averages are scored and "
+        "kept in place of the weights themselves. 0 for none.",
+    ),
     "training.l2": Field(
         1e-5, rules.NOT_NEGATIVE, "Factor of the L2 penalty on weights."
     ),

@@ -33,7 +33,7 @@ def csv_records(
         is_open ^= line.count('"') % 2 == 1
         if not is_open:
             start = number - len(record) + 1
-            yield start, _cells(path, start, "\n".join(record))
+            yield start, cells_of(path, start, "\n".join(record))
             record = []
     if is_open:
         raise DataError(
@@ -42,7 +42,17 @@ def csv_records(
         )
 
 
-def _cells(path: str, line: int, record: str) -> list[str]:
+def cells_of(path: str, line: int, record: str) -> list[str]:
+    """The cells of a record.
+
+    Args:
+        path: the file, for messages.
+        line: the number of its first line.
+        record: its text, with line feeds within quoted cells.
+
+    Raises:
+        DataError: quotes are wrong; the message names `file:line`.
+    """
     record = record.removesuffix("\r")
     cells, position = [], 0
     while True:

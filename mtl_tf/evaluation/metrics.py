@@ -1,6 +1,6 @@
 """Scores of predictions, from 0 to 100, in NumPy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -75,6 +75,29 @@ def confusion_matrix(
         labels * classes + predictions, weights, minlength=classes * classes
     )
     return cells.reshape(classes, classes)
+
+
+def of_classes(matrix: Sequence[Sequence[float]]) -> list[dict[str, float]]:
+    """Precision, recall and F1 of each class of a confusion matrix.
+
+    Args:
+        matrix: [classes, classes]: rows are labels, columns predictions.
+
+    Returns:
+        Of each class its "precision", "recall" and "f1", from 0 to 100, 0
+        where nothing is to be divided; and "support", how many have it.
+    """
+    cells = np.asarray(matrix, dtype=np.float64)
+    right, support, said = np.diag(cells), cells.sum(1), cells.sum(0)
+    return [
+        {
+            "precision": float(100.0 * right[n] / max(said[n], 1)),
+            "recall": float(100.0 * right[n] / max(support[n], 1)),
+            "f1": float(200.0 * right[n] / max(said[n] + support[n], 1)),
+            "support": int(support[n]),
+        }
+        for n in range(len(cells))
+    ]
 
 
 def macro_f1(labels, predictions, weights=None) -> float:

@@ -20,6 +20,8 @@ _FIELDS = (
     *("name", "type", "labels", "predictions", "class_names", "metrics"),
     *("scores", "settings"),
 )
+# What older runs do not have. Four digits are enough to look at.
+_OPTIONAL, _DIGITS = ("confidences",), 4
 
 
 def write(run: str, split: str, tasks: Iterable[TaskPredictions]) -> None:
@@ -33,6 +35,9 @@ def write(run: str, split: str, tasks: Iterable[TaskPredictions]) -> None:
     for task in tasks:
         path = os.path.join(run, FOLDER, split, f"{task.name}.json")
         fields = {name: _plain(getattr(task, name)) for name in _FIELDS}
+        for name in _OPTIONAL:
+            if getattr(task, name) is not None:
+                fields[name] = _rounded(_plain(getattr(task, name)))
         files.write_json(path, fields)
 
 
@@ -68,7 +73,13 @@ def _task(path: str) -> TaskPredictions:
             f"{path} must hold lists of labels, as many predictions, and a "
             "metric: score the run again"
         )
-    return TaskPredictions(**{name: value[name] for name in _FIELDS})
+    known = {name: value[name] for name in _FIELDS}
+    known |= {name: value[name] for name in _OPTIONAL if name in value}
+    return TaskPredictions(**known)
+
+
+def _rounded(rows: list[list[float]]) -> list[list[float]]:
+    return [[round(number, _DIGITS) for number in row] for row in rows]
 
 
 def _plain(value: Any) -> Any:

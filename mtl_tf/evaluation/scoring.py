@@ -11,6 +11,8 @@ import numpy as np
 
 from mtl_tf.core import files
 from mtl_tf.core.task_types import DEFAULT
+from mtl_tf.evaluation.mistakes import Mistake, scores_alone
+from mtl_tf.tasks import task_types as types_of_tasks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +40,8 @@ class TaskPredictions:
         settings: what the type knows of the task; see `TaskType.settings`.
         variants: further pairs of predictions and labels that the type's
             scorer takes, by name.
+        confidences: how sure the model was, from 0 to 1, of each token of n
+            examples, where each has a label; or None. They are not scored.
     """
 
     name: str
@@ -57,6 +61,7 @@ class TaskPredictions:
     variants: Mapping[str, tuple[Sequence[Any], Sequence[Any]]] = (
         dataclasses.field(default_factory=dict)
     )
+    confidences: Sequence[Sequence[float]] | None = None
 
 
 class Scorer(abc.ABC):
@@ -102,12 +107,15 @@ class Scoring(abc.ABC):
         digits: digits behind the point in tables, of metrics that do not run
             from 0 to 100.
         ending: of a file of predictions.
+        measure: what `mistakes` are ordered by, as tables call it; "" for
+            the primary metric of each example by itself.
     """
 
     scorer: type[Scorer]
     titles: Mapping[str, str] = {}
     digits: Mapping[str, int] = {}
     ending = "jsonl"
+    measure = ""
 
     def total(self, tasks: Mapping[str, Mapping]) -> tuple[str, str] | None:
         """A score of all tasks of the type together, if they have one.
@@ -161,6 +169,34 @@ class Scoring(abc.ABC):
                 scores = map(float, task.scores[number])
                 line["scores"] = dict(zip(task.class_names, scores))
             yield json.dumps(line, ensure_ascii=False) + "\n"
+
+    def mistakes(self, task: TaskPredictions) -> list[Mistake]:
+        """What the model got wrong, the worst first.
+
+        By default the examples whose score by the primary metric, each by
+        itself, is not perfect.
+
+        Args:
+            task: the predictions.
+
+        Raises:
+            ConfigError: an unknown metric.
+            ValueError: labels and predictions do not fit together.
+        """
+        primary = task.metrics[0]
+        declared = types_of_tasks.of(task.type).metrics.get(primary)
+        higher = declared is None or declared.higher_is_better
+        return [
+            Mistake(
+                number,
+                self.shown(task, task.labels[number]),
+                self.shown(task, task.predictions[number]),
+                score,
+            )
+            for number, score in scores_alone(
+                self.scorer(task), primary, higher
+            )
+        ]
 
     def shown(self, task: TaskPredictions, value: Any) -> Any:
         """A label or a prediction as JSON shows it."""

@@ -288,6 +288,11 @@ def _confusions(results: dict) -> Iterator[str]:
         yield grid([name, *classes], rows)
 
 
+def shown_score(metric: str, value: float | None) -> str:
+    """A score of the metric of that name, as all tables show it."""
+    return _score(value, _digits(metric))
+
+
 def _score(value: float | None, digits: int = 1) -> str:
     return _NONE if value is None else f"{value:.{digits}f}"
 

@@ -1,5 +1,6 @@
 """Colours, sizes and files of all figures."""
 
+import io
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -74,6 +75,20 @@ def save(figure: Any, paths: Sequence[str]) -> None:
 
     A dollar sign in a text is one, and does not begin a formula.
     """
+    for path in paths:
+        with files.replacing(path) as temporary:
+            _write(figure, temporary, form_of(path))
+
+
+def png(figure: Any) -> bytes:
+    """A figure as the content of a PNG file, as `save` writes it."""
+    content = io.BytesIO()
+    _write(figure, content, "png")
+    return content.getvalue()
+
+
+def _write(figure: Any, target: Any, form: str) -> None:
+    """Writes a figure to a path or a stream."""
     import matplotlib
     from matplotlib.text import Text
 
@@ -81,16 +96,11 @@ def save(figure: Any, paths: Sequence[str]) -> None:
         text.set_parse_math(False)
     # The same figure is the same file: no random names, no date.
     settings = {"svg.hashsalt": "mtl_tf", "text.parse_math": False}
+    metadata = {"png": {}, "svg": {"Date": None}}.get(
+        form, {"CreationDate": None}
+    )
     with matplotlib.rc_context(settings):
-        for path in paths:
-            form = form_of(path)
-            metadata = {"png": {}, "svg": {"Date": None}}.get(
-                form, {"CreationDate": None}
-            )
-            with files.replacing(path) as temporary:
-                figure.savefig(
-                    temporary, format=form, dpi=150, metadata=metadata
-                )
+        figure.savefig(target, format=form, dpi=150, metadata=metadata)
 
 
 def form_of(path: str) -> str:

@@ -5,14 +5,16 @@ import dataclasses
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from mtl_tf.core.errors import DataError
+from mtl_tf.core.names import hint
 from mtl_tf.datasets.column_files import DOCUMENT
 from mtl_tf.datasets.sources import wide_encoding, wrong_encoding
+from mtl_tf.programs.table_rows import TableRows
 
-FORMATS = ("text", "jsonl", "conll")
+FORMATS = ("text", "jsonl", "csv", "tsv", "conll")
 
 _CHUNK = 1 << 16
 
@@ -27,12 +29,14 @@ class Item:
         where: `file:line`, for messages.
         is_line: whether "text" is a line of a file of texts, which may hold
             several texts.
+        row: all fields of the input by their names there, where it has names.
     """
 
     fields: dict[str, Any]
     task: str
     where: str
     is_line: bool = False
+    row: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 class TextReader:
@@ -49,20 +53,33 @@ class TextReader:
             `{"text": "a fine book", "task": "books"}` or
             `{"tokens": ["a", "fine", "book"], "task": "chunk"}`, with any
             fields of strings and lists of strings, of which `task` may be
-            absent; `conll` for columns, of which the first one
-            holds the tokens (`-DOCSTART-` lines are skipped).
+            absent; `csv` (RFC 4180) or `tsv` (without quotes), whose first
+            row names the columns, tokens with spaces between them; `conll`
+            for columns, of which the first one holds the tokens
+            (`-DOCSTART-` lines are skipped).
+        columns: by field what it is called in such an object or header, if
+            it has another name there.
 
     Attributes:
         replaced: how many characters took the place of undecodable bytes.
         lines: how many lines were read.
+        columns: as they were given.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, form: str = "text"):
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        form: str = "text",
+        columns: Mapping[str, str] | None = None,
+    ):
         self._stream = stream
         self._name = name
         self._form = form
         self._tokens: list[str] = []  # of the sentence that is being read
         self._first_line = 0
+        self.columns = dict(columns or {})
+        self._table = TableRows(name, form)
         self.replaced = 0
         self.lines = 0
 
@@ -90,6 +107,7 @@ class TextReader:
             if waiting and not full_batches:
                 yield waiting
                 waiting = []
+        self._table.check_end()
         last = self._sentence()
         waiting += [last] if last else []
         if waiting:
@@ -121,7 +139,10 @@ class TextReader:
             return Item({"text": text}, "", where, is_line=True)
         if self._form == "jsonl":
             return self._from_json(text, where) if text.strip() else None
-        return self._from_columns(text)
+        if self._form == "conll":
+            return self._from_columns(text)
+        row = self._table.row(text, self.lines)
+        return self._from_row(*row) if row else None
 
     def _from_columns(self, line: str) -> Item | None:
         token = line.replace("\t", " ").strip(" ").partition(" ")[0]
@@ -151,14 +172,38 @@ class TextReader:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise DataError(f"{where}: not JSON: {error}")
-        fields, task = _fields(value, line, where)
-        plain = {name: self._plain(one) for name, one in fields.items()}
-        return Item(plain, task, where)
+        row = self._plain(value) if isinstance(value, dict) else {}
+        fields, task = _fields(self._named(row, where), line, where)
+        return Item(fields, task, where, row=row)
 
-    def _plain(self, value: str | list[str]) -> str | list[str]:
+    def _from_row(self, row: dict[str, str], where: str) -> Item:
+        named: dict[str, Any] = self._named(row, where)
+        if isinstance(named.get("tokens"), str):
+            named["tokens"] = named["tokens"].split()
+        line = "\t".join(row.values())
+        fields, task = _fields(named, line, where)
+        return Item(fields, task, where, row=row)
+
+    def _named(self, row: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """The fields of a row by the names that tasks know."""
+        for field, column in self.columns.items():
+            if column not in row:
+                raise DataError(
+                    f"{where}: no field {column!r}, which --columns names for "
+                    f"{field}; {hint(column, row)}"
+                )
+        taken = set(self.columns.values())
+        kept = {name: one for name, one in row.items() if name not in taken}
+        return kept | {f: row[column] for f, column in self.columns.items()}
+
+    def _plain(self, value: Any) -> Any:
         if isinstance(value, str):
             return self._without_surrogates(value)
-        return [self._without_surrogates(one) for one in value]
+        if isinstance(value, list):
+            return [self._plain(one) for one in value]
+        if isinstance(value, dict):
+            return {self._plain(k): self._plain(v) for k, v in value.items()}
+        return value
 
     def _without_surrogates(self, text: str) -> str:
         # JSON can spell half a surrogate pair, which is no character.

@@ -77,6 +77,16 @@ class PredictionType(abc.ABC):
         """The fields that stand before a prediction."""
         return {k: v for k, v in fields.items() if isinstance(v, str)}
 
+    def told(self, prediction: Mapping[str, Any]) -> str:
+        """A prediction as a line for people.
+
+        By default its form "text", else what it has as JSON.
+        """
+        if "text" in self.forms:
+            return self.forms["text"](prediction).strip() or "(nothing)"
+        given = {k: v for k, v in prediction.items() if k != "task"}
+        return as_json(given).strip()
+
     @abc.abstractmethod
     def predict(
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int

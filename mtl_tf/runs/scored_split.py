@@ -86,6 +86,7 @@ def score(
         predictions=labels if empty else outputs["prediction"],
         losses=None if empty else outputs["loss"],
         scores=outputs.get("scores"),
+        confidences=_of_tokens(outputs.get("confidence")),
         diagnostics={
             name.removeprefix(DIAGNOSTICS): values
             for name, values in outputs.items()
@@ -93,3 +94,8 @@ def score(
         },
         **extra,
     )
+
+
+def _of_tokens(confidence: Any) -> list | None:
+    """Confidences that are of tokens: a row for each example."""
+    return confidence if isinstance(confidence, list) else None

@@ -10,6 +10,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core.errors import Diverged, Interrupted
+from mtl_tf.training.averaging import averaged
 from mtl_tf.training.checkpoints import Checkpoints
 from mtl_tf.training.progress import Progress
 from mtl_tf.training.signals import StopRequest, stop_requests
@@ -115,6 +116,21 @@ class Loop:
                     self._save()
                 self._stop_if_asked(stop, step)
         self.progress.close()
+        self._tell_early_end(step)
+
+    def _tell_early_end(self, step: int) -> None:
+        """Logs why the stage has ended before its planned length."""
+        state = self.checkpoints
+        if step < self.options.total_steps:
+            logging.info(
+                "Stopped early after epoch %g (step %d of %d): no better "
+                "validation score for %d evaluations; the best is %.2f at "
+                "step %d.",
+                *(step / self.options.steps_per_epoch, step),
+                *(self.options.total_steps, int(state.waited.numpy())),
+                *(float(state.best_score.numpy()),),
+                int(state.best_step.numpy()),
+            )
 
     def _finished(self, step: int) -> bool:
         waited = int(self.checkpoints.waited.numpy())
@@ -179,13 +195,15 @@ class Loop:
     def _evaluate(self, step: int) -> None:
         self.progress.pause()
         # All workers have the same weights: the chief's scores count.
-        scores = self.evaluate() if self.workers.is_chief else {"mean": 0.0}
-        state, mean = self.checkpoints, self.workers.share(scores["mean"])
-        better = mean > float(state.best_score.numpy())
-        if better and self.workers.is_chief:
-            # Weights of NaN can be right by chance.
-            state.check_finite()
-            state.best.save(step, mean)
+        state = self.checkpoints
+        with averaged(self.trainer.optimizer):
+            scores = self.evaluate() if self.workers.is_chief else {"mean": 0.0}
+            mean = self.workers.share(scores["mean"])
+            better = mean > float(state.best_score.numpy())
+            if better and self.workers.is_chief:
+                # Weights of NaN can be right by chance.
+                state.check_finite()
+                state.best.save(step, mean)
         if better:
             state.best_score.assign(mean)
             state.best_step.assign(step)

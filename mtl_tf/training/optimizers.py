@@ -67,6 +67,8 @@ class ExactSparseMixin:
         clip_norm: greatest norm of the whole gradient, 0 for no limit.
         compiled: XLA compiles the update, so that it must do without
             operations that XLA lacks.
+        ema_momentum: decay of the averages of the variables over the steps,
+            which are there if `use_ema`, as Keras has it.
     """
 
     slices: list[int] | None = None
@@ -83,13 +85,40 @@ class ExactSparseMixin:
         slices: list[int] | None = None,
         clip_norm: float = 0.0,
         compiled: bool = False,
+        average: float = 0.0,
     ) -> None:
         """Builds the slots for `variables` and sets what belongs to each."""
         self.slices = slices or [0] * len(variables)
+        self.use_ema, self.ema_momentum = average > 0, average
         self.build(variables)
         self.l2, self.rate_factors = l2, rate_factors
         self.clip_norm = clip_norm
         self.compiled = compiled
+
+    def averages(self) -> list[tuple[keras.Variable, keras.Variable]]:
+        """Each variable with its average over the steps; [] without them."""
+        if not self.use_ema:
+            return []
+        averages = self._model_variables_moving_average
+        return list(zip(self._trainable_variables, averages, strict=True))
+
+    def _update_model_variables_moving_average(self, variables: list) -> None:
+        """Keras's hook behind a step; here the first steps decay faster.
+
+        With a decay near 1 the average would be of the first weights for
+        thousands of steps. As of `tf.train.ExponentialMovingAverage` with a
+        number of updates, the decay of step t is at most (1 + t) / (10 + t).
+        """
+        step = tf.cast(self.iterations.value, tf.float32)
+        decay = tf.minimum(self.ema_momentum, (1.0 + step) / (10.0 + step))
+        # Averages start from zeros, which the first step leaves behind.
+        decay = tf.where(step > 0.0, decay, 0.0)
+        for variable, average in zip(
+            variables, self._model_variables_moving_average
+        ):
+            value = tf.convert_to_tensor(variable)
+            share = tf.cast(1.0 - decay, value.dtype)
+            average.assign(average.value + share * (value - average.value))
 
     def _all_reduce_sum_gradients(self, grads_and_vars: list) -> list:
         """Keras's hook between the replicas' gradients and `update_step`."""

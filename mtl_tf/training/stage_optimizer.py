@@ -89,6 +89,7 @@ def stage_optimizer(
         slices + [tasks] * len(extra),
         clip_norm=training["clip_norm"],
         compiled=compiles_whole_steps(),
+        average=training["average"],
     )
     if precision != FLOAT16:
         return optimizer

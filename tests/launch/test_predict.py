@@ -10,6 +10,7 @@ import mtl_tf
 from launch import predict
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner, text_input
+from mtl_tf.runs import prompt
 from tests.launch.helpers import start
 from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
 
@@ -120,7 +121,7 @@ def test_undecodable_bytes_are_counted(run, files, caplog):
         ((), "--task is missing: this run has books, films"),
         (("--task=boks",), "unknown task 'boks'; did you mean 'books'?"),
         (("--batch_size=0",), "batch_size"),
-        (("--format=csv",), "format"),
+        (("--format=xls",), "format"),
     ],
 )
 def test_wrong_flags(run, files, arguments, message):
@@ -159,6 +160,7 @@ def test_interactive_on_standard_streams(run, monkeypatch, capfdbinary):
     source = io.TextIOWrapper(io.BytesIO(b"good\n"))
     monkeypatch.setattr("sys.stdin", source)
     argv = ["predict", "--model_dir=x", "--interactive"]
+    argv.append("--output_format=jsonl")
     predict.main(runner.parse(predict.PROGRAM, argv))
     out, err = capfdbinary.readouterr()
     assert [json.loads(line)["label"] for line in out.splitlines()] == [
@@ -170,7 +172,7 @@ def test_interactive_on_standard_streams(run, monkeypatch, capfdbinary):
 def test_interactive_commands(run, capsys):
     source = io.BytesIO(b"good\n/task films\n\n/task film\n/tasks\n/what\ntail")
     output = io.BytesIO()
-    predict.interact(run, "", source, output)
+    prompt.interact(run, "", source, output, "jsonl")
     answers = [json.loads(line) for line in output.getvalue().splitlines()]
     assert [(a["task"], a["text"]) for a in answers] == [
         ("books", "good"),
@@ -253,7 +255,7 @@ def test_columns_in_and_out(tagger, files):
         (
             "a\n",
             ["--output_format=conll", "--task=books"],
-            "in:1: the task books .* is written as jsonl, not as conll",
+            "in:1: the task books .* is written as jsonl, csv or tsv, not",
         ),
     ],
 )
@@ -294,7 +296,7 @@ def test_sentences_of_a_pipe_are_tagged_as_they_end(tagger):
 def test_tags_at_a_prompt(tagger, capsys):
     source = io.BytesIO(b"Ann\n/task books\ngood\n")
     output = io.BytesIO()
-    predict.interact(tagger, "", source, output, "conll")
+    prompt.interact(tagger, "", source, output, "conll")
     assert output.getvalue() == b"Ann B-X\n\n"
     assert "is written as jsonl, not as conll" in capsys.readouterr().err
 
@@ -334,7 +336,8 @@ def test_flags_of_the_search_reach_the_run(translator, files):
 
 def test_only_translations_are_lines(translator, files):
     with pytest.raises(
-        ConfigError, match="in:1: the task books .* is written as jsonl, not"
+        ConfigError,
+        match="in:1: the task books .* is written as jsonl, csv or tsv, not",
     ):
         files.call(b"a", "--task=books", "--output_format=text")
     assert not files.output.exists()

@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from absl import logging
 
 from mtl_tf.core.errors import Interrupted, RunError
 from tests.training import toy
@@ -52,12 +53,33 @@ def test_keeps_the_weights_of_the_best_score(tmp_path):
     assert not [n for n in names if n.startswith(("weights-5", "weights-12"))]
 
 
-def test_patience_ends_the_stage_and_stays_ended(tmp_path):
-    settings = {"total_steps": 60, "patience": 2, "scores": lambda step: -step}
+@pytest.fixture
+def told(caplog):
+    """What is logged for information, too."""
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity(logging.INFO)
+    caplog.set_level("INFO")
+    yield caplog
+    logging.set_verbosity(verbosity)
+
+
+def test_patience_ends_the_stage_and_stays_ended(tmp_path, told):
+    scores = {5: 40.0, 10: 30.0, 15: 20.0}
+    settings = {"total_steps": 60, "patience": 2, "scores": scores.get}
     first = toy.Stage(tmp_path, **settings).run()
-    assert [r["step"] for r in first.records] == [5, 10]
+    assert [r["step"] for r in first.records] == [5, 10, 15]
+    assert (
+        "Stopped early after epoch 2.5 (step 15 of 60): no better validation "
+        "score for 2 evaluations; the best is 40.00 at step 5."
+    ) in told.text
     again = toy.Stage(tmp_path, **settings).run()
     assert again.records == []
+
+
+def test_a_stage_that_goes_to_its_end_did_not_stop_early(tmp_path, told):
+    toy.Stage(tmp_path, patience=1).run()
+    assert "Compiling" in told.text
+    assert "Stopped early" not in told.text
 
 
 def test_a_longer_training_continues_to_the_same_result(tmp_path):

@@ -99,6 +99,7 @@ class Stage:
         surgery="none",
         shards=1,
         precision="float32",
+        average=0.0,
         **options,
     ):
         strategy = strategy or tf.distribute.OneDeviceStrategy("cpu:0")
@@ -112,7 +113,9 @@ class Stage:
             )
             n = len(variables)
             self.optimizer.configure(
-                variables, [0] * n, [1] * n, clip_norm=clip_norm
+                *(variables, [0] * n, [1] * n),
+                clip_norm=clip_norm,
+                average=average,
             )
             if precision == "mixed_float16":
                 self.optimizer = loss_scaled(self.optimizer, variables)

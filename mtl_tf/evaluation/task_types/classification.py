@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.evaluation import metrics
+from mtl_tf.evaluation.mistakes import Mistake, highest_first
 from mtl_tf.evaluation.scoring import Scorer, Scoring, TaskPredictions
 
 
@@ -41,6 +42,25 @@ class ClassScoring(Scoring):
 
     scorer = ClassScorer
     titles = {"accuracy": "accuracy", "macro_f1": "macro F1"}
+    measure = "confidence"
+
+    def mistakes(self, task: TaskPredictions) -> list[Mistake]:
+        """The wrong labels, those of the highest probability first."""
+        pairs = enumerate(zip(task.labels, task.predictions, strict=True))
+        return highest_first(
+            [
+                Mistake(
+                    number,
+                    self.shown(task, label),
+                    self.shown(task, prediction),
+                    None
+                    if task.scores is None
+                    else float(task.scores[number][int(prediction)]),
+                )
+                for number, (label, prediction) in pairs
+                if label != prediction
+            ]
+        )
 
     def shown(self, task: TaskPredictions, value: Any) -> str:
         """The label's name."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.evaluation.mistakes import Mistake, highest_first
 from mtl_tf.evaluation.scoring import (
     Scorer,
     Scoring,
@@ -132,6 +133,32 @@ class LabelSetScoring(Scoring):
         "average_precision": "average precision",
         "subset_accuracy": "subset accuracy",
     }
+    measure = "confidence"
+
+    def mistakes(self, task: TaskPredictions) -> list[Mistake]:
+        """Examples with a wrong decision, the most confident one first.
+
+        The confidence in having given a label is its probability, that in
+        having left it out what is missing to 1.
+        """
+        found = []
+        pairs = enumerate(zip(task.labels, task.predictions, strict=True))
+        for number, (labels, said) in pairs:
+            wrong = [
+                n for n in range(len(task.class_names)) if labels[n] != said[n]
+            ]
+            if not wrong:
+                continue
+            sure = None
+            if task.scores is not None:
+                scores = task.scores[number]
+                sure = max(
+                    float(scores[n] if said[n] else 1 - scores[n])
+                    for n in wrong
+                )
+            shown = self.shown(task, labels), self.shown(task, said)
+            found.append(Mistake(number, *shown, sure))
+        return highest_first(found)
 
     def shown(self, task: TaskPredictions, value: Any) -> list[str]:
         """The labels' names."""

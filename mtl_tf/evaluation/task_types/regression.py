@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.evaluation.mistakes import Mistake, highest_first
 from mtl_tf.evaluation.scoring import (
     Scorer,
     Scoring,
@@ -80,6 +81,17 @@ class NumberScoring(Scoring):
         "mae": "MAE",
     }
     digits = {"mse": 4, "mae": 4}
+    measure = "error"
+
+    def mistakes(self, task: TaskPredictions) -> list[Mistake]:
+        """All examples, the largest absolute error first."""
+        pairs = enumerate(zip(task.labels, task.predictions, strict=True))
+        return highest_first(
+            [
+                Mistake(number, float(a), float(b), abs(float(a) - float(b)))
+                for number, (a, b) in pairs
+            ]
+        )
 
     def shown(self, task: TaskPredictions, value: Any) -> float:
         """The number."""

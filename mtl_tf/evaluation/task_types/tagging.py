@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.evaluation import tagging_metrics
+from mtl_tf.evaluation.mistakes import Mistake, highest_first
 from mtl_tf.evaluation.scoring import (
     Scorer,
     Scoring,
@@ -63,6 +64,25 @@ class TagScoring(Scoring):
         "token_accuracy": "token accuracy",
     }
     ending = "conll"
+    measure = "confidence"
+
+    def mistakes(self, task: TaskPredictions) -> list[Mistake]:
+        """The tokens with a wrong label, the most confident one first.
+
+        What a model did not read is not among them.
+        """
+        found = []
+        pairs = enumerate(zip(task.labels, task.predictions, strict=True))
+        for number, (labels, said) in pairs:
+            for place, (a, b) in enumerate(zip(labels, said)):
+                if a == b:
+                    continue
+                names = task.class_names[int(a)], task.class_names[int(b)]
+                sure = None
+                if task.confidences is not None:
+                    sure = float(task.confidences[number][place])
+                found.append(Mistake(number, *names, sure, place))
+        return highest_first(found)
 
     def lines(
         self, inputs: Sequence[Any], task: TaskPredictions

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.evaluation import translation_metrics
+from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import (
     Scorer,
     Scoring,
@@ -76,6 +77,26 @@ class TranslationScoring(Scoring):
         "chrf": "chrF",
         "paper_bleu": "paper BLEU",
     }
+    measure = "chrF"
+
+    def mistakes(self, task: TaskPredictions) -> list[Mistake]:
+        """Translations that are not the reference, the lowest chrF first.
+
+        BLEU says little of a single sentence.
+        """
+        found = [
+            Mistake(
+                number,
+                label,
+                prediction,
+                translation_metrics.chrf([prediction], [label]).value,
+            )
+            for number, (prediction, label) in enumerate(
+                zip(task.predictions, task.labels, strict=True)
+            )
+            if prediction != label
+        ]
+        return sorted(found, key=lambda one: one.measure)
 
 
 TYPE = TranslationScoring()

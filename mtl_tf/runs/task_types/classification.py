@@ -31,6 +31,11 @@ class ClassPrediction(TextPrediction):
             "scores": {k: float(s) for k, s in zip(labels, scores)},
         }
 
+    def told(self, prediction: Mapping[str, Any]) -> str:
+        """The label and its probability."""
+        label = prediction["label"]
+        return f"{label}  {100 * prediction['scores'][label]:.1f} %"
+
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:

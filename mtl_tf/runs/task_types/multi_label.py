@@ -59,6 +59,17 @@ class LabelSetPrediction(TextPrediction):
             "scores": {n: float(s) for n, s in zip(labels, scores[number])},
         }
 
+    def told(self, prediction: Mapping[str, Any]) -> str:
+        """The labels and their probabilities."""
+        scores = prediction["scores"]
+        return (
+            ", ".join(
+                f"{label}  {100 * scores[label]:.1f} %"
+                for label in prediction["labels"]
+            )
+            or "(no label)"
+        )
+
     def scored(
         self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
     ) -> dict[str, Any]:

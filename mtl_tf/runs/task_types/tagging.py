@@ -21,6 +21,7 @@ from mtl_tf.runs.prediction_type import (
 )
 from mtl_tf.tasks.tagged_readers import FORMATS
 from mtl_tf.tasks.task import Task
+from mtl_tf.text import span_schemes
 from mtl_tf.text.encoder import TextEncoder
 
 
@@ -91,6 +92,16 @@ class TagPrediction(PredictionType):
             prediction["confidence"] = confidence.tolist()
             predictions.append(prediction)
         return predictions
+
+    def told(self, prediction: Mapping[str, Any]) -> str:
+        """The tokens, spans in brackets; of other tags, token/tag."""
+        tokens, tags = list(prediction["tokens"]), prediction["tags"]
+        if not span_schemes.are_span_tags(tags):
+            return " ".join(f"{a}/{b}" for a, b in zip(tokens, tags))
+        for span in span_schemes.spans(tags):
+            tokens[span.start] = f"[{tokens[span.start]}"
+            tokens[span.stop - 1] += f" {span.type}]".replace(" ]", "]")
+        return " ".join(tokens)
 
     def inputs(self, task: Task, split: str) -> list[list[str]]:
         """The tokens of the sentences."""

@@ -1,0 +1,101 @@
+"""Writes a page about a trained run: `python -m launch.analyse`."""
+
+import os
+
+from absl import flags
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs import common_flags, runner
+
+_NAME = "analysis.html"
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    flags.DEFINE_list(
+        "model_dir",
+        [],
+        "folder of a finished run; several, comma-separated, or a folder of "
+        "seeds (seed_1, seed_2, ...), are seeds of one config",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "split",
+        None,
+        "split whose scores and mistakes to show, by default the one of "
+        "results.json; one that the run was not scored on is scored first",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "output",
+        None,
+        f"file for the page; by default {_NAME} in the first folder that is "
+        "given",
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "examples",
+        20,
+        "mistakes of each task",
+        lower_bound=0,
+        flag_values=values,
+    )
+    common_flags.define_data(values)
+
+
+def main(values: flags.FlagValues) -> None:
+    """Analyses the run and writes the page."""
+    from mtl_tf.analysis import page, run_analysis
+    from mtl_tf.figures import drawing
+
+    given = [one.path for one in drawing.all_named(values.model_dir)]
+    output = values.output or os.path.join(given[0], _NAME)
+    if not output.lower().endswith((".html", ".htm")):
+        raise ConfigError(f"--output={output} must end with .html")
+    if values.output:
+        files.check_file(output)
+    found = run_analysis.analyse(
+        *(given, values.split or "", values.examples),
+        *(values.data_dir, values.manual_dir),
+    )
+    files.write_text(output, page.page(found))
+    print(output)
+
+
+PROGRAM = runner.Program(
+    name="analyse",
+    summary="""
+    Writes one HTML page about a finished run, which needs no other file and
+    no network: the scores of each task, precision, recall and F1 of each
+    class or type, confusion matrices, the worst mistakes with their texts,
+    learning curves, and how the training ended. Several runs of one config
+    with different seeds give the spread of scores, and curves with bands. It
+    needs matplotlib: pip install 'mtl_tf[figures]'.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        ("One run", "--model_dir=runs/quickstart"),
+        (
+            "Its validation examples, 50 mistakes of each task",
+            "--model_dir=runs/quickstart --split=validation --examples=50 "
+            "--output=validation.html",
+        ),
+        (
+            "Three seeds of one config",
+            "--model_dir=runs/seed_1,runs/seed_2,runs/seed_3 "
+            "--output=seeds.html",
+        ),
+    ),
+    required=("model_dir",),
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-analyse`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

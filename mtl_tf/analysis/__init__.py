@@ -1,0 +1,1 @@
+"""The page of `launch.analyse`: what a finished run learnt and got wrong."""

@@ -1,0 +1,144 @@
+"""How the trainings of a run went: what `metrics.jsonl` says of each stage."""
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mtl_tf.evaluation.spread import spread
+from mtl_tf.figures.curves import run_folders
+from mtl_tf.runs import stage_plan
+from mtl_tf.runs.run_directory import RunDirectory
+
+Series = tuple[float | None, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Curves:
+    """Losses and scores at each evaluation, None where one is not known.
+
+    Attributes:
+        train: the mean training loss since the evaluation before.
+        validation: the loss on the validation split.
+        score: the validation score.
+        metric: whose score; "" for the mean over tasks.
+    """
+
+    train: Series
+    validation: Series
+    score: Series
+    metric: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class History:
+    """A stage of a training.
+
+    Attributes:
+        stage: its name.
+        steps: when it was evaluated.
+        tasks: the curves of each task.
+        mean: those of the means over the tasks.
+        best_step: whose weights are the run's.
+        ending: a sentence on how it ended.
+        stopped_early: whether it ended before its planned length.
+    """
+
+    stage: str
+    steps: tuple[int, ...]
+    tasks: Mapping[str, Curves]
+    mean: Curves
+    best_step: int
+    ending: str
+    stopped_early: bool
+
+
+def read(path: str) -> list[History]:
+    """The stages of a finished run; of a model per task, those of each.
+
+    Stages without a noted evaluation are left out.
+
+    Args:
+        path: the run directory.
+
+    Raises:
+        RunError: it is none, or a file is missing or damaged.
+    """
+    return [one for folder in run_folders(path) for one in _stages(folder)]
+
+
+def _stages(run: RunDirectory) -> Iterator[History]:
+    config, tasks = run.read("config.json"), run.read("labels.json")["tasks"]
+    metrics = {task["name"]: task["metrics"][0] for task in tasks}
+    entries = list(run.metrics())
+    for stage in stage_plan.plan(config, list(metrics)):
+        own = [entry for entry in entries if entry["stage"] == stage.name]
+        if own:
+            best = os.path.join(stage.folder, "best", "best.json")
+            patience = config["training"]["patience"]
+            ending = _ending(stage, own, run.read(best)["step"], patience)
+            yield _history(stage.name, own, metrics, *ending)
+
+
+def _history(
+    stage: str,
+    entries: list[dict[str, Any]],
+    metrics: Mapping[str, str],
+    best_step: int,
+    ending: str,
+    stopped_early: bool,
+) -> History:
+    scored = [entry["validation"]["tasks"] for entry in entries]
+    curves = {
+        name: Curves(
+            tuple(entry["train_loss"].get(name) for entry in entries),
+            tuple(scores[name].get("loss") for scores in scored),
+            tuple(scores[name].get(metric) for scores in scored),
+            metric,
+        )
+        for name, metric in metrics.items()
+        if all(name in scores for scores in scored)
+    }
+    mean = Curves(
+        _means([list(entry["train_loss"].values()) for entry in entries]),
+        _means([[s.get("loss") for s in one.values()] for one in scored]),
+        tuple(entry["validation"]["mean"] for entry in entries),
+    )
+    steps = tuple(entry["step"] for entry in entries)
+    return History(stage, steps, curves, mean, best_step, ending, stopped_early)
+
+
+def _means(rows: list[list[float | None]]) -> Series:
+    return tuple(spread(row)["mean"] for row in rows)
+
+
+def _ending(
+    stage: stage_plan.Stage,
+    entries: list[dict[str, Any]],
+    best_step: int,
+    patience: int,
+) -> tuple[int, str, bool]:
+    """The best step, how the stage ended, and whether before its time."""
+    last = entries[-1]
+    waited = sum(entry["step"] > best_step for entry in entries)
+    at_end = (
+        last["step"] >= stage.steps
+        if stage.steps
+        else last["epoch"] >= stage.epochs
+    )
+    here = f"after epoch {last['epoch']:g} (step {last['step']})"
+    weights = f"the weights of step {best_step} were kept"
+    if patience and waited >= patience and not at_end:
+        noun = "evaluation" if waited == 1 else "evaluations"
+        return (
+            best_step,
+            f"Stopped early {here}: no better validation score for {waited} "
+            f"{noun}; {weights}.",
+            True,
+        )
+    return (
+        best_step,
+        f"Trained to its planned end, {here.removeprefix('after ')}; "
+        f"{weights}.",
+        False,
+    )

@@ -1,0 +1,112 @@
+"""Pieces of an HTML page that stands alone: no scripts, nothing to fetch."""
+
+import base64
+import html
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mtl_tf.figures import style
+
+# A longer text is folded away behind its beginning.
+_SHOWN = 300
+
+_STYLE = """
+body { font: 15px/1.45 sans-serif; color: #222; max-width: 70em;
+  margin: 2em auto; padding: 0 1em; }
+table { border-collapse: collapse; margin: 1em 0; }
+th, td { border: 1px solid #ccc; padding: 0.25em 0.6em; text-align: left;
+  vertical-align: top; overflow-wrap: anywhere; }
+th { background: #f3f3f3; }
+td.number { text-align: right; white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+img { max-width: 100%; height: auto; display: block; margin: 1em 0; }
+mark { background: #ffe08a; padding: 0 0.15em; }
+.note { color: #555; }
+"""
+
+
+def escaped(value: Any) -> str:
+    """A text as HTML shows it, whatever characters it has."""
+    return html.escape(str(value))
+
+
+class Markup(str):
+    """HTML that is escaped already."""
+
+
+def tag(name: str, content: Any, **attributes: str) -> Markup:
+    """An element; content that is no `Markup` is escaped."""
+    inner = content if isinstance(content, Markup) else escaped(content)
+    given = "".join(
+        f' {key.rstrip("_")}="{escaped(value)}"'
+        for key, value in attributes.items()
+        if value
+    )
+    return Markup(f"<{name}{given}>{inner}</{name}>")
+
+
+def joined(parts: Iterable[Any], between: str = "\n") -> Markup:
+    """Elements one after the other."""
+    return Markup(
+        between.join(
+            part if isinstance(part, Markup) else escaped(part)
+            for part in parts
+        )
+    )
+
+
+def table(
+    header: Sequence[Any], rows: Iterable[Sequence[Any]], texts: int = 1
+) -> Markup:
+    """A table whose first cell of a row is a heading.
+
+    Args:
+        header: the headings.
+        rows: the cells, as many as headings; a cell that is `Markup` stays.
+        texts: how many cells at the front hold texts; the others are numbers.
+    """
+    lines = [tag("tr", joined((tag("th", one) for one in header), ""))]
+    for row in rows:
+        cells = [
+            tag("td", cell, class_="" if place < texts else "number")
+            for place, cell in enumerate(row)
+        ]
+        lines.append(tag("tr", joined(cells, "")))
+    return tag("table", joined(lines))
+
+
+def picture(figure: Any, describes: str) -> Markup:
+    """A matplotlib figure within the page.
+
+    Args:
+        figure: the figure.
+        describes: what it shows, for those who do not see it.
+    """
+    content = base64.b64encode(style.png(figure)).decode("ascii")
+    source = f"data:image/png;base64,{content}"
+    return Markup(f'<img alt="{escaped(describes)}" src="{source}">')
+
+
+def long_text(text: str) -> Markup:
+    """A text, of which only the beginning is open if it is long."""
+    if len(text) <= _SHOWN:
+        return Markup(escaped(text))
+    start = tag("summary", f"{text[:_SHOWN]} \u2026")
+    return tag("details", joined([start, text]))
+
+
+def page(title: str, parts: Iterable[Any]) -> str:
+    """A whole page.
+
+    Args:
+        title: of the page.
+        parts: its elements.
+    """
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"<title>{escaped(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{tag('h1', title)}\n{joined(parts)}\n</body>\n</html>\n"
+    )

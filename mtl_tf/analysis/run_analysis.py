@@ -1,0 +1,198 @@
+"""Gathers what the page of a run, or of its seeds, shows."""
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from absl import logging
+
+import mtl_tf
+from mtl_tf.analysis import histories
+from mtl_tf.analysis.histories import History
+from mtl_tf.core.errors import ConfigError, MissingData, RunError
+from mtl_tf.evaluation import evaluator, scored_examples, task_types
+from mtl_tf.evaluation.mistakes import Mistake
+from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.experiments.compare import kept, runs_of
+from mtl_tf.figures.curves import run_folders
+from mtl_tf.runs.run_directory import RunDirectory, flatten
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskAnalysis:
+    """What the first run got wrong in a task.
+
+    Attributes:
+        mistakes: the worst ones, as many as were asked for.
+        wrong: how many there are.
+        measure: what they are ordered by; see `Scoring.measure`.
+        inputs: what each example is read from, by its number; empty where
+            the data are not at hand.
+    """
+
+    mistakes: list[Mistake]
+    wrong: int
+    measure: str
+    inputs: Mapping[int, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Analysis:
+    """Everything of a page.
+
+    Attributes:
+        paths: the runs; all but the first are other seeds of it.
+        seeds: of each run.
+        split: that was scored.
+        results: of each run, as `evaluator.evaluate` returns them.
+        run: facts of the first run, from its `results.json`.
+        histories: the stages of each run.
+        tasks: of the first run, by name.
+        missing: why no texts are shown; "" where they are.
+    """
+
+    paths: list[str]
+    seeds: list[int]
+    split: str
+    results: list[dict[str, Any]]
+    run: dict[str, Any]
+    histories: list[list[History]]
+    tasks: dict[str, TaskAnalysis]
+    missing: str
+
+
+def analyse(
+    given: Sequence[str],
+    split: str = "",
+    examples: int = 20,
+    data_dir: str | None = None,
+    manual_dir: str | None = None,
+) -> Analysis:
+    """Analyses a finished run, or several with different seeds.
+
+    A split that a run was not scored on is scored, and kept in the run as
+    `launch.evaluate --keep` does.
+
+    Args:
+        given: run directories, or folders of them (`seed_1`, `seed_2`, ...).
+        split: which examples to show; those of results.json if "".
+        examples: how many mistakes of each task.
+        data_dir: where prepared datasets are.
+        manual_dir: where the corpora are.
+
+    Raises:
+        RunError: a folder holds no finished run.
+        ConfigError: the runs differ in more than their seeds.
+        DataError: the split is not there.
+    """
+    paths = [path for one in given for path in runs_of(one)]
+    seeds = _seeds(paths)
+    where = (data_dir, manual_dir)
+    first = RunDirectory(paths[0]).read("results.json")
+    split = split or first["split"]
+    results = [_results(path, split, where) for path in paths]
+    said = kept(paths[0], split)
+    mistakes = {
+        name: task_types.of(task.type).mistakes(task)
+        for name, task in said.items()
+    }
+    shown = {name: found[:examples] for name, found in mistakes.items()}
+    try:
+        inputs, missing = _inputs(paths[0], said, shown, split, where), ""
+    except MissingData as error:
+        logging.warning("No texts are shown: %s", error)
+        inputs, missing = {}, str(error)
+    tasks = {
+        name: TaskAnalysis(
+            shown[name],
+            len(mistakes[name]),
+            _measure(said[name]),
+            inputs.get(name, {}),
+        )
+        for name in results[0]["tasks"]
+    }
+    stages = [histories.read(path) for path in paths]
+    return Analysis(
+        *(paths, seeds, split, results),
+        *(first["run"], stages, tasks, missing),
+    )
+
+
+def _seeds(paths: Sequence[str]) -> list[int]:
+    """The seeds of runs that differ in nothing else.
+
+    Raises:
+        RunError: one of them is no run.
+        ConfigError: they differ in another field, or two have one seed.
+    """
+    configs = []
+    for path in paths:
+        run_folders(path)
+        configs.append(flatten(RunDirectory(path).read("config.json")))
+    for path, config in zip(paths[1:], configs[1:]):
+        for name in sorted({*configs[0], *config} - {"seed"}):
+            values = configs[0].get(name), config.get(name)
+            if values[0] != values[1]:
+                raise ConfigError(
+                    f"--model_dir: {paths[0]} and {path} are not seeds of one "
+                    f"config: {name} is {values[0]!r} there and {values[1]!r} "
+                    "here; analyse them one by one"
+                )
+    seeds = [config["seed"] for config in configs]
+    for number, seed in enumerate(seeds):
+        if seed in seeds[:number]:
+            raise ConfigError(
+                f"--model_dir: {paths[seeds.index(seed)]} and {paths[number]} "
+                f"have the same seed, {seed}: name runs of different seeds"
+            )
+    return seeds
+
+
+def _results(path: str, split: str, where: tuple) -> dict[str, Any]:
+    """The scores of a run on a split, which is scored if it was not."""
+    noted = RunDirectory(path).read("results.json")
+    for folder in run_folders(path):
+        if not scored_examples.read(folder.path, split):
+            logging.info("Scoring %s on %s.", folder.path, split)
+            run = mtl_tf.load(folder.path)
+            run.evaluate(split, None, *where, keep=True)
+    for part in (noted, *noted.get("other_splits", {}).values()):
+        if part["split"] == split:
+            return part
+    return evaluator.evaluate(kept(path, split).values(), split)
+
+
+def _measure(task: TaskPredictions) -> str:
+    return task_types.of(task.type).measure or task.metrics[0]
+
+
+def _inputs(
+    path: str,
+    said: Mapping[str, TaskPredictions],
+    shown: Mapping[str, Sequence[Mistake]],
+    split: str,
+    where: tuple,
+) -> dict[str, dict[int, Any]]:
+    """What the examples of mistakes are read from, by task and number.
+
+    Raises:
+        MissingData: the corpora are not there.
+        RunError: the data are others than those that were scored.
+    """
+    found = {}
+    for folder in run_folders(path):
+        run = mtl_tf.load(folder.path)
+        for task in run.tasks:
+            name = task["name"]
+            inputs = run.inputs(name, split, *where)
+            if len(inputs) != len(said[name].labels):
+                raise RunError(
+                    f"the split {split} of {name} has {len(inputs)} examples, "
+                    f"and {len(said[name].labels)} were scored in "
+                    f"{os.path.join(folder.path, scored_examples.FOLDER)}: "
+                    "score the run again with launch.evaluate --keep"
+                )
+            numbers = {one.number for one in shown[name]}
+            found[name] = {n: inputs[n] for n in sorted(numbers)}
+    return found

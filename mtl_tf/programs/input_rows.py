@@ -1,0 +1,108 @@
+"""Rows of named fields that are read, and what of them is passed on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from absl import logging
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs.text_input import Item
+
+#: The forms of input whose fields have names.
+NAMED = ("jsonl", "csv", "tsv")
+
+
+def parse_columns(arguments: Sequence[str], form: str) -> dict[str, str]:
+    """Reads arguments of the form `field=column`.
+
+    Args:
+        arguments: what was given as `--columns`.
+        form: of the input.
+
+    Returns:
+        Columns by field.
+
+    Raises:
+        ConfigError: an argument has another form or repeats a field, or the
+            input has no names.
+    """
+    columns: dict[str, str] = {}
+    for argument in arguments:
+        field, equals, column = argument.partition("=")
+        if not (field and equals and column):
+            raise ConfigError(
+                f"--columns must be FIELD=COLUMN, got {argument!r}"
+            )
+        if field in columns:
+            raise ConfigError(f"--columns names the field {field} twice")
+        columns[field] = column
+    if columns and form not in NAMED:
+        raise ConfigError(
+            f"--columns is for {', '.join(NAMED)}, and the input is "
+            f"read as {form}: give --format"
+        )
+    return columns
+
+
+def record(
+    columns: Mapping[str, str],
+    item: Item,
+    example: Mapping[str, Any],
+    prediction: Mapping[str, Any],
+) -> dict[str, Any]:
+    """A prediction behind what its row has, under the row's own names.
+
+    Args:
+        columns: by field its column, where that has another name.
+        item: what was read.
+        example: what the task took of it.
+        prediction: for it, with what is shown of the example.
+    """
+    if not item.row:
+        return dict(prediction)
+    # Whatever the values, so that all rows have the same columns.
+    read_as_named = {"task", *example} - set(columns)
+    record: dict[str, Any] = {}
+    for name, value in item.row.items():
+        clashes = name in prediction and name not in read_as_named
+        record[f"input_{name}" if clashes else name] = value
+    renamed = set(example) & set(columns)
+    added = {k: v for k, v in prediction.items() if k not in renamed}
+    return {**record, **added}
+
+
+def advice(item: Item) -> str:
+    """What may help where a task cannot take a row; "" of other inputs."""
+    if not item.row:
+        return ""
+    return (
+        f"; the input has the fields {', '.join(item.row)}: --columns=text="
+        "COLUMN names the one to read"
+    )
+
+
+class EmptyTexts:
+    """Counts examples with a text that has no letter in it."""
+
+    def __init__(self):
+        self.count, self.first = 0, ""
+
+    def look(
+        self,
+        batch: Sequence[Item],
+        fields: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Looks at examples and what their tasks took of them."""
+        for item, given in zip(batch, fields):
+            if not all("".join(text).strip() for text in given.values()):
+                self.first = self.first or item.where
+                self.count += 1
+
+    def tell(self) -> None:
+        """Logs how many there were."""
+        if self.count:
+            logging.warning(
+                "Examples with an empty text: %d, the first at %s; their "
+                "predictions rest on nothing that was read.",
+                *(self.count, self.first),
+            )

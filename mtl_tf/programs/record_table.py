@@ -1,0 +1,99 @@
+"""Records as a table, csv or tsv, whose columns are known at its end."""
+
+import csv
+import io
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+from absl import logging
+
+FORMS = ("csv", "tsv")
+
+
+class RecordTable:
+    """Collects records, and writes them once all of their fields are known.
+
+    Records wait in a file without a name, not in memory. A field that is a
+    mapping becomes a column for each of its keys (`scores.positive`), a list
+    becomes JSON. A record without a field has an empty cell.
+
+    Args:
+        form: "csv", quoted as in RFC 4180; or "tsv", which has no quotes:
+            tabs and line ends within a cell become spaces.
+
+    Attributes:
+        altered: how many cells have lost tabs or line ends.
+    """
+
+    def __init__(self, form: str):
+        self._form = form
+        # It lives as long as the table, which closes it.
+        self._records = tempfile.TemporaryFile(  # noqa: SIM115
+            "w+", encoding="utf-8"
+        )
+        self._names: dict[str, None] = {}
+        self.altered = 0
+
+    def __enter__(self) -> "RecordTable":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._records.close()
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Takes a record of plain values."""
+        flat = dict(_flat(record))
+        self._names.update(dict.fromkeys(flat))
+        self._records.write(json.dumps(flat) + "\n")
+
+    def write(self, output: BinaryIO) -> None:
+        """Writes a line of names and a line of each record; no record, none."""
+        if not self._names:
+            return
+        self._records.seek(0)
+        output.write(self._line(list(self._names)))
+        for line in self._records:
+            record = json.loads(line)
+            output.write(self._line([record.get(n, "") for n in self._names]))
+
+    def tell_altered(self) -> None:
+        """Logs how many cells are not what they were."""
+        if self.altered:
+            logging.warning(
+                "%d cells had tabs or line ends, which tsv cannot hold: they "
+                "became spaces. csv and jsonl keep them.",
+                self.altered,
+            )
+
+    def _line(self, cells: list[str]) -> bytes:
+        if self._form == "tsv":
+            return ("\t".join(map(self._without_tabs, cells)) + "\n").encode()
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(cells)
+        return line.getvalue().encode()
+
+    def _without_tabs(self, cell: str) -> str:
+        plain = cell.replace("\r\n", " ")
+        for letter in "\t\r\n":
+            plain = plain.replace(letter, " ")
+        self.altered += plain != cell
+        return plain
+
+
+def _flat(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            for key, one in value.items():
+                yield f"{name}.{key}", _cell(one)
+        else:
+            yield name, _cell(value)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

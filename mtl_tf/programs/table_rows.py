@@ -1,0 +1,79 @@
+"""Rows of csv or tsv whose lines come one at a time."""
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.csv_records import cells_of
+
+
+class TableRows:
+    """Puts lines together to rows; the first row names the columns.
+
+    Blank lines between rows are nothing.
+
+    Args:
+        name: of the file, for messages.
+        form: "csv", where a quoted cell may hold commas and line feeds, or
+            "tsv", which has no quotes.
+    """
+
+    def __init__(self, name: str, form: str):
+        self._name, self._form = name, form
+        self._header: list[str] = []
+        self._lines: list[str] = []  # of the row that is being read
+        self._first = 0
+        self._open = False
+
+    def row(self, line: str, number: int) -> tuple[dict[str, str], str] | None:
+        """The row that a line completes, by column, and where it begins.
+
+        Args:
+            line: without its end.
+            number: of the line, from 1.
+
+        Raises:
+            DataError: quotes are wrong, a row has more or fewer cells than
+                the first one, or that one is no header.
+        """
+        if not self._open and not line.strip():
+            return None
+        self._first = self._first if self._lines else number
+        self._lines.append(line)
+        if self._form == "csv":
+            # Quotes inside of quotes are doubled, so a whole record has an
+            # even number of them.
+            self._open ^= line.count('"') % 2 == 1
+        if self._open:
+            return None
+        start = self._first
+        record, self._lines = "\n".join(self._lines), []
+        cells = (
+            cells_of(self._name, start, record)
+            if self._form == "csv"
+            else record.split("\t")
+        )
+        where = f"{self._name}:{start}"
+        if not self._header:
+            self._header = self._checked(cells, where)
+            return None
+        if len(cells) != len(self._header):
+            raise DataError(
+                f"{where}: a row must have {len(self._header)} cells, as many "
+                f"as the first one, got {len(cells)}"
+            )
+        return dict(zip(self._header, cells)), where
+
+    def _checked(self, names: list[str], where: str) -> list[str]:
+        for name in names:
+            if not name.strip() or names.count(name) > 1:
+                raise DataError(
+                    f"{where}: the first row must name the columns, each "
+                    f"once, got {name!r} among {', '.join(names)[:80]!r}"
+                )
+        return names
+
+    def check_end(self) -> None:
+        """Raises `DataError` if a quoted cell is still open at the end."""
+        if self._open:
+            raise DataError(
+                f"{self._name}:{self._first}: a quoted cell is never closed, "
+                'or a cell holds a single ": double it and quote the cell'
+            )

@@ -1,0 +1,146 @@
+"""Predicting texts that are typed at a prompt."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
+
+from mtl_tf.core.names import hint
+from mtl_tf.runs import task_types
+
+#: A line for each task, for people; other forms are those of task types.
+PEOPLE = "people"
+
+_HELP = (
+    "A line is a text; what else an example has is asked for. /task NAME "
+    "changes the task, /all asks all tasks that read the same, /tasks lists "
+    "them, Ctrl-D ends.\n"
+)
+
+
+def interact(
+    run: Any,
+    task: str,
+    source: BinaryIO,
+    output: BinaryIO,
+    form: str = PEOPLE,
+) -> None:
+    """Predicts texts typed at a prompt, until the input ends.
+
+    The prompt and remarks go to standard error, predictions to `output`.
+
+    Args:
+        run: what `mtl_tf.load` returns.
+        task: the task to begin with; if "", for people all tasks that read
+            what the first one reads, else the first one.
+        source: where lines are read from.
+        output: where the predictions go.
+        form: how predictions are written: `PEOPLE`, or one of the forms of
+            the tasks' types.
+    """
+    prompt = _Prompt(run, task, form)
+    _remark(_HELP)
+    while True:
+        _remark(f"{prompt.title}> ")
+        line = source.readline()
+        if not line:
+            _remark("\n")
+            return
+        text = _typed(line)
+        if text.startswith("/"):
+            prompt.command(text)
+            continue
+        for name in prompt.asked[1:] if "\t" not in text else ():
+            _remark(f"{name}> ")
+            text += "\t" + _typed(source.readline())
+        output.write("".join(prompt.answers(text)).encode())
+        output.flush()
+
+
+class _Prompt:
+    """What is asked of whom."""
+
+    def __init__(self, run: Any, task: str, form: str):
+        self.run, self.form = run, form
+        self.known = {one["name"]: one for one in run.tasks}
+        first = next(iter(self.known))
+        together = not task and form == PEOPLE
+        self.chosen = self._alike() if together else [task or first]
+
+    @property
+    def title(self) -> str:
+        """Who is asked."""
+        several = len(self.chosen) > 1
+        return f"{len(self.chosen)} tasks" if several else self.chosen[0]
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What an example has between its tabs."""
+        return self._asked(self.known[self.chosen[0]])
+
+    def _asked(self, task: Mapping[str, Any]) -> tuple[str, ...]:
+        return task_types.of(task["type"]).asked(task)
+
+    def _alike(self) -> list[str]:
+        """The tasks that read what the first one reads."""
+        asked = self._asked(next(iter(self.known.values())))
+        return [n for n, one in self.known.items() if self._asked(one) == asked]
+
+    def command(self, text: str) -> None:
+        """Obeys a line that begins with a slash."""
+        word, _, name = text.partition(" ")
+        name = name.strip()
+        if word == "/task" and name in self.known:
+            self.chosen = [name]
+        elif word == "/task":
+            _remark(f"unknown task {name!r}; {hint(name, self.known)}\n")
+        elif word == "/tasks":
+            _remark("\n".join(self.known) + "\n")
+        elif word == "/all":
+            self.chosen = self._alike()
+        else:
+            _remark(_HELP)
+
+    def answers(self, text: str) -> list[str]:
+        """What is predicted for a text, or a remark why nothing is."""
+        if self.form == PEOPLE and not all(
+            part.strip() for part in text.split("\t")
+        ):
+            empty = "the text" if len(self.asked) == 1 else "one of the texts"
+            _remark(f"{empty} is empty: there is nothing to predict from\n")
+            return []
+        width = max(map(len, self.chosen))
+        return [
+            line
+            for name in self.chosen
+            for line in self._answer(self.known[name], text, width)
+        ]
+
+    def _answer(
+        self, task: Mapping[str, Any], text: str, width: int
+    ) -> Sequence[str]:
+        task_type, name = task_types.of(task["type"]), task["name"]
+        if self.form not in (PEOPLE, *task_type.forms):
+            _remark(
+                f"the task {name} is of type {task['type']}: it is written as "
+                f"{' or '.join(task_type.forms)}, not as {self.form}\n"
+            )
+            return []
+        try:
+            fields = task_type.fields_of_line(task, text)
+        except TypeError as error:
+            _remark(f"{error}\n")
+            return []
+        [found] = self.run.predict(name, [fields], batch_size=1)
+        if self.form == PEOPLE:
+            return [f"{name:{width}}  {task_type.told(found)}\n"]
+        shown = task_type.fields_to_show(fields)
+        return [task_type.forms[self.form]({**shown, **found})]
+
+
+def _typed(line: bytes) -> str:
+    return line.decode("utf-8", errors="replace").rstrip("\r\n")
+
+
+def _remark(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

@@ -43,7 +43,7 @@ from mtl_tf.core.errors import (
     MtlError,
 )
 from mtl_tf.core.names import hint
-from mtl_tf.programs import config_argument, usage
+from mtl_tf.programs import config_argument, console, usage
 
 # Flags of absl itself that every program takes besides its own.
 _ABSL_MODULES = ("absl.app", "absl.flags", "absl.flags._flagvalues")
@@ -259,6 +259,7 @@ def _quieten_tensorflow() -> None:
 
 def _main(program: Program, values: flags.FlagValues) -> int:
     """Runs the program's main function; maps what it raises to a status."""
+    console.set_up(verbose=_is_verbose(values))
     with _user_errors_exit(program):
         if program.tensorflow:
             import_tensorflow(quiet=not _is_verbose(values))
@@ -275,11 +276,11 @@ def _user_errors_exit(program: Program) -> Iterator[None]:
     except LostWorker as error:
         # TensorFlow may wait for the lost one at the exit of the process.
         _end_after(_SECONDS_TO_END, LOST_WORKER)
-        _leave(LOST_WORKER, f"error: {error}")
+        _leave(LOST_WORKER, console.error_line(str(error)))
     except MtlError as error:
-        _leave(1, f"error: {error}")
+        _leave(1, console.error_line(str(error)))
     except app.UsageError as error:
-        _leave(error.exitcode, f"error: {error}")
+        _leave(error.exitcode, console.error_line(str(error)))
     except Interrupted as stop:
         _leave(128 + stop.signal_number, f"{program.name}: {stop}")
     except KeyboardInterrupt:
@@ -293,7 +294,7 @@ def _user_errors_exit(program: Program) -> Iterator[None]:
         reason = machine_error(error)
         if not reason:
             raise
-        _leave(1, f"error: {reason}")
+        _leave(1, console.error_line(reason))
 
 
 # What the machine, not the program, is to blame for.

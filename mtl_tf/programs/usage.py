@@ -16,7 +16,8 @@ _WIDTH = 79
 _INDENT = " " * 6
 _VERBOSITY = (
     "-1 shows warnings only, 0 progress as well (default), 1 everything. "
-    "Giving it also shows TensorFlow's own messages"
+    "Giving it also shows TensorFlow's own messages, and of each log line the "
+    "level, time, thread and place in the code"
 )
 _ABOUT_CONFIG_HELP = "show every config field: default and what it does"
 

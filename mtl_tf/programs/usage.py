@@ -76,6 +76,7 @@ def _flags(own_flags: Sequence[flags.Flag], takes_config: bool) -> str:
         name = f"[no]{flag.name}" if flag.boolean else flag.name
         lines += [f"  --{name}", *_wrapped(_describe(flag))]
     lines += ["  --help", *_wrapped("show this text (--helpfull: more flags)")]
+    lines += ["  --version", *_wrapped("show the version of mtl_tf")]
     if takes_config:
         lines += [f"  --{CONFIG_HELP}", *_wrapped(_ABOUT_CONFIG_HELP)]
     return "\n".join(lines)

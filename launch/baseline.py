@@ -1,7 +1,10 @@
 """Trains a linear baseline: `python -m launch.baseline`."""
 
+import sys
+
 from absl import flags
 
+from mtl_tf.core import terminal
 from mtl_tf.programs import common_flags, runner
 
 FEATURES = ("shared_private", "private", "shared")
@@ -45,7 +48,7 @@ def main(values: flags.FlagValues) -> int:
         manual_dir=values.manual_dir,
         features=values.features,
     )
-    print(tables.console(results))
+    print(tables.console(results, terminal.width(sys.stdout)))
     return 0
 
 

@@ -1,9 +1,11 @@
 """Tells whether one run is better than another: `python -m launch.compare`."""
 
 import json
+import sys
 
 from absl import flags
 
+from mtl_tf.core import terminal
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import runner, streams
 
@@ -66,7 +68,7 @@ def main(values: flags.FlagValues) -> None:
     for title, runs in zip("AB", found["runs"]):
         print(f"{title}: {', '.join(runs)}")
     print()
-    print(compare.table(found, ("A", "B")))
+    print(compare.table(found, ("A", "B"), terminal.width(sys.stdout)))
     print(
         "\nScores with the standard error of the test set; the gain of B over "
         f"A, {found['draws']:,} test sets\nand choices of seeds drawn with "

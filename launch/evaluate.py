@@ -1,11 +1,13 @@
 """Scores a trained run: `python -m launch.evaluate`."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from absl import flags
 
+from mtl_tf.core import terminal
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.programs import common_flags, runner, streams
@@ -86,7 +88,7 @@ def main(values: flags.FlagValues) -> None:
         with streams.writing(values.output) as output:
             output.write(f"{text}\n".encode())
     if values.output != "-":
-        print(tables.console(results))
+        print(tables.console(results, terminal.width(sys.stdout)))
 
 
 def evaluate_files(

@@ -1,7 +1,10 @@
 """Trains a model on the tasks of a config: `python -m launch.train`."""
 
+import sys
+
 from absl import flags
 
+from mtl_tf.core import terminal
 from mtl_tf.programs import common_flags, runner
 
 
@@ -55,7 +58,7 @@ def main(values: flags.FlagValues) -> int:
     )
     # Of several workers one shows them.
     if strategies.is_chief(values.strategy):
-        print(tables.console(results))
+        print(tables.console(results, terminal.width(sys.stdout)))
     return 0
 
 

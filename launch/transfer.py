@@ -1,7 +1,10 @@
 """Transfer to each task from all others: `python -m launch.transfer`."""
 
+import sys
+
 from absl import flags
 
+from mtl_tf.core import terminal
 from mtl_tf.programs import common_flags, runner
 
 
@@ -49,7 +52,7 @@ def main(values: flags.FlagValues) -> int:
         targets=values.targets or None,
         control=values.control or "",
     )
-    print(tables.console(results))
+    print(tables.console(results, terminal.width(sys.stdout)))
     return 0
 
 

@@ -101,7 +101,12 @@ TRAINING: Fields = {
         "change the result.",
     ),
     "training.optimizer": Group("What changes the weights."),
-    "training.optimizer.name": Field("adagrad", rules.NAME, "Which optimizer."),
+    "training.optimizer.name": Field(
+        "adagrad",
+        rules.NAME,
+        "Which optimizer: sgd, adagrad, adam, adamw or adadelta. Another one "
+        "on the command line drops the options of the config's.",
+    ),
     "training.optimizer.learning_rate": Field(
         0.1, rules.POSITIVE, "The learning rate, before its schedule."
     ),

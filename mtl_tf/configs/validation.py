@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mtl_tf.configs import base, fields, plain_values, rules
+from mtl_tf.configs import base, choices, fields, plain_values, rules
 from mtl_tf.configs.field import Field
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
@@ -32,6 +32,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
             fields.every()[path].rule.check(path, value)
         else:
             _option(path, value)
+    choices.check(config)
     checks.folds("cross_validation", **config["cross_validation"])
     _embedding(config["model"])
     _positions(config["model"]["scheme"], config["text"]["max_length"])

@@ -5,7 +5,7 @@ from typing import Any
 
 from mtl_tf.core.durations import duration
 from mtl_tf.core.task_types import NAMES
-from mtl_tf.evaluation import task_types
+from mtl_tf.evaluation import folding, task_types
 
 _NONE = "-"
 _NARROW = {  # the console's headings, to fit a terminal
@@ -48,7 +48,7 @@ def _digits(name: str) -> int:
     return next(digits, 1)
 
 
-def console(results: dict[str, Any]) -> str:
+def console(results: dict[str, Any], columns: int | None = None) -> str:
     """The results as a table with aligned columns, for a terminal.
 
     Args:
@@ -56,23 +56,25 @@ def console(results: dict[str, Any]) -> str:
             holds facts on the run: any of `name`, `seed`, `parameters`,
             `parameters_without_embedding`, `best_step`, `wall_time` (in
             seconds), `hardware`, `versions` (a dict).
+        columns: the terminal's width, for which the table is folded; None for
+            lines of any length.
 
     Returns:
         Lines without a newline at the end.
     """
     header, rows, means = _table(results)
     header = [_NARROW.get(cell, cell) for cell in header]
-    widths = _widths([header, *rows, *means])
-    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
     lines = [f"split: {results['split']}"]
-    lines += [_aligned(header, widths), rule]
-    lines += [_aligned(row, widths) for row in rows]
-    lines += [rule, *(_aligned(row, widths) for row in means)]
-    lines += [f"{what}: {value}" for what, value in _totals(results)]
-    lines += [f"{what}: {value}" for what, value in _diagnostics(results)]
-    lines += [f"{what}: {value}" for what, value in _signatures(results)]
-    lines += [f"{what}: {value}" for what, value in _facts(results)]
-    lines += beaten(results)
+    for block in folding.blocks([header, *rows, *means], columns):
+        rule = "-" * max(map(len, block))
+        first_mean = len(block) - len(means)
+        lines += ["", block[0]] if len(lines) > 1 else [block[0]]
+        lines += [rule, *block[1:first_mean], rule, *block[first_mean:]]
+    below = [*_totals(results), *_diagnostics(results)]
+    below += [*_signatures(results), *_facts(results)]
+    sentences = [f"{what}: {value}" for what, value in below]
+    for sentence in sentences + beaten(results):
+        lines += folding.wrapped(sentence, columns)
     return "\n".join(lines)
 
 
@@ -303,12 +305,6 @@ def _count(value: int | None) -> str:
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     return [max(map(len, column)) for column in zip(*rows)]
-
-
-def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
-    first = row[0].ljust(widths[0])
-    rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
-    return "  ".join([first, *rest]).rstrip()
 
 
 def grid(

@@ -9,7 +9,7 @@ from typing import Any
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.evaluation import scored_examples, significance
+from mtl_tf.evaluation import folding, scored_examples, significance
 from mtl_tf.evaluation.significance import Difference, System
 
 _SEED = re.compile(r"seed_\d+")
@@ -189,19 +189,23 @@ def _progress(draws: int):
     return progress
 
 
-def table(found: dict[str, Any], titles: Sequence[str]) -> str:
-    """The comparison as lines for a terminal, a task each."""
+def table(
+    found: dict[str, Any],
+    titles: Sequence[str],
+    columns: int | None = None,
+) -> str:
+    """The comparison as lines for a terminal, a task each.
+
+    Args:
+        found: what `compare` returns.
+        titles: how the runs are called.
+        columns: the terminal's width; None for lines of any length.
+    """
     rows = [("task", "examples", *titles, "gain", "95 % interval", "p")]
     for name, one in [*found["tasks"].items(), ("mean", found["mean"])]:
         rows.append(_row(name, Difference(**one)))
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if n == 0 else cell.rjust(width)
-            for n, (cell, width) in enumerate(zip(row, widths))
-        )
-        for row in rows
-    )
+    parts = folding.blocks(rows, columns)
+    return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 def _row(name: str, one: Difference) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from ml_collections import config_dict, config_flags
 from mtl_tf.configs import base, fields
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import hint
+from mtl_tf.programs import adapting
 
 HELP = (
     "what to do: NAME[:ARGUMENT] of a shipped config (listed below) or "
@@ -34,7 +35,7 @@ OVERRIDE_HELP = (
 )
 _NOT_CONFIGS = (
     *("__init__", "base", "field", "fields", "fields_page"),
-    *("rules", "validation"),
+    *("choices", "plain_values", "rules", "training_fields", "validation"),
 )
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
@@ -88,7 +89,8 @@ def define(
             program's name.
         values: where the flags are defined; the overrides take effect when
             `values` parses what this returns. Whether the command line named
-            a config is told by `values["config"].present`.
+            a config is told by `values["config"].present`, what to tell the
+            user about its overrides by `values["config"].told`.
 
     Returns:
         `argv` with the overrides in a form that config_flags reads.
@@ -98,12 +100,14 @@ def define(
             field.
     """
     config = base.default_config() if specified is None else load(specified)
+    told = adapting.change_optimizer(config, _overrides(argv))
     argv = [*argv[:1], *_checked_overrides(argv[1:], config)]
     with _override_errors():
         config_flags.DEFINE_config_dict(
             "config", config, flag_values=values, sys_argv=argv
         )
     values["config"].present = int(specified is not None)
+    values["config"].told = told
     return argv
 
 
@@ -221,7 +225,8 @@ def _checked_overrides(
         if value is None and not isinstance(field, bool) and pending:
             value = pending.pop(0)
         if isinstance(field, tuple) and value is not None:
-            tuples.setdefault(path, []).extend(_items(path, value))
+            items = adapting.chosen_tasks(path, _items(path, value), field)
+            tuples.setdefault(path, []).extend(items)
         elif value is None or match[1]:
             rest.append(argument)
         else:
@@ -230,6 +235,18 @@ def _checked_overrides(
     return rest + [
         f"--config.{path}={tuple(items)!r}" for path, items in tuples.items()
     ]
+
+
+def _overrides(argv: Sequence[str]) -> dict[str, str]:
+    """The overrides of a command line by field; the last ones count."""
+    found = {}
+    for argument, after in zip(argv, [*argv[1:], ""]):
+        if argument == "--":
+            break
+        if match := _OVERRIDE.fullmatch(argument):
+            value = match["value"]
+            found[match["path"]] = after if value is None else value
+    return found
 
 
 def _check_value(path: str, field: Any, value: str) -> None:

@@ -20,7 +20,6 @@ values of its own: several programs can be imported, and run, in one process.
 
 import contextlib
 import dataclasses
-import errno
 import glob
 import importlib
 import os
@@ -34,7 +33,8 @@ from typing import NoReturn
 
 from absl import app, flags, logging
 
-from mtl_tf.configs import fields_page
+import mtl_tf
+from mtl_tf.configs import fields, fields_page
 from mtl_tf.core.errors import (
     LOST_WORKER,
     ConfigError,
@@ -43,7 +43,8 @@ from mtl_tf.core.errors import (
     MtlError,
 )
 from mtl_tf.core.names import hint
-from mtl_tf.programs import config_argument, usage
+from mtl_tf.programs import config_argument, console, usage
+from mtl_tf.programs.machine_errors import machine_error
 
 # Flags of absl itself that every program takes besides its own.
 _ABSL_MODULES = ("absl.app", "absl.flags", "absl.flags._flagvalues")
@@ -132,13 +133,16 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
 
     Raises:
         ConfigError: the command line is wrong.
-        SystemExit: with status 0, after `--help` or `--help_config` was
-            printed.
+        SystemExit: with status 0, after what `--help`, `--version` or
+            `--help_config` ask for was printed.
     """
     argv = _read_flag_files(argv)
     values = _define(program)
     if _asks(argv, _HELP):
         _print_help(program, values, full="--helpfull" in argv)
+        raise SystemExit(0)
+    if _asks_version(argv, values):
+        print(f"{program.command()} of mtl_tf {mtl_tf.__version__}", flush=True)
         raise SystemExit(0)
     if program.takes_config and _asks(argv, [usage.CONFIG_HELP]):
         print(fields_page.text(), flush=True)
@@ -171,7 +175,7 @@ def _parse_flags(
         )
         raise ConfigError(
             f"unknown flag --{error.flagname}; "
-            f"{_flag_hint(error.flagname, known)} "
+            f"{_flag_hint(error.flagname, known, program.takes_config)} "
             f"({program.command()} --help lists all)"
         )
     except flags.Error as error:
@@ -218,6 +222,12 @@ def _asks(argv: Sequence[str], names: Sequence[str]) -> bool:
     return any(argument in asked for argument in argv[1:end])
 
 
+def _asks_version(argv: Sequence[str], values: flags.FlagValues) -> bool:
+    # The version of an export is a flag, too, but never comes alone.
+    alone = len(argv) == 2
+    return _asks(argv, ["version"]) and ("version" not in values or alone)
+
+
 def _print_help(program: Program, values: flags.FlagValues, full: bool) -> None:
     own = [
         flag
@@ -230,7 +240,11 @@ def _print_help(program: Program, values: flags.FlagValues, full: bool) -> None:
     sys.stdout.flush()
 
 
-def _flag_hint(name: str, known: Sequence[str]) -> str:
+def _flag_hint(name: str, known: Sequence[str], takes_config: bool) -> str:
+    paths = [path for path in fields.every() if path.split(".")[-1] == name]
+    if paths and takes_config:
+        flag = " or ".join(f"--config.{path}" for path in paths[:3])
+        return f"did you mean {flag}?"
     nearest = hint(name, known)
     if not nearest.startswith("did you mean"):
         return "no flag has a name like it"
@@ -259,7 +273,15 @@ def _quieten_tensorflow() -> None:
 
 def _main(program: Program, values: flags.FlagValues) -> int:
     """Runs the program's main function; maps what it raises to a status."""
+    console.set_up(verbose=_is_verbose(values))
     with _user_errors_exit(program):
+        if program.takes_config:
+            # Before the seconds that TensorFlow takes.
+            from mtl_tf.configs import validation
+
+            validation.validate(values.config.to_dict())
+            for sentence in values["config"].told:
+                logging.info("%s", sentence)
         if program.tensorflow:
             import_tensorflow(quiet=not _is_verbose(values))
         status = program.main(values)
@@ -275,11 +297,11 @@ def _user_errors_exit(program: Program) -> Iterator[None]:
     except LostWorker as error:
         # TensorFlow may wait for the lost one at the exit of the process.
         _end_after(_SECONDS_TO_END, LOST_WORKER)
-        _leave(LOST_WORKER, f"error: {error}")
+        _leave(LOST_WORKER, console.error_line(str(error)))
     except MtlError as error:
-        _leave(1, f"error: {error}")
+        _leave(1, console.error_line(str(error)))
     except app.UsageError as error:
-        _leave(error.exitcode, f"error: {error}")
+        _leave(error.exitcode, console.error_line(str(error)))
     except Interrupted as stop:
         _leave(128 + stop.signal_number, f"{program.name}: {stop}")
     except KeyboardInterrupt:
@@ -293,46 +315,7 @@ def _user_errors_exit(program: Program) -> Iterator[None]:
         reason = machine_error(error)
         if not reason:
             raise
-        _leave(1, f"error: {reason}")
-
-
-# What the machine, not the program, is to blame for.
-_ERRNOS = (
-    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS),
-    *(errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENAMETOOLONG),
-    *(errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ENOMEM),
-)
-# How TensorFlow says the same.
-_TENSORFLOW = (
-    *("No space left on device", "Disk quota exceeded", "File too large"),
-    *("Permission denied", "Read-only file system", "Input/output error"),
-    *("File name too long", "Too many open files"),
-)
-
-
-def machine_error(error: Exception) -> str:
-    """One line on an error of disks, permissions or memory; "" for another.
-
-    Args:
-        error: what a program raised.
-    """
-    if isinstance(error, OSError) and error.errno in _ERRNOS:
-        where = f" {error.filename}" if error.filename else ""
-        return f"{error.strerror}:{where}" if where else str(error.strerror)
-    if isinstance(error, MemoryError) or _is_out_of_memory(error):
-        first = _one_line(str(error).split("\n")[0])
-        return f"out of memory: {first or 'sizes or batches are too large'}"
-    if type(error).__module__.startswith("tensorflow"):
-        text = str(error)
-        if any(reason in text for reason in _TENSORFLOW):
-            return _one_line(text.split("\n")[0])
-    return ""
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    return type(error).__name__ == "ResourceExhaustedError" and (
-        "OOM" in str(error) or "allocat" in str(error)
-    )
+        _leave(1, console.error_line(reason))
 
 
 def _end_after(seconds: float, status: int) -> None:

@@ -16,7 +16,8 @@ _WIDTH = 79
 _INDENT = " " * 6
 _VERBOSITY = (
     "-1 shows warnings only, 0 progress as well (default), 1 everything. "
-    "Giving it also shows TensorFlow's own messages"
+    "Giving it also shows TensorFlow's own messages, and of each log line the "
+    "level, time, thread and place in the code"
 )
 _ABOUT_CONFIG_HELP = "show every config field: default and what it does"
 
@@ -75,6 +76,7 @@ def _flags(own_flags: Sequence[flags.Flag], takes_config: bool) -> str:
         name = f"[no]{flag.name}" if flag.boolean else flag.name
         lines += [f"  --{name}", *_wrapped(_describe(flag))]
     lines += ["  --help", *_wrapped("show this text (--helpfull: more flags)")]
+    lines += ["  --version", *_wrapped("show the version of mtl_tf")]
     if takes_config:
         lines += [f"  --{CONFIG_HELP}", *_wrapped(_ABOUT_CONFIG_HELP)]
     return "\n".join(lines)

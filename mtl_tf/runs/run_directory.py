@@ -12,7 +12,7 @@ from absl import logging
 from mtl_tf.configs import fields
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs import file_shapes, upgrading
+from mtl_tf.runs import file_shapes, own_files, upgrading
 from mtl_tf.training import learning_rates
 
 _LENGTHS = ("training.epochs", "training.steps", "training.fine_tune.epochs")
@@ -142,8 +142,9 @@ class RunDirectory:
             )
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-        old = flatten(self.read("config.json"))
-        new = flatten(_as_read("config.json", config))
+        # Older versions wrote paths down as they were given.
+        old = flatten(own_files.absolute(self.read("config.json")))
+        new = flatten(own_files.absolute(_as_read("config.json", config)))
         return {
             name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
             for name in sorted({**old, **new})

@@ -17,6 +17,7 @@ from mtl_tf.evaluation import environment, evaluator, tables
 from mtl_tf.models.multi_task import count_parameters
 from mtl_tf.runs import (
     initializing,
+    own_files,
     run_data,
     stage_plan,
     stage_runner,
@@ -74,7 +75,7 @@ def train(
         MtlError: a mistake in the config, the data or the run directory.
         Interrupted: a signal came; the state is saved.
     """
-    config = json.loads(json.dumps(config))
+    config = own_files.absolute(json.loads(json.dumps(config)))
     where = (data_dir, manual_dir)
     clean = clean or clean_parts(config, *where)
     # First of all: workers have to meet before TensorFlow runs anything.

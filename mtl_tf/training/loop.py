@@ -1,5 +1,6 @@
 """The training loop of one stage: steps, evaluations, checkpoints, stops."""
 
+import contextlib
 import dataclasses
 import signal
 import time
@@ -85,6 +86,7 @@ class Loop:
         self.chunk = options.steps_per_call or 1
         if trainer.most_steps is not None:
             self.chunk = min(self.chunk, trainer.most_steps)
+        self.doing = "step"
 
     def run(self, start: int) -> None:
         """Trains from step `start`, which `checkpoints.restore` returned.
@@ -107,7 +109,10 @@ class Loop:
         )
         self.saved = time.monotonic()
         logging.info("Compiling the first steps takes some seconds.")
-        with stop_requests() as stop:
+        with (
+            contextlib.closing(self.progress),
+            stop_requests(self._answer) as stop,
+        ):
             while not self._finished(step):
                 step = self._advance(iterator, step, stop)
                 if self._evaluation_due(step):
@@ -115,7 +120,6 @@ class Loop:
                 elif self._checkpoint_due():
                     self._save()
                 self._stop_if_asked(stop, step)
-        self.progress.close()
         self._tell_early_end(step)
 
     def _tell_early_end(self, step: int) -> None:
@@ -131,6 +135,13 @@ class Loop:
                 *(float(state.best_score.numpy()),),
                 int(state.best_step.numpy()),
             )
+
+    def _answer(self) -> None:
+        logging.info(
+            "Stopping after this %s. Ctrl-C again stops at once, without "
+            "saving it.",
+            self.doing,
+        )
 
     def _finished(self, step: int) -> bool:
         waited = int(self.checkpoints.waited.numpy())
@@ -176,7 +187,6 @@ class Loop:
         step = int(report.bad_step)
         if step < 0:
             return
-        self.progress.close()
         kept = self.checkpoints.manager.latest_checkpoint
         raise Diverged(
             f"the loss of the task {self.task_names[int(report.bad_task)]!r} "
@@ -194,6 +204,7 @@ class Loop:
 
     def _evaluate(self, step: int) -> None:
         self.progress.pause()
+        self.doing = "evaluation"
         # All workers have the same weights: the chief's scores count.
         state = self.checkpoints
         with averaged(self.trainer.optimizer):
@@ -213,11 +224,12 @@ class Loop:
         state.loss_sum.assign(tf.zeros_like(state.loss_sum))
         state.loss_count.assign(tf.zeros_like(state.loss_count))
         self._save()
+        best = float(state.best_score.numpy())
         self.progress.scores = (
-            f" | dev {mean:.2f} best "
-            f"{float(state.best_score.numpy()):.2f} "
-            f"at {int(state.best_step.numpy())}"
+            f"| dev {mean:.2f}",
+            f"best {best:.2f} at {int(state.best_step.numpy())}",
         )
+        self.doing = "step"
         self.progress.pause()
 
     def _entry(self, step: int, scores: dict[str, Any]) -> dict[str, Any]:
@@ -258,7 +270,6 @@ class Loop:
         if not stopping:
             return
         self._save()
-        self.progress.close()
         # Another worker may have got the signal.
         number = stop.signal_number or signal.SIGTERM
         name = signal.Signals(number).name

@@ -15,43 +15,11 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.names import look_up
-
-
-def sum_repeats(slices: tf.IndexedSlices) -> tf.IndexedSlices:
-    """The same gradient with every row named once.
-
-    Args:
-        slices: values [n, ...] for rows [n], rows in any order, repeated.
-
-    Returns:
-        Values [k, ...] for the k different rows.
-    """
-    rows, positions = tf.unique(slices.indices)
-    values = tf.math.unsorted_segment_sum(
-        slices.values, positions, tf.size(rows)
-    )
-    return tf.IndexedSlices(values, rows, slices.dense_shape)
-
-
-def whole_slices(slices: tf.IndexedSlices, size: int) -> tf.IndexedSlices:
-    """The same gradient with all rows of every slice that it names.
-
-    Args:
-        slices: values [k, ...] for k different rows.
-        size: rows of a slice, which lie one below the other.
-
-    Returns:
-        Values [s * size, ...] for the s slices with a named row; they are 0
-        where there were none.
-    """
-    if size == 1:
-        return slices
-    owners, places = tf.unique(slices.indices // size)
-    count = tf.size(owners, owners.dtype)
-    rows = owners[:, None] * size + tf.range(size, dtype=owners.dtype)
-    places = tf.cast(places, owners.dtype) * size + slices.indices % size
-    values = tf.math.unsorted_segment_sum(slices.values, places, count * size)
-    return tf.IndexedSlices(values, tf.reshape(rows, [-1]), slices.dense_shape)
+from mtl_tf.training.sparse_gradients import (
+    clip_by_global_norm,
+    sum_repeats,
+    whole_slices,
+)
 
 
 class ExactSparseMixin:
@@ -339,6 +307,32 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
+class AdamW(Adam):
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019).
+
+    `w -= learning_rate * weight_decay * w` before Adam's update, of what that
+    updates: all of a variable, or slices.
+    """
+
+    def _apply_weight_decay(self, variables: list) -> None:
+        """Keras's hook; it would also decay the slices of other tasks."""
+
+    def update_dense(self, gradient, variable, learning_rate, index) -> None:
+        """See `ExactSparseMixin.update_dense`."""
+        rate = tf.cast(learning_rate, variable.dtype)
+        variable.assign_sub(rate * self.weight_decay * variable)
+        super().update_dense(gradient, variable, learning_rate, index)
+
+    def update_rows(self, slices, variable, learning_rate, index) -> None:
+        """See `ExactSparseMixin.update_rows`."""
+        rate = tf.cast(learning_rate, variable.dtype)
+        rows = slices.indices
+        decayed = rate * self.weight_decay * tf.gather(variable, rows)
+        variable.scatter_sub(tf.IndexedSlices(decayed, rows))
+        super().update_rows(slices, variable, learning_rate, index)
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
 class Adadelta(ExactSparseMixin, keras.optimizers.Adadelta):
     """Adadelta (Zeiler 2012); its learning rate of the paper is 1.0."""
 
@@ -367,12 +361,19 @@ OPTIMIZERS = {
     "sgd": SGD,
     "adagrad": Adagrad,
     "adam": Adam,
+    "adamw": AdamW,
     "adadelta": Adadelta,
 }
 _OPTIONS = {
     "sgd": {"momentum": 0.0, "nesterov": False},
     "adagrad": {"initial_accumulator_value": 0.1, "epsilon": 1e-7},
     "adam": {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-7},
+    "adamw": {
+        "beta_1": 0.9,
+        "beta_2": 0.999,
+        "epsilon": 1e-7,
+        "weight_decay": 0.01,
+    },
     "adadelta": {"rho": 0.95, "epsilon": 1e-7},
 }
 
@@ -398,15 +399,3 @@ def make_optimizer(
         if not isinstance(value, bool):
             checks.not_negative(f"training.optimizer.options.{name}", value)
     return cls(learning_rate=learning_rate, **{**known, **options})
-
-
-def clip_by_global_norm(gradients: list, norm: float) -> list:
-    """Scales gradients without repeated rows together to at most `norm`."""
-    total = tf.linalg.global_norm(gradients)
-    scale = norm / tf.maximum(total, norm)
-    return [
-        tf.IndexedSlices(g.values * scale, g.indices, g.dense_shape)
-        if isinstance(g, tf.IndexedSlices)
-        else g * scale
-        for g in gradients
-    ]

@@ -1,19 +1,34 @@
 """The live line of a training run, on standard error."""
 
+import collections
+import logging as python_logging
 import sys
 import time
+from collections.abc import Sequence
 from typing import TextIO
 
 from absl import logging
 
+from mtl_tf.core import terminal
 from mtl_tf.core.durations import duration
+
+# Calls whose steps tell the rate.
+_CALLS = 500
+# A call is taken to compile if it is so much slower than the usual one. That
+# a step of long texts is slower than others is no reason to leave it out.
+_TIMES_SLOWER = 4.0
+_SECONDS_SLOWER = 1.0
 
 
 class Progress:
     """Shows step, rate, time left, loss and the last scores.
 
-    On a terminal one line is written over and over; elsewhere a line is logged
-    every `every` seconds.
+    On a terminal one line is written over and over, never longer than the
+    terminal is wide; what is logged meanwhile gets lines above it. Elsewhere
+    a line is logged every `every` seconds.
+
+    Rate and time left are those of compiled steps: the first call, and later
+    ones which compile for a new shape, do not count.
 
     Args:
         total: steps of the training.
@@ -36,52 +51,107 @@ class Progress:
         self.total, self.steps_per_epoch = total, steps_per_epoch
         self.stream = stream or sys.stderr
         self.silent = silent
-        self.live = self.stream.isatty()
+        self.live = terminal.is_terminal(self.stream)
         self.every = 0.2 if self.live else every
-        self.scores = ""
-        self.width = 0
+        self.scores: Sequence[str] = ()
+        self.shows = False
         self.shown = time.monotonic()
-        # (time, step) marks of the last minute: the rate forgets compilation.
-        self.marks = [(self.shown, done)]
+        self.mark = (self.shown, done)
+        # (seconds, steps) of calls; the first one compiles.
+        self.calls: collections.deque = collections.deque(maxlen=_CALLS)
+        self.compiled = False
+        if self.live:
+            logging.get_absl_logger().addFilter(self._make_room)
 
     def update(self, step: int, loss: float, force: bool = False) -> None:
         """Shows `step` if it is time to."""
         now = time.monotonic()
-        self.marks.append((now, step))
-        while len(self.marks) > 2 and now - self.marks[0][0] > 60:
-            self.marks.pop(0)
+        before, done = self.mark
+        self.mark = (now, step)
+        if self.compiled and step > done:
+            self.calls.append((now - before, step - done))
+        self.compiled = True
         if self.silent:
             return
         if force or now - self.shown >= self.every:
             self.shown = now
-            self._show(self.line(step, loss))
+            self._show(step, loss)
 
-    def line(self, step: int, loss: float) -> str:
-        """The line for `step`."""
-        seconds = self.marks[-1][0] - self.marks[0][0]
-        steps = self.marks[-1][1] - self.marks[0][1]
-        rate = steps / seconds if seconds > 0 else 0.0
+    def rate(self) -> float:
+        """Steps a second without those that compiled; 0 if not known yet."""
+        paces = sorted(seconds / steps for seconds, steps in self.calls)
+        if not paces:
+            return 0.0
+        # Of the first few calls most may compile, one for each shape.
+        usual = paces[len(paces) // 4]
+        counted = [
+            (seconds, steps)
+            for seconds, steps in self.calls
+            if seconds <= _TIMES_SLOWER * usual * steps + _SECONDS_SLOWER
+        ]
+        seconds = sum(seconds for seconds, _ in counted)
+        steps = sum(steps for _, steps in counted)
+        return steps / seconds if seconds > 0 else 0.0
+
+    def line(self, step: int, loss: float, columns: int | None = None) -> str:
+        """The line for `step`.
+
+        Args:
+            step: how many are done.
+            loss: the mean loss.
+            columns: how long it may be; what matters least is left out.
+        """
+        rate = self.rate()
         left = duration((self.total - step) / rate) if rate else "?"
-        return (
-            f"step {step}/{self.total} "
-            f"epoch {step / self.steps_per_epoch:.2f} "
-            f"loss {loss:.4f} {rate:.1f} steps/s left {left}{self.scores}"
-        )
+        # With how soon each gives way to the others.
+        parts = [
+            (0, f"step {step}/{self.total}"),
+            (4, f"epoch {step / self.steps_per_epoch:.2f}"),
+            (1, f"loss {loss:.4f}"),
+            (5, f"{rate:.1f} steps/s"),
+            (2, f"left {left}"),
+            *((3, one) for one in self.scores[:1]),
+            *((6, one) for one in self.scores[1:]),
+        ]
+        while columns and len(_joined(parts)) > columns and len(parts) > 1:
+            parts.remove(max(parts))
+        line = _joined(parts)
+        return terminal.shortened(line, columns) if columns else line
 
     def pause(self) -> None:
-        """Forgets the rate so far: what follows is not a step."""
-        self.marks = [(time.monotonic(), self.marks[-1][1])]
+        """What happens from here to the next call is no step."""
+        self.mark = (time.monotonic(), self.mark[1])
 
     def close(self) -> None:
         """Ends the live line."""
-        if self.live and self.width:
+        if not self.live:
+            return
+        logging.get_absl_logger().removeFilter(self._make_room)
+        if self.shows:
             self.stream.write("\n")
-            self.width = 0
-
-    def _show(self, line: str) -> None:
-        if self.live:
-            self.stream.write("\r" + line.ljust(self.width))
             self.stream.flush()
-            self.width = len(line)
-        else:
-            logging.info("%s", line)
+            self.shows = False
+
+    def _show(self, step: int, loss: float) -> None:
+        if not self.live:
+            logging.info("%s", self.line(step, loss))
+            return
+        # A character in the last column makes some terminals wrap.
+        columns = (terminal.width(self.stream) or 80) - 1
+        line = self.line(step, loss, columns)
+        self.stream.write(terminal.ERASE + line)
+        self.stream.flush()
+        self.shows = True
+
+    def _make_room(self, record: python_logging.LogRecord) -> bool:
+        """Erases the live line before something is logged."""
+        del record
+        if self.shows:
+            self.stream.write(terminal.ERASE)
+            self.stream.flush()
+            self.shows = False
+        return True
+
+
+def _joined(parts: Sequence[tuple[int, str]]) -> str:
+    return " ".join(text for _, text in parts)

@@ -1,9 +1,12 @@
 """SIGTERM and Ctrl-C as a wish to stop at the next good moment."""
 
 import contextlib
+import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+_STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StopRequest:
@@ -17,13 +20,23 @@ class StopRequest:
 
 
 @contextlib.contextmanager
-def stop_requests() -> Iterator[StopRequest]:
+def stop_requests(
+    answer: Callable[[], None] = lambda: None,
+) -> Iterator[StopRequest]:
     """Yields a `StopRequest` that SIGTERM and SIGINT set.
 
     A second signal acts as it did before the block: it ends the process.
     Outside the main thread no handler can be set, and none is.
+
+    Args:
+        answer: called, in a thread of its own, as soon as the first signal
+            comes. Handlers in Python wait until TensorFlow returns, which may
+            take as long as to compile a step.
     """
     request = StopRequest()
+    if threading.current_thread() is not threading.main_thread():
+        yield request
+        return
     previous = {}
 
     def restore() -> None:
@@ -35,10 +48,44 @@ def stop_requests() -> Iterator[StopRequest]:
         request.signal_number = number
         restore()
 
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGINT):
+    # First what answers, so that no signal is noted without an answer.
+    with _watched(request, answer):
+        for number in _STOPS:
             previous[number] = signal.signal(number, note)
+        try:
+            yield request
+        finally:
+            restore()
+
+
+@contextlib.contextmanager
+def _watched(
+    request: StopRequest, answer: Callable[[], None]
+) -> Iterator[None]:
+    """Answers signals at once, whatever the main thread is doing."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    # What handles signals in C writes the number of each to it.
+    former = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        answered = False
+        while numbers := os.read(reading, 1):
+            if numbers[0] not in _STOPS:
+                continue
+            if answered and not request:
+                # The main thread has not even seen the first one.
+                os._exit(128 + numbers[0])
+            if not answered:
+                answered = True
+                answer()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
-        yield request
+        yield
     finally:
-        restore()
+        signal.set_wakeup_fd(former)
+        os.close(writing)
+        watcher.join()
+        os.close(reading)

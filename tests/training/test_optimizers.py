@@ -16,6 +16,7 @@ STOCK = {
     ),
     "adagrad": (keras.optimizers.Adagrad, 0.3, {}),
     "adam": (keras.optimizers.Adam, 0.1, {}),
+    "adamw": (keras.optimizers.AdamW, 0.1, {"weight_decay": 0.5}),
     "adadelta": (keras.optimizers.Adadelta, 1.0, {}),
 }
 WORDS = np.array([[1, 1, 3], [3, 1, 1], [0, 4, 4], [2, 2, 2]])

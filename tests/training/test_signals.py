@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -71,3 +72,52 @@ def test_a_second_signal_ends_the_process(first, second):
     )
     assert child.stdout == f"{int(first)}\n"
     assert child.returncode == -second, child.stderr
+
+
+BUSY = """
+import ctypes, os, signal, sys, threading, time
+from mtl_tf.training.signals import stop_requests
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def send():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def answer():
+    print("answered", flush=True)
+    if sys.argv[1] == "twice":
+        send()
+
+
+# As long as a step that compiles: waits for a lock that it has itself, which
+# no signal interrupts.
+libc, lock = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+libc.pthread_mutex_lock(lock)
+with stop_requests(answer) as request:
+    threading.Timer(0.3, send).start()
+    until = (ctypes.c_long * 2)(int(time.time()) + 4, 0)
+    libc.pthread_mutex_timedlock(lock, until)
+    print("returned", flush=True)
+    time.sleep(0.1)
+    print(bool(request), flush=True)
+"""
+
+
+@pytest.mark.parametrize("times", ["once", "twice"])
+def test_the_answer_does_not_wait_for_a_call_into_tensorflow(times):
+    began = time.monotonic()
+    child = subprocess.Popen(
+        [sys.executable, "-c", BUSY, times], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == "answered\n"
+    answered = time.monotonic()
+    rest, _ = child.communicate(timeout=60)
+    if times == "once":
+        assert rest == "returned\nTrue\n" and child.returncode == 0
+        assert time.monotonic() - answered > 2
+    else:
+        # The second one ends a process that has not seen the first.
+        assert rest == "" and child.returncode == 128 + signal.SIGINT
+        assert time.monotonic() - answered < 2
+    assert answered - began < 30

@@ -1,0 +1,57 @@
+"""What a stream is: a terminal of some width, with colours or without."""
+
+import os
+import re
+from typing import TextIO
+
+#: What a terminal takes for "erase from here to the end of the line".
+ERASE = "\r\x1b[K"
+_USUAL_WIDTH = 80
+_CODES = {"red": 31, "yellow": 33}
+_COLOURED = re.compile(r"\x1b\[\d*m")
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person looks at what is written to `stream`."""
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):
+        return False  # closed, or no stream at all
+
+
+def width(stream: TextIO) -> int | None:
+    """Columns of the terminal that `stream` is; None if it is none."""
+    if not is_terminal(stream):
+        return None
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    # Terminals on serial lines, and some of editors, say 0.
+    return columns or _USUAL_WIDTH
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Whether to write in colour: to terminals, unless NO_COLOR is set."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return is_terminal(stream)
+
+
+def coloured(text: str, colour: str, stream: TextIO) -> str:
+    """`text` in a colour, `red` or `yellow`, if `stream` has colours."""
+    if not has_colours(stream):
+        return text
+    return f"\x1b[{_CODES[colour]}m{text}\x1b[0m"
+
+
+def without_colours(text: str) -> str:
+    """`text` as it is without the codes that `coloured` adds."""
+    return _COLOURED.sub("", text)
+
+
+def shortened(text: str, columns: int) -> str:
+    """`text`, with an ellipsis for what does not fit in `columns`."""
+    if len(text) <= columns:
+        return text
+    return text[: max(columns - 1, 0)] + "…"[:columns]

@@ -1,0 +1,88 @@
+"""What overrides mean beyond a field and its value.
+
+Tasks of a config's own are chosen by name, and another optimizer leaves the
+options of the former one behind.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ml_collections import config_dict
+
+from mtl_tf.configs import choices
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint
+
+OPTIMIZER = "training.optimizer.name"
+_OPTIONS = "training.optimizer.options."
+
+
+def chosen_tasks(path: str, items: Sequence, entries: Any) -> list:
+    """Puts a config's own entries in place of their names.
+
+    Args:
+        path: of the field that is overridden.
+        items: its new value.
+        entries: its value in the config.
+
+    Returns:
+        The items; those that name an entry of the config are that entry.
+
+    Raises:
+        ConfigError: the config has entries of its own, and an item is neither
+            the name of one nor that of a corpus.
+    """
+    own = {}
+    for entry in entries:
+        entry = getattr(entry, "to_dict", lambda entry=entry: entry)()
+        if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
+            own[entry["name"]] = dict(entry)
+    for item in items:
+        named = not own or not isinstance(item, str) or item in own
+        if not named and item not in entries:
+            _check_corpus(path, item, own)
+    return [own.get(i, i) if isinstance(i, str) else i for i in items]
+
+
+def _check_corpus(path: str, item: str, own: Mapping[str, Any]) -> None:
+    if not choices.may_be_corpus(item):
+        raise ConfigError(
+            f"config.{path}: unknown task {item!r}; {hint(item, own)}"
+        )
+
+
+def change_optimizer(
+    config: config_dict.ConfigDict, overrides: Mapping[str, str]
+) -> list[str]:
+    """Drops the options of the config's optimizer if another is asked for.
+
+    Args:
+        config: is changed; of the new optimizer's options it gets those that
+            `overrides` set, so that they can be.
+        overrides: what the command line says, by field.
+
+    Returns:
+        What to tell the user, in sentences.
+    """
+    try:
+        optimizer = config.training.optimizer
+        former, options = optimizer.name, optimizer.options
+    except AttributeError:
+        return []  # a plain dict of one's own; validation will tell
+    name = overrides.get(OPTIMIZER, former)
+    if name == former:
+        return []
+    dropped = dict(options)
+    known = choices.optimizer_options(name)
+    given = [path.removeprefix(_OPTIONS) for path in overrides]
+    optimizer.options = config_dict.ConfigDict(
+        {option: known[option] for option in given if option in known}
+    )
+    told = f"training.optimizer.name={name}"
+    if dropped:
+        listed = ", ".join(f"{key}={value}" for key, value in dropped.items())
+        told += f" drops the options of {former} ({listed})"
+    rate = f"{_OPTIONS.removesuffix('options.')}learning_rate"
+    if rate not in overrides:
+        told += f"; {rate} stays {optimizer.learning_rate}"
+    return [told]

@@ -1,0 +1,65 @@
+import os
+
+import pytest
+
+from mtl_tf.configs import base
+from mtl_tf.core.errors import RunError
+from mtl_tf.runs import own_files
+from mtl_tf.runs.run_directory import RunDirectory
+
+
+def config_of(*entries):
+    config = base.default_config().to_dict()
+    config["tasks"] = list(entries)
+    return config
+
+
+def test_paths_of_all_forms_become_absolute(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    entries = [
+        "sample_reviews/books",
+        {"name": "a", "files": {"train": "data/a.csv", "test": "/b.csv"}},
+        {"name": "b-c", "files": {"train": ["a.b", "../a.c"]}},
+        {"name": "d", "files": {"train": "gs://bucket/d.csv"}},
+        {"name": "e", "dataset": "glue/sst2"},
+    ]
+    config = config_of(*entries)
+    config["evaluation"]["group"] = [entries[1]]
+    config["text"]["vocabulary_tasks"] = [entries[1]]
+    made = own_files.absolute(config)
+    here = str(tmp_path)
+    first = {
+        "name": "a",
+        "files": {"train": f"{here}/data/a.csv", "test": "/b.csv"},
+    }
+    assert made["tasks"] == [
+        entries[0],
+        first,
+        {
+            "name": "b-c",
+            "files": {"train": [f"{here}/a.b", f"{tmp_path.parent}/a.c"]},
+        },
+        *entries[3:],
+    ]
+    assert made["evaluation"]["group"] == [first]
+    assert made["text"]["vocabulary_tasks"] == [first]
+    assert config["tasks"] == entries, "what was given is not changed"
+
+
+def test_a_run_is_continued_whether_its_paths_were_stored_so_or_not(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    relative = config_of({"name": "a", "files": {"train": "a.csv"}})
+    os.mkdir("checkpoints")
+    for old, new in (
+        (relative, own_files.absolute(relative)),
+        (own_files.absolute(relative), relative),
+    ):
+        run = RunDirectory(str(tmp_path))
+        run.write("config.json", old)
+        (tmp_path / "results.json").write_text("{}")
+        run.claim(new)
+    other = config_of({"name": "a", "files": {"train": "b.csv"}})
+    with pytest.raises(RunError, match="another config"):
+        run.claim(other)

@@ -11,7 +11,7 @@ from absl import flags
 
 from mtl_tf.core import digests, files
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.programs import runner
+from mtl_tf.programs import quiet, runner
 
 from . import task_types
 
@@ -152,7 +152,7 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     inputs = dict(zip(names, map(list, zip(*rows))))
     request = {"signature": task, "inputs": inputs}
     outputs = run_in_c_loader(model, [request])["answers"][0]["outputs"]
-    runner.import_tensorflow(quiet=True)
+    quiet.import_tensorflow(quiet=True)
     served = task_types.of(_types(model)[task])
     return [
         {

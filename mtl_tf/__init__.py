@@ -67,6 +67,7 @@ def train(
     strategy: str = "auto",
     callbacks: "Sequence[Callback]" = (),
     compare_single: bool = False,
+    verbose: bool = True,
 ) -> "Run":
     """Trains, evaluates and returns a run, as `launch.train` does.
 
@@ -83,6 +84,7 @@ def train(
         callbacks: told of the training as it goes; see
             `mtl_tf.training.callbacks`.
         compare_single: also trains each task alone.
+        verbose: whether to show the log and the progress on standard error.
 
     Returns:
         The run; its scores are `run.results`.
@@ -91,12 +93,15 @@ def train(
         MtlError: a mistake in the config, the data or the run directory.
         KeyboardInterrupt: after Ctrl-C. The state is saved.
     """
+    import contextlib
     import signal
 
+    _import_tensorflow()
     from mtl_tf.baselines import yardsticks
     from mtl_tf.configs import validation
     from mtl_tf.core.errors import Interrupted
     from mtl_tf.experiments import single_tasks
+    from mtl_tf.programs import console
     from mtl_tf.runs import training_run
     from mtl_tf.tasks import in_memory
 
@@ -110,17 +115,18 @@ def train(
     plain = validation.validate({**plain, "tasks": tasks})
     do = single_tasks.train if compare_single else training_run.train
     try:
-        do(
-            plain,
-            model_dir=model_dir,
-            data_dir=data_dir,
-            manual_dir=manual_dir,
-            strategy=strategy,
-            beside=yardsticks.add
-            if plain["evaluation"]["yardsticks"]
-            else None,
-            callbacks=callbacks,
-        )
+        with console.shown() if verbose else contextlib.nullcontext():
+            do(
+                plain,
+                model_dir=model_dir,
+                data_dir=data_dir,
+                manual_dir=manual_dir,
+                strategy=strategy,
+                beside=yardsticks.add
+                if plain["evaluation"]["yardsticks"]
+                else None,
+                callbacks=callbacks,
+            )
     except Interrupted as stop:
         # In a notebook, that is what one interrupts with.
         if stop.signal_number == signal.SIGINT:
@@ -146,6 +152,7 @@ def load(
         ConfigError: a value of `decoding` is wrong, or the run does not
             translate.
     """
+    _import_tensorflow()
     from mtl_tf.runs.loaded_run import load as load_run
 
     return load_run(os.fspath(run_directory), decoding)
@@ -206,6 +213,17 @@ def export_saved_model(
         # A checkout that is not installed.
         exporter = importlib.import_module("export.saved_model")
     return exporter.export(_loaded(run), os.fspath(export_dir), version)
+
+
+def _import_tensorflow() -> None:
+    """Imports it without what it writes of itself, unless it is there."""
+    import sys
+
+    from mtl_tf.programs import quiet
+
+    if "tensorflow" not in sys.modules:
+        quiet.lower_log_level()
+        quiet.import_tensorflow(quiet=True)
 
 
 def _loaded(run: "Run | str | os.PathLike[str]") -> "Run":

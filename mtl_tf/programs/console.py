@@ -1,8 +1,10 @@
 """How log lines look: plain for people, absl's own form on request."""
 
+import contextlib
 import logging as python_logging
 import os
 import sys
+from collections.abc import Iterator
 
 from absl import logging
 
@@ -52,6 +54,27 @@ def set_up(verbose: bool) -> None:
     handler.removeFilter(_is_ours)
     if not verbose:
         handler.addFilter(_is_ours)
+
+
+@contextlib.contextmanager
+def shown() -> Iterator[None]:
+    """Shows the log for a while, where no program has set it up.
+
+    In a script or a notebook absl shows warnings alone. Where the root logger
+    has handlers, these are told, too, and nothing else.
+    """
+    logger, before = logging.get_absl_logger(), logging.get_verbosity()
+    own = not python_logging.getLogger().handlers
+    handler = python_logging.StreamHandler(sys.stderr)
+    handler.setFormatter(PlainFormatter())
+    if own:
+        logger.addHandler(handler)
+    logging.set_verbosity(max(before, logging.INFO))
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        logger.removeHandler(handler)
 
 
 def error_line(message: str) -> str:

@@ -20,13 +20,10 @@ values of its own: several programs can be imported, and run, in one process.
 
 import contextlib
 import dataclasses
-import glob
-import importlib
 import os
 import re
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
@@ -43,7 +40,7 @@ from mtl_tf.core.errors import (
     MtlError,
 )
 from mtl_tf.core.names import hint
-from mtl_tf.programs import config_argument, console, usage
+from mtl_tf.programs import config_argument, console, quiet, usage
 from mtl_tf.programs.machine_errors import machine_error
 
 # Flags of absl itself that every program takes besides its own.
@@ -159,7 +156,7 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
     _check_required(program, values)
     flags.FLAGS.mark_as_parsed()
     if not _is_verbose(values):
-        _quieten_tensorflow()
+        quiet.lower_log_level()
     return values
 
 
@@ -265,12 +262,6 @@ def _is_verbose(values: flags.FlagValues) -> bool:
     return bool(values["verbosity"].present or values["v"].present)
 
 
-def _quieten_tensorflow() -> None:
-    # Without a GPU even an error is logged: that CUDA finds none.
-    gpu = glob.glob("/dev/nvidia*") + glob.glob("/dev/dxg")
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2" if gpu else "3")
-
-
 def _main(program: Program, values: flags.FlagValues) -> int:
     """Runs the program's main function; maps what it raises to a status."""
     console.set_up(verbose=_is_verbose(values))
@@ -283,7 +274,7 @@ def _main(program: Program, values: flags.FlagValues) -> int:
             for sentence in values["config"].told:
                 logging.info("%s", sentence)
         if program.tensorflow:
-            import_tensorflow(quiet=not _is_verbose(values))
+            quiet.import_tensorflow(quiet=not _is_verbose(values))
         status = program.main(values)
         sys.stdout.flush()
         return status or 0
@@ -332,34 +323,6 @@ def _leave(status: int, message: str) -> NoReturn:
     with contextlib.suppress(OSError):
         print(message, file=sys.stderr, flush=True)
     raise SystemExit(int(status))
-
-
-def import_tensorflow(quiet: bool) -> None:
-    """Imports TensorFlow, without what it writes while it is imported."""
-    # Some of its messages come before its own log level is in force, so they
-    # are caught at the file descriptor and shown only if the import fails.
-    hold = quiet and "tensorflow" not in sys.modules
-    with _captured_stderr() if hold else contextlib.nullcontext():
-        importlib.import_module("tensorflow")
-
-
-@contextlib.contextmanager
-def _captured_stderr() -> Iterator[None]:
-    """Holds file descriptor 2 back; passes it on after an exception."""
-    sys.stderr.flush()
-    original = os.dup(2)
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), 2)
-        try:
-            yield
-        except Exception:
-            held.seek(0)
-            os.write(original, held.read())
-            raise
-        finally:
-            sys.stderr.flush()
-            os.dup2(original, 2)
-            os.close(original)
 
 
 def _one_line(text: str) -> str:

@@ -1,6 +1,9 @@
 """`mtl_tf.train` and the others, as a script would call them."""
 
 import os
+import re
+import subprocess
+import sys
 
 import pytest
 
@@ -92,6 +95,32 @@ def test_other_examples_are_another_run(config, tmp_path):
     config.tasks[0]["data"]["train"].pop()
     with pytest.raises(RunError, match="another config:\n  tasks"):
         mtl_tf.train(config, tmp_path)
+
+
+SCRIPT = """
+import sys
+import mtl_tf
+
+config = mtl_tf.config("quickstart", {"training.epochs": 2})
+config.tasks = ("sample_reviews/books",)
+mtl_tf.train(config, sys.argv[1], verbose=sys.argv[2] == "1")
+"""
+
+
+@pytest.mark.parametrize("verbose", ["1", "0"])
+def test_a_script_shows_the_training_and_nothing_of_tensorflow(
+    verbose, tmp_path
+):
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "run"), verbose],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    shown = re.findall(r"joint step \d+ validation mean", done.stderr)
+    assert len(shown) == (2 if verbose == "1" else 0)
+    for noise in ("oneDNN", "cuda", "cpu_feature_guard", "retracing"):
+        assert noise not in done.stderr
 
 
 def test_configs_are_changed_by_whole_names():

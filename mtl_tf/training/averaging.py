@@ -1,12 +1,10 @@
 """Weights averaged over the steps, in place of those of the last step."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import keras
 import tensorflow as tf
-
-from mtl_tf.training.optimizers import ExactSparseMixin
 
 
 @contextlib.contextmanager
@@ -21,7 +19,6 @@ def averaged(optimizer: keras.optimizers.Optimizer) -> Iterator[None]:
             `LossScaleOptimizer` around it.
     """
     inner = getattr(optimizer, "inner_optimizer", optimizer)
-    assert isinstance(inner, ExactSparseMixin)
     pairs = inner.averages() if int(inner.iterations.numpy()) else []
     kept = [tf.identity(variable.value) for variable, _ in pairs]
     try:
@@ -31,3 +28,30 @@ def averaged(optimizer: keras.optimizers.Optimizer) -> Iterator[None]:
     finally:
         for (variable, _), value in zip(pairs, kept):
             variable.assign(value)
+
+
+def move_averages(
+    variables: Sequence[keras.Variable],
+    averages: Sequence[keras.Variable],
+    iterations: keras.Variable,
+    decay: float,
+) -> None:
+    """Moves averages towards their variables, by less in later steps.
+
+    With a decay near 1 the average would be of the first weights for thousands
+    of steps. As of `tf.train.ExponentialMovingAverage` with a number of
+    updates, the decay of step t is at most (1 + t) / (10 + t).
+
+    Args:
+        variables: after a step.
+        averages: of each; zeros before the first step, which takes its place.
+        iterations: steps before this one.
+        decay: from 0 to 1.
+    """
+    step = tf.cast(iterations.value, tf.float32)
+    now = tf.minimum(decay, (1.0 + step) / (10.0 + step))
+    now = tf.where(step > 0.0, now, 0.0)
+    for variable, average in zip(variables, averages):
+        value = tf.convert_to_tensor(variable)
+        share = tf.cast(1.0 - now, value.dtype)
+        average.assign(average.value + share * (value - average.value))

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.names import look_up
+from mtl_tf.training.averaging import move_averages
 from mtl_tf.training.sparse_gradients import (
     clip_by_global_norm,
     sum_repeats,
@@ -71,22 +72,9 @@ class ExactSparseMixin:
         return list(zip(self._trainable_variables, averages, strict=True))
 
     def _update_model_variables_moving_average(self, variables: list) -> None:
-        """Keras's hook behind a step; here the first steps decay faster.
-
-        With a decay near 1 the average would be of the first weights for
-        thousands of steps. As of `tf.train.ExponentialMovingAverage` with a
-        number of updates, the decay of step t is at most (1 + t) / (10 + t).
-        """
-        step = tf.cast(self.iterations.value, tf.float32)
-        decay = tf.minimum(self.ema_momentum, (1.0 + step) / (10.0 + step))
-        # Averages start from zeros, which the first step leaves behind.
-        decay = tf.where(step > 0.0, decay, 0.0)
-        for variable, average in zip(
-            variables, self._model_variables_moving_average
-        ):
-            value = tf.convert_to_tensor(variable)
-            share = tf.cast(1.0 - decay, value.dtype)
-            average.assign(average.value + share * (value - average.value))
+        """Keras's hook behind a step."""
+        averages = self._model_variables_moving_average
+        move_averages(variables, averages, self.iterations, self.ema_momentum)
 
     def _all_reduce_sum_gradients(self, grads_and_vars: list) -> list:
         """Keras's hook between the replicas' gradients and `update_step`."""

@@ -69,7 +69,14 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
         rule = "-" * max(map(len, block))
         first_mean = len(block) - len(means)
         lines += ["", block[0]] if len(lines) > 1 else [block[0]]
-        lines += [rule, *block[1:first_mean], rule, *block[first_mean:]]
+        lines += [rule, *block[1:first_mean]]
+        # Of the columns of some blocks there are no means.
+        with_means = [
+            line
+            for line, row in zip(block[first_mean:], means)
+            if line != row[0]
+        ]
+        lines += [rule, *with_means] if with_means else []
     below = [*_totals(results), *_diagnostics(results)]
     below += [*_signatures(results), *_facts(results)]
     sentences = [f"{what}: {value}" for what, value in below]

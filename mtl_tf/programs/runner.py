@@ -40,7 +40,13 @@ from mtl_tf.core.errors import (
     MtlError,
 )
 from mtl_tf.core.names import hint
-from mtl_tf.programs import config_argument, console, quiet, usage
+from mtl_tf.programs import (
+    completion,
+    config_argument,
+    console,
+    quiet,
+    usage,
+)
 from mtl_tf.programs.machine_errors import machine_error
 
 # Flags of absl itself that every program takes besides its own.
@@ -87,9 +93,13 @@ class Program:
     script: str = ""
     tensorflow: bool = True
 
+    def installed_as(self) -> str:
+        """The name of the console script."""
+        return self.script or f"mtl-{self.name.replace('_', '-')}"
+
     def command(self) -> str:
         """How this process was started, for messages and examples."""
-        script = self.script or f"mtl-{self.name.replace('_', '-')}"
+        script = self.installed_as()
         started_as = os.path.basename(sys.argv[0])
         if started_as == script:
             return script
@@ -130,8 +140,8 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
 
     Raises:
         ConfigError: the command line is wrong.
-        SystemExit: with status 0, after what `--help`, `--version` or
-            `--help_config` ask for was printed.
+        SystemExit: with status 0, after what `--help`, `--version`,
+            `--bash_completion` or `--help_config` ask for was printed.
     """
     argv = _read_flag_files(argv)
     values = _define(program)
@@ -140,6 +150,17 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
         raise SystemExit(0)
     if _asks_version(argv, values):
         print(f"{program.command()} of mtl_tf {mtl_tf.__version__}", flush=True)
+        raise SystemExit(0)
+    if _asks(argv, [completion.FLAG]):
+        print(
+            completion.script(
+                program.installed_as(),
+                _own_flags(values),
+                program.takes_config,
+            ),
+            end="",
+            flush=True,
+        )
         raise SystemExit(0)
     if program.takes_config and _asks(argv, [usage.CONFIG_HELP]):
         print(fields_page.text(), flush=True)
@@ -226,15 +247,20 @@ def _asks_version(argv: Sequence[str], values: flags.FlagValues) -> bool:
 
 
 def _print_help(program: Program, values: flags.FlagValues, full: bool) -> None:
+    own = _own_flags(values, full)
+    print(usage.text(program, own))
+    sys.stdout.flush()
+
+
+def _own_flags(values: flags.FlagValues, full: bool = False) -> list:
+    """The flags that the help lists; with `full`, all of absl's, too."""
     own = [
         flag
         for module, defined in values.flags_by_module_dict().items()
         if module not in (*_ABSL_MODULES, _ABSL_LOGGING) or full
         for flag in defined
     ]
-    own += [values["verbosity"]] if not full else []
-    print(usage.text(program, own))
-    sys.stdout.flush()
+    return own if full else [*own, values["verbosity"]]
 
 
 def _flag_hint(name: str, known: Sequence[str], takes_config: bool) -> str:

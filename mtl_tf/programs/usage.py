@@ -19,6 +19,10 @@ _VERBOSITY = (
     "Giving it also shows TensorFlow's own messages, and of each log line the "
     "level, time, thread and place in the code"
 )
+_ABOUT_COMPLETION = (
+    "print a script that completes the flags of the installed command in "
+    "bash: source <(mtl-train --bash_completion)"
+)
 _ABOUT_CONFIG_HELP = "show every config field: default and what it does"
 
 
@@ -76,6 +80,7 @@ def _flags(own_flags: Sequence[flags.Flag], takes_config: bool) -> str:
         name = f"[no]{flag.name}" if flag.boolean else flag.name
         lines += [f"  --{name}", *_wrapped(_describe(flag))]
     lines += ["  --help", *_wrapped("show this text (--helpfull: more flags)")]
+    lines += ["  --bash_completion", *_wrapped(_ABOUT_COMPLETION)]
     lines += ["  --version", *_wrapped("show the version of mtl_tf")]
     if takes_config:
         lines += [f"  --{CONFIG_HELP}", *_wrapped(_ABOUT_CONFIG_HELP)]

@@ -108,7 +108,7 @@ class Progress:
             (0, f"step {step}/{self.total}"),
             (4, f"epoch {step / self.steps_per_epoch:.2f}"),
             (1, f"loss {loss:.4f}"),
-            (5, f"{rate:.1f} steps/s"),
+            *([(5, f"{rate:.1f} steps/s")] if rate else []),
             (2, f"left {left}"),
             *((3, one) for one in self.scores[:1]),
             *((6, one) for one in self.scores[1:]),

@@ -22,16 +22,17 @@ class InTerminal:
     Args:
         command: arguments of Python.
         columns: the terminal's width.
+        cwd: where the program is started.
         extra: environment variables.
     """
 
-    def __init__(self, *command, columns=80, **extra):
+    def __init__(self, *command, columns=80, cwd=ROOT, **extra):
         self.ours, theirs = pty.openpty()
         size = struct.pack("HHHH", 24, columns, 0, 0)
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
         self.process = subprocess.Popen(
             [sys.executable, *map(str, command)],
-            cwd=ROOT,
+            cwd=cwd,
             env=environment(**{"TERM": "xterm", **extra}),
             stdin=theirs,
             stdout=theirs,

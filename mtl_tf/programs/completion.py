@@ -1,0 +1,76 @@
+"""Completion of a program's command line in bash."""
+
+import re
+from collections.abc import Sequence
+
+from absl import flags
+
+from mtl_tf.configs import choices, field, fields
+from mtl_tf.programs import config_argument
+
+#: The flag that prints the script.
+FLAG = "bash_completion"
+
+_SCRIPT = """\
+# Completes {command}: source <({command} --{flag})
+{function}() {{
+  local word="${{COMP_WORDS[COMP_CWORD]}}" flag=""
+  # To bash, = is a word of its own.
+  if [[ $word == "=" ]]; then
+    flag="${{COMP_WORDS[COMP_CWORD-1]}}" word=""
+  elif [[ ${{COMP_WORDS[COMP_CWORD-1]}} == "=" ]]; then
+    flag="${{COMP_WORDS[COMP_CWORD-2]}}"
+  fi
+  case "$flag" in
+    "") COMPREPLY=($(compgen -W "{offered}" -- "$word")) ;;
+{cases}
+    *) COMPREPLY=() ;;
+  esac
+  [[ ${{COMPREPLY[0]}} == *= ]] && compopt -o nospace 2> /dev/null
+}}
+complete -o default -F {function} {command}
+"""
+
+
+def script(
+    command: str, defined: Sequence[flags.Flag], takes_config: bool
+) -> str:
+    """The script that teaches bash a program's flags and their values.
+
+    It completes names of files where a flag has no list of values.
+
+    Args:
+        command: how the program is installed, such as `mtl-train`.
+        defined: the program's flags.
+        takes_config: whether it has `--config` and its overrides.
+    """
+    values = {flag.name: _values(flag) for flag in defined}
+    offered = [f"--{flag.name}" + "=" * (not flag.boolean) for flag in defined]
+    offered += ["--help", "--version"]
+    if takes_config:
+        paths = [
+            path
+            for path, one in fields.every().items()
+            if isinstance(one, field.Field)
+        ]
+        offered += ["--config=", *(f"--config.{path}=" for path in paths)]
+        values["config"] = sorted(config_argument.shipped())
+        for path in choices.fields():
+            values[f"config.{path}"] = list(choices.names(path))
+    cases = [
+        f'    "--{name}") COMPREPLY=($(compgen -W "{" ".join(words)}" -- '
+        '"$word")) ;;'
+        for name, words in sorted(values.items())
+        if words
+    ]
+    return _SCRIPT.format(
+        command=command,
+        flag=FLAG,
+        function="_" + re.sub(r"\W", "_", command),
+        offered=" ".join(sorted(offered)),
+        cases="\n".join(cases),
+    )
+
+
+def _values(flag: flags.Flag) -> list[str]:
+    return list(getattr(flag.parser, "enum_values", None) or [])

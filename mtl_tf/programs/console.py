@@ -63,8 +63,9 @@ def shown() -> Iterator[None]:
     In a script or a notebook absl shows warnings alone. Where the root logger
     has handlers, these are told, too, and nothing else.
     """
-    logger, before = logging.get_absl_logger(), logging.get_verbosity()
-    own = not python_logging.getLogger().handlers
+    # Of the root: absl gives it a handler when it has none.
+    logger, before = python_logging.getLogger(), logging.get_verbosity()
+    own = not logger.handlers
     handler = python_logging.StreamHandler(sys.stderr)
     handler.setFormatter(PlainFormatter())
     if own:

@@ -10,6 +10,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.training.callbacks import Callback
+from tests.launch.helpers import environment
 from tests.system import corpus
 
 
@@ -116,6 +117,7 @@ def test_a_script_shows_the_training_and_nothing_of_tensorflow(
         capture_output=True,
         text=True,
         check=True,
+        env=environment(),
     )
     shown = re.findall(r"joint step \d+ validation mean", done.stderr)
     assert len(shown) == (2 if verbose == "1" else 0)

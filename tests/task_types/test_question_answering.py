@@ -12,13 +12,13 @@ import tensorflow as tf
 import mtl_tf
 from export import check, saved_model
 from export import task_types as served_types
-from launch import predict
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import answer_metrics
 from mtl_tf.pipelines import question_texts
 from mtl_tf.runs import (
     initializing,
+    prompt,
     run_data,
     systems,
     task_types,
@@ -246,7 +246,7 @@ def test_what_is_no_question_about_a_context(untrained):
 def test_question_and_context_are_asked_for(untrained, capsys):
     source = io.BytesIO(b"who?\nit was Ann\nwho?\tit was Ann\n")
     output = io.BytesIO()
-    predict.interact(untrained, "behind", source, output)
+    prompt.interact(untrained, "behind", source, output, "jsonl")
     one, other = map(json.loads, output.getvalue().splitlines())
     assert one == other and one["context"] == "it was Ann"
     assert capsys.readouterr().err.count("context> ") == 1

@@ -37,24 +37,16 @@ def config(
     Args:
         name: `NAME`, `NAME:ARGUMENT` or `PATH.py` as of `--config`.
         changes: values by whole names of fields, such as
-            `{"training.epochs": 3}`.
+            `{"training.epochs": 3}`; they mean what overrides on the command
+            line mean.
 
     Raises:
         ConfigError: there is no such config or field.
     """
-    from mtl_tf.configs import fields
-    from mtl_tf.core.errors import ConfigError
-    from mtl_tf.core.names import hint
     from mtl_tf.programs import config_argument
 
     found = config_argument.load(name)
-    for path, value in (changes or {}).items():
-        if path not in fields.every():
-            raise ConfigError(
-                f"unknown config field {path}; {hint(path, fields.every())}"
-            )
-        with found.ignore_type(), found.unlocked():
-            found.update_from_flattened_dict({path: value})
+    config_argument.change(found, changes or {})
     return found
 
 
@@ -99,7 +91,7 @@ def train(
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
     from mtl_tf.configs import validation
-    from mtl_tf.core.errors import Interrupted
+    from mtl_tf.core.errors import ConfigError, Interrupted
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import console
     from mtl_tf.runs import training_run
@@ -113,6 +105,12 @@ def train(
         entries = (entries,)
     tasks = tuple(in_memory.to_files(entry, folder) for entry in entries)
     plain = validation.validate({**plain, "tasks": tasks})
+    if plain["train_separately"]:
+        raise ConfigError(
+            "mtl_tf.train returns one run: train_separately must be False "
+            "(launch.train trains such configs; compare_single=True trains "
+            "each task alone beside the joint model)"
+        )
     do = single_tasks.train if compare_single else training_run.train
     try:
         with console.shown() if verbose else contextlib.nullcontext():

@@ -61,11 +61,12 @@ def table(
     """A table whose first cell of a row is a heading.
 
     Args:
-        header: the headings.
+        header: the headings; may be none.
         rows: the cells, as many as headings; a cell that is `Markup` stays.
         texts: how many cells at the front hold texts; the others are numbers.
     """
-    lines = [tag("tr", joined((tag("th", one) for one in header), ""))]
+    heads = joined((tag("th", one) for one in header), "")
+    lines = [tag("tr", heads)] if header else []
     for row in rows:
         cells = [
             tag("td", cell, class_="" if place < texts else "number")

@@ -45,7 +45,7 @@ def _overview(analysis: Analysis) -> Iterator[Markup]:
         for number, name in enumerate(analysis.tasks)
     )
     yield tag("nav", html.joined(links))
-    yield table(["", ""], _facts(analysis), texts=2)
+    yield table([], _facts(analysis), texts=2)
     yield tag("h2", f"Scores on the split {analysis.split}")
     if len(analysis.paths) > 1:
         yield table(*_seed_scores(analysis), texts=2)

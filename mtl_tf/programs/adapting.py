@@ -52,7 +52,7 @@ def _check_corpus(path: str, item: str, own: Mapping[str, Any]) -> None:
 
 
 def change_optimizer(
-    config: config_dict.ConfigDict, overrides: Mapping[str, str]
+    config: config_dict.ConfigDict, overrides: Mapping[str, Any]
 ) -> list[str]:
     """Drops the options of the config's optimizer if another is asked for.
 

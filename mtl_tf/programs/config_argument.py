@@ -13,7 +13,7 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from absl import flags
@@ -109,6 +109,37 @@ def define(
     values["config"].present = int(specified is not None)
     values["config"].told = told
     return argv
+
+
+def change(
+    config: config_dict.ConfigDict, changes: Mapping[str, Any]
+) -> list[str]:
+    """Changes a config as overrides of the command line do.
+
+    Args:
+        config: is changed.
+        changes: values by whole names of fields.
+
+    Returns:
+        What to tell the user, in sentences.
+
+    Raises:
+        ConfigError: the config has no such field.
+    """
+    told = adapting.change_optimizer(config, changes)
+    for path, value in changes.items():
+        field = _field(config, path)
+        if isinstance(field, tuple) and isinstance(value, (list, tuple)):
+            value = tuple(adapting.chosen_tasks(path, value, field))
+        parent, _, name = path.rpartition(".")
+        holder = _field(config, parent) if parent else config
+        with config.ignore_type(), config.unlocked():
+            holder[name] = _as_dict(value)
+    return told
+
+
+def _as_dict(value: Any) -> Any:
+    return config_dict.ConfigDict(value) if isinstance(value, dict) else value
 
 
 def load(specified: str) -> config_dict.ConfigDict:

@@ -131,10 +131,33 @@ def test_configs_are_changed_by_whole_names():
     )
     assert config.model.dropout.head == 0.25
     assert list(config.tasks) == ["a", "b"]
-    with pytest.raises(ConfigError, match="did you mean 'training.epochs'"):
+    with pytest.raises(ConfigError, match="did you mean 'epochs'"):
         mtl_tf.config("quickstart", {"training.epoch": 3})
     with pytest.raises(ConfigError, match="did you mean 'quickstart'"):
         mtl_tf.config("quikstart")
+
+
+def test_changes_mean_what_overrides_of_the_command_line_mean():
+    units = mtl_tf.config("starter", {"model.scheme.units": 7})
+    assert units.model.scheme.units == 7 and units.model.scheme.pooling == "max"
+    other = mtl_tf.config("starter", {"model.scheme": {"name": "nbow"}})
+    assert other.model.scheme.to_dict() == {"name": "nbow"}
+    adam = mtl_tf.config(
+        "fdu_mtl_lstm",
+        {
+            "training.optimizer.name": "adam",
+            "training.optimizer.options.beta_1": 0.8,
+        },
+    )
+    # Adagrad's options are gone.
+    assert adam.training.optimizer.options.to_dict() == {"beta_1": 0.8}
+
+
+def test_models_of_one_task_each_are_refused_before_they_train(tmp_path):
+    config = mtl_tf.config("quickstart", {"train_separately": True})
+    with pytest.raises(ConfigError, match="train_separately must be False"):
+        mtl_tf.train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_plain_dict_is_checked(tmp_path):

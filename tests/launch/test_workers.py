@@ -71,6 +71,14 @@ def wait_for_state(folder, seconds=300):
         time.sleep(0.2)
 
 
+def interrupted(folder, config, victim, signal_number):
+    """Starts two workers and sends one of them a signal as it trains."""
+    started = launch(folder, config)
+    wait_for_state(folder)
+    os.kill(started[victim].pid, signal_number)
+    return started
+
+
 def end_of(started, number, seconds):
     """The exit status of a process, which has to end in some seconds."""
     try:
@@ -86,9 +94,7 @@ def end_of(started, number, seconds):
 def test_a_killed_worker_ends_the_other_and_all_of_them_go_on(
     tmp_path, long_config, victim
 ):
-    started = launch(tmp_path, long_config)
-    wait_for_state(tmp_path)
-    os.kill(started[victim].pid, signal.SIGKILL)
+    started = interrupted(tmp_path, long_config, victim, signal.SIGKILL)
     status = end_of(started, 1 - victim, STATED)
     text = log(tmp_path, 1 - victim)
     assert status == LOST_WORKER, text[-2000:]
@@ -121,9 +127,7 @@ def last_step(run):
 @pytest.mark.slow
 def test_a_worker_that_hangs_ends_the_other(tmp_path, long_config):
     """Such as one whose host has frozen: nothing is refused or reset."""
-    started = launch(tmp_path, long_config)
-    wait_for_state(tmp_path)
-    os.kill(started[1].pid, signal.SIGSTOP)
+    started = interrupted(tmp_path, long_config, 1, signal.SIGSTOP)
     assert end_of(started, 0, STATED) == LOST_WORKER
 
 
@@ -132,9 +136,7 @@ def test_a_worker_that_hangs_ends_the_other(tmp_path, long_config):
 def test_sigterm_of_one_worker_saves_and_stops_all(
     tmp_path, long_config, asked
 ):
-    started = launch(tmp_path, long_config)
-    wait_for_state(tmp_path)
-    os.kill(started[asked].pid, signal.SIGTERM)
+    started = interrupted(tmp_path, long_config, asked, signal.SIGTERM)
     statuses = worker_processes.statuses(started, 30)
     assert statuses == [128 + signal.SIGTERM] * 2
     saved = last_step(tmp_path / "run")

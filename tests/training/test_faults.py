@@ -1,7 +1,6 @@
 """What disks and clocks do to the states of a training."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -11,19 +10,6 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.training.checkpoints import BestWeights
 from tests.training import toy
 from tests.training.toy import assert_same
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A training of 12 steps that nothing interrupts."""
-    return toy.Stage(tmp_path_factory.mktemp("whole")).run()
-
-
-@pytest.fixture
-def finished(whole, tmp_path):
-    """A directory as `whole` left its own."""
-    directory = os.path.dirname(whole.checkpoints.directory)
-    return shutil.copytree(directory, tmp_path / "finished")
 
 
 def flipped(path, every):

@@ -1,6 +1,5 @@
 import glob
 import os
-import shutil
 import signal
 
 import numpy as np
@@ -11,19 +10,6 @@ from mtl_tf.core.errors import Interrupted, RunError
 from tests.training import toy
 from tests.training.killing import run_killed
 from tests.training.toy import assert_same
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A training of 12 steps that nothing interrupts."""
-    return toy.Stage(tmp_path_factory.mktemp("whole")).run()
-
-
-@pytest.fixture
-def finished(whole, tmp_path):
-    """A directory as `whole` left its own."""
-    directory = os.path.dirname(whole.checkpoints.directory)
-    return shutil.copytree(directory, tmp_path / "finished")
 
 
 def test_evaluates_on_time_and_at_the_end(whole):

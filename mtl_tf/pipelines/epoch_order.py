@@ -169,6 +169,46 @@ def _in_eights(sizes: np.ndarray) -> np.ndarray:
     return np.where(sizes >= 8, sizes // 8 * 8, sizes).astype(np.int32)
 
 
+def drawn_evenly(
+    draw: np.random.Generator,
+    pool: np.ndarray,
+    classes: np.ndarray,
+    count: int,
+) -> np.ndarray:
+    """Draws examples so that those of all classes come equally often.
+
+    No example of a class comes again before all of it had their turn.
+
+    Args:
+        draw: the generator.
+        pool: int [n], the examples.
+        classes: int [n], their classes.
+        count: how many are drawn.
+
+    Returns:
+        int [count], in random order.
+    """
+    present = np.unique(classes)
+    if not len(present):
+        return pool
+    quotas = np.full(len(present), count // len(present))
+    quotas[draw.permutation(len(present))[: count % len(present)]] += 1
+    chosen = [
+        _in_turns(draw, pool[classes == one], quota)
+        for one, quota in zip(present, quotas)
+    ]
+    return draw.permutation(np.concatenate(chosen))
+
+
+def _in_turns(
+    draw: np.random.Generator, examples: np.ndarray, count: int
+) -> np.ndarray:
+    """Examples in random order, all again and again, up to a number."""
+    turns = range(max(1, -(-count // len(examples))))
+    shuffled = [draw.permutation(examples) for _ in turns]
+    return np.concatenate(shuffled)[:count]
+
+
 class TaskOrder:
     """The batches of one task.
 
@@ -178,6 +218,10 @@ class TaskOrder:
         boundaries: the buckets' lengths.
         batch_size: B, or the B of each bucket.
         seed: the run's seed.
+        classes: integers [examples]: examples of all classes come equally
+            often, within each bucket as far as it has them, so that those of
+            a rare class come again and of a frequent one some do not come in
+            an epoch; an epoch stays as long. None for each example once.
 
     Attributes:
         boundaries: int64 [buckets], or [buckets, axes].
@@ -192,8 +236,10 @@ class TaskOrder:
         boundaries: Boundaries,
         batch_size: int | Sequence[int],
         seed: int,
+        classes: np.ndarray | None = None,
     ):
         self.name = name
+        self._classes = classes
         self.boundaries = np.asarray(boundaries)
         self.sizes = np.broadcast_to(batch_size, len(boundaries))
         self.batch_size = int(np.max(batch_size))
@@ -212,11 +258,26 @@ class TaskOrder:
         return len(self.batch_buckets)
 
     def sorted_epoch(self, epoch: int) -> Batches:
-        """The batches of an epoch, bucket by bucket, each example once."""
+        """The batches of an epoch, bucket by bucket; see `classes`."""
         draw = generator(self._seed, "order", self.name, epoch)
         order = draw.permutation(len(self._buckets))
         order = order[np.argsort(self._buckets[order], kind="stable")]
-        return cut_into_batches(order, self._buckets[order], self.sizes)
+        buckets = self._buckets[order]
+        if self._classes is not None:
+            ends = np.cumsum(np.bincount(buckets))[:-1]
+            pools = np.split(order, ends)
+            order = np.concatenate(
+                [self._drawn(draw, pool, len(pool)) for pool in pools]
+            )
+        return cut_into_batches(order, buckets, self.sizes)
+
+    def _drawn(
+        self, draw: np.random.Generator, pool: np.ndarray, count: int
+    ) -> np.ndarray:
+        """Some examples of a pool in random order."""
+        if self._classes is None:
+            return draw.permutation(pool)[:count]
+        return drawn_evenly(draw, pool, self._classes[pool], count)
 
     def _make_epoch(self, epoch: int) -> Batches:
         batches = self.sorted_epoch(epoch)
@@ -242,7 +303,7 @@ class TaskOrder:
         draw = generator(self._seed, "extra", self.name, epoch, bucket)
         for start in range(0, count if width else 0, per_turn):
             number = min(per_turn, count - start)
-            turn = draw.permutation(pool)[: number * width]
+            turn = self._drawn(draw, pool, number * width)
             rows[start : start + number, :width] = turn.reshape(number, width)
         return rows
 

@@ -46,7 +46,8 @@ class BatchPlan:
     """Which examples of which tasks make up every step of a training run.
 
     Batch n of a task is batch n % count of its epoch n // count, with `count`
-    from `batches_per_task`. Each example comes once an epoch.
+    from `batches_per_task`. Each example comes once an epoch, unless its task
+    is `balanced`.
 
     Args:
         splits: the encoded training splits, one a task.
@@ -65,6 +66,8 @@ class BatchPlan:
             texts, the smaller is B.
         token_weights: by time axis, what one of its cells counts in
             `tokens_per_batch`, if it is not 1.
+        balanced: by the name of a task, its dense column of classes whose
+            examples come equally often; see `TaskOrder`.
 
     What does not fill a batch joins the next larger bucket, so that at most
     one batch a task and epoch is not full.
@@ -89,6 +92,7 @@ class BatchPlan:
         static_shapes: bool = True,
         tokens_per_batch: int = 0,
         token_weights: Mapping[str, int] = types.MappingProxyType({}),
+        balanced: Mapping[str, str] = types.MappingProxyType({}),
     ):
         self.splits = list(splits)
         if not self.splits:
@@ -105,7 +109,11 @@ class BatchPlan:
             lengths = of_task(boundaries, name)
             sizes = batch_sizes(lengths, batch_size, *budget)
             _check_split(name, split, lengths)
-            self._orders.append(TaskOrder(name, split, lengths, sizes, seed))
+            column = split.columns.get(balanced.get(name, ""))
+            classes = None if column is None else np.asarray(column.values)
+            self._orders.append(
+                TaskOrder(name, split, lengths, sizes, seed, classes)
+            )
         sizes = [order.sizes for order in self._orders]
         self.batch_sizes = np.concatenate(sizes if per_task else sizes[:1])
         self.batch_size = int(self.batch_sizes.max())

@@ -151,6 +151,7 @@ class StageRunner:
             (pipeline["static_shapes"] and self.model.static_shapes) or several,
             pipeline["tokens_per_batch"],
             pipeline["token_weights"],
+            {t.name: t.task_type.balanced(t.settings) for t in self.data.tasks},
         )
 
     def _note(self, stage: Stage, batches: BatchPlan, epoch: int) -> None:

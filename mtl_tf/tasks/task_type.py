@@ -90,6 +90,15 @@ class TaskType(abc.ABC):
         del entry, source
         return {}
 
+    def balanced(self, settings: Mapping[str, Any]) -> str:
+        """The feature whose values training draws equally often; "" if none.
+
+        Args:
+            settings: of a task.
+        """
+        del settings
+        return ""
+
     def check(self, name: str, settings: Mapping[str, Any]) -> None:
         """Raises `ConfigError` for a task that cannot be of this type."""
         del name, settings

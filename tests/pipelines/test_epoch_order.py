@@ -52,6 +52,51 @@ def test_an_epoch_sees_every_example_once(lengths, batch_size, epoch):
     assert len(order) == -(-len(lengths) // batch_size)
 
 
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 16), st.integers(0, 3)),
+        min_size=1,
+        max_size=60,
+    ),
+    st.integers(1, 9),
+    st.integers(0, 3),
+)
+def test_classes_come_equally_often_in_every_bucket(rows, batch_size, epoch):
+    lengths, classes = np.array(rows).T
+    split = make_split("books", lengths)
+    order = TaskOrder("books", split, BOUNDARIES, batch_size, 0, classes)
+    plain = make_order(lengths, batch_size)
+    batches = order.sorted_epoch(epoch)
+    # Steps and shapes are those of each example once.
+    np.testing.assert_array_equal(
+        batches.buckets, plain.sorted_epoch(epoch).buckets
+    )
+    real = batches.rows[batches.rows >= 0]
+    assert len(real) == len(rows)
+    bucket = np.searchsorted(BOUNDARIES, lengths)
+    for one in np.unique(bucket):
+        drawn = real[bucket[real] == one]
+        assert len(drawn) == np.sum(bucket == one)
+        there = np.unique(classes[bucket == one])
+        counts = [np.sum(classes[drawn] == c) for c in there]
+        assert max(counts) - min(counts) <= 1
+        for c, count in zip(there, counts):
+            own = np.flatnonzero((bucket == one) & (classes == c))
+            times = [np.sum(drawn == example) for example in own]
+            assert max(times) - min(times) <= 1 and sum(times) == count
+
+
+def test_extra_batches_are_balanced_too():
+    classes = np.array([0] * 90 + [1] * 10)
+    split = make_split("books", [3] * 100)
+    order = TaskOrder("books", split, BOUNDARIES, 10, 0, classes)
+    rows = order.extra(0, 0, 20)
+    assert np.sum(classes[rows] == 1) == 100
+    np.testing.assert_array_equal(rows, order.extra(0, 0, 20))
+    assert not np.array_equal(rows, order.extra(1, 0, 20))
+
+
 def test_epochs_shuffle_examples_and_batches():
     split = random_split("books", 300, 16)
     order = TaskOrder("books", split, BOUNDARIES, 8, 0)

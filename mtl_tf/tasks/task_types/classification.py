@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import class_weights, fields
 from mtl_tf.tasks.features import LABELS
@@ -17,6 +18,7 @@ from mtl_tf.tasks.task_type import Entry, Metric
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 from mtl_tf.tasks.text_task_type import TextTaskType
 
+_BALANCED = "balanced"
 _MANY = 20  # labels that are never too many
 
 
@@ -126,13 +128,14 @@ class Classification(TextTaskType):
 
     Fields of an entry beside those of `TextTaskType`: `labels`, the names of
     the classes; `class_weights`, factors of their losses, see
-    `class_weights.of_entry`; and of one's own files `skip_labels`, labels
-    whose rows are left out, such as "-" of pairs without agreement. See
-    `ClassTarget`.
+    `class_weights.of_entry`; `sampling`, "balanced" to draw examples of all
+    labels equally often in training; and of one's own files `skip_labels`,
+    labels whose rows are left out, such as "-" of pairs without agreement.
+    See `ClassTarget`.
     """
 
     name = "classification"
-    fields = ("labels", class_weights.FIELD)
+    fields = ("labels", class_weights.FIELD, "sampling")
     file_fields = (*TextTaskType.file_fields, "skip_labels")
     metrics = {"accuracy": Metric(), "macro_f1": Metric()}
     element = LABELS
@@ -145,9 +148,18 @@ class Classification(TextTaskType):
         )
 
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
-        """`class_weights`, by label, if the entry has some."""
+        """`class_weights`, by label, and `sampling`, if the entry has some."""
         weights = class_weights.of_entry(entry, source, "label")
-        return {} if weights is None else {class_weights.FIELD: weights}
+        found = {} if weights is None else {class_weights.FIELD: weights}
+        sampling = entry.get("sampling")
+        if sampling is None:
+            return found
+        checks.one_of("sampling", sampling, (_BALANCED,))
+        return {**found, "sampling": sampling}
+
+    def balanced(self, settings: Mapping[str, Any]) -> str:
+        """The label, if the task's `sampling` says so."""
+        return "label" if settings.get("sampling") == _BALANCED else ""
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """Accuracy, then macro F1."""

@@ -13,9 +13,11 @@ MAX_POSITIONS = 512
 def default_config() -> config_dict.ConfigDict:
     """Every field a config can have, with its default.
 
-    docs/config_fields.md says what each of them does, as does `--help_config`
-    of the programs. A config file starts from this and changes what its
-    experiment needs:
+    The defaults of the training and of the model are those of `starter`, for
+    one's own data, without what only texts with labels have; the papers'
+    configs start from `paper_config`. docs/config_fields.md says what each
+    field does, as does `--help_config` of the programs. A config file starts
+    from this and changes what its experiment needs:
 
         def get_config():
             config = base.default_config()
@@ -35,6 +37,28 @@ def default_config() -> config_dict.ConfigDict:
     return config_dict.ConfigDict(fields.defaults())
 
 
+def paper_config() -> config_dict.ConfigDict:
+    """What the papers' configs start from: as Chen et al. (2018) train.
+
+    Their Meta-LSTM, word vectors of 200, Adagrad (0.1), L2 (1e-5) and batch
+    (16); no dropout, no clipping, and a fixed number of epochs.
+
+    Returns:
+        A new `ConfigDict`.
+    """
+    config = default_config()
+    config.pipeline.batch_size = 16
+    config.model.embedding_dim = 200
+    config.model.scheme = config_dict.ConfigDict(meta_lstm())
+    config.model.dropout.embedding = config.model.dropout.head = 0.0
+    training = config.training
+    training.epochs, training.patience = 10, 0
+    training.clip_norm, training.l2 = 0.0, 1e-5
+    training.optimizer.name = "adagrad"
+    training.optimizer.learning_rate = 0.1
+    return config
+
+
 def fdu_mtl(name: str) -> config_dict.ConfigDict:
     """What the experiments on FDU-MTL share, so that they compare.
 
@@ -49,7 +73,7 @@ def fdu_mtl(name: str) -> config_dict.ConfigDict:
     texts of a task by heart within a few epochs
     (docs/results/meta_mtl_chen2018.md).
     """
-    config = default_config()
+    config = paper_config()
     config.name = name
     config.tasks = ("fdu_mtl",)
     config.model.init.range = 0.5
@@ -95,7 +119,7 @@ def tagging(name: str, task: str, features: str) -> config_dict.ConfigDict:
         task: the task's.
         features: one of `TAGGING_FEATURES`; `best` is larger.
     """
-    config = default_config()
+    config = paper_config()
     config.name = f"{name}_{features}"
     config.tasks = (task,)
     config.text.max_length = 0
@@ -161,7 +185,7 @@ def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
         table: the config's name.
         row: one of `SHARED_MEMORY_ROWS`.
     """
-    config = default_config()
+    config = paper_config()
     config.name = f"{table}_{row}"
     config.model.embedding_dim = 100
     if row == "mt_cnn":
@@ -182,9 +206,11 @@ def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
 
 def recurrent(bidirectional: bool = False) -> dict:
     """The options that all recurrent schemes have, so that one can set them."""
-    default = fields.defaults("model.scheme")
-    options = {name: default[name] for name in ("pooling", "forget_bias")}
-    return {**options, "bidirectional": bidirectional}
+    return {
+        "pooling": "last",
+        "forget_bias": 1.0,
+        "bidirectional": bidirectional,
+    }
 
 
 def _memory(name: str, **options) -> dict:
@@ -224,7 +250,13 @@ SHARED_MEMORY_ROWS = {
 
 def meta_lstm() -> dict:
     """The Meta-LSTM scheme with the paper's sizes (h 100, m = z = 40)."""
-    return fields.defaults("model.scheme")
+    return {
+        "name": "meta_lstm",
+        "units": 100,
+        "meta_units": 40,
+        "meta_vector": 40,
+        **recurrent(),
+    }
 
 
 def lstm(sharing: str = "shared") -> dict:

@@ -52,7 +52,7 @@ def get_config(row: str = "mqan") -> config_dict.ConfigDict:
     rows = [*MODELS, *(f"{SINGLE}{name}" for name in MODELS), *FIRST]
     checks.one_of("decanlp argument", row, rows)
     model = "mqan" if row in FIRST else row.removeprefix(SINGLE)
-    config = base.default_config()
+    config = base.paper_config()
     config.name = f"decanlp_{row}"
     config.train_separately = row.startswith(SINGLE)
     config.tasks = ("decanlp",)

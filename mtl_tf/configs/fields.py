@@ -99,7 +99,11 @@ _TEXT: Fields = {
 _PIPELINE: Fields = {
     "pipeline": Group("How examples make up batches and steps."),
     "pipeline.batch_size": Field(
-        16, rules.POSITIVE_INTEGER, "Examples of one task in a batch."
+        32,
+        rules.POSITIVE_INTEGER,
+        "Examples of one task in a batch.",
+        before=16,
+        since=4,
     ),
     "pipeline.tokens_per_batch": Field(
         0,
@@ -151,7 +155,11 @@ _PIPELINE: Fields = {
 _MODEL: Fields = {
     "model": Group("The model."),
     "model.embedding_dim": Field(
-        200, rules.POSITIVE_INTEGER, "Size of word vectors."
+        100,
+        rules.POSITIVE_INTEGER,
+        "Size of word vectors.",
+        before=200,
+        since=4,
     ),
     "model.embedding_private_dim": Field(
         0,
@@ -179,9 +187,15 @@ _MODEL: Fields = {
         "Size of vectors of how words are written (text.casing); 0 for none.",
     ),
     "model.dropout": Group("Rates of dropout."),
-    "model.dropout.embedding": Field(0.0, rules.FRACTION, "On word vectors."),
+    "model.dropout.embedding": Field(
+        0.5, rules.FRACTION, "On word vectors.", before=0.0, since=4
+    ),
     "model.dropout.head": Field(
-        0.0, rules.FRACTION, "On what a head reads, above its hidden layer."
+        0.5,
+        rules.FRACTION,
+        "On what a head reads, above its hidden layer.",
+        before=0.0,
+        since=4,
     ),
     "model.head": Group("The outputs."),
     "model.head.hidden_units": Field(
@@ -200,31 +214,36 @@ _MODEL: Fields = {
         open=True,
     ),
     "model.scheme": Group(
-        "The sharing scheme, with the options of the one that is named; the "
-        "default is the Meta-LSTM with the paper's sizes.",
+        "The sharing scheme, with the options of the one that is named "
+        "(docs/schemes.md); the default is a bidirectional LSTM.",
         open=True,
     ),
-    "model.scheme.name": Field("meta_lstm", rules.NAME, "Which scheme."),
+    "model.scheme.name": Field(
+        "lstm", rules.NAME, "Which scheme.", before="meta_lstm", since=4
+    ),
     "model.scheme.units": Field(
         100, rules.POSITIVE_INTEGER, "Units of the encoder's states."
     ),
-    "model.scheme.meta_units": Field(
-        40, rules.POSITIVE_INTEGER, "Units of the Meta-LSTM, which is shared."
-    ),
-    "model.scheme.meta_vector": Field(
-        40,
-        rules.POSITIVE_INTEGER,
-        "Size of the vector that weights are generated from.",
+    "model.scheme.sharing": Field(
+        "shared",
+        rules.one_of("shared", "private"),
+        "Whether all tasks have one encoder, or each its own.",
     ),
     "model.scheme.bidirectional": Field(
-        False, rules.BOOLEAN, "Whether texts are read in both directions."
+        True,
+        rules.BOOLEAN,
+        "Whether texts are read in both directions.",
+        before=False,
+        since=4,
     ),
     "model.scheme.pooling": Field(
-        "last",
+        "max",
         rules.one_of("last", "mean", "max", "attention"),
         "What a recurrent scheme makes a text's vector of: the last state, as "
         "the papers do, or the mean, the maximum or a learnt weighted mean of "
         "all states.",
+        before="last",
+        since=4,
     ),
     "model.scheme.forget_bias": Field(
         1.0,

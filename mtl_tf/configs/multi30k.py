@@ -34,7 +34,7 @@ def get_config(what: str = MULTI) -> config_dict.ConfigDict:
     """
     checks.one_of("multi30k argument", what, (MULTI, *PAIRS))
     chosen = PAIRS if what == MULTI else (what,)
-    config = base.default_config()
+    config = base.paper_config()
     config.name = f"multi30k_{what}"
     config.tasks = tuple(f"multi30k/{pair}" for pair in chosen)
     config.text.tokenizer = config_dict.ConfigDict(

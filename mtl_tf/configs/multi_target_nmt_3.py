@@ -40,7 +40,7 @@ def get_config(row: str = "multi") -> config_dict.ConfigDict:
     """
     checks.one_of("multi_target_nmt_3 argument", row, (*ROWS, *PAIRS))
     chosen = (row,) if row in PAIRS else PAIRS
-    config = base.default_config()
+    config = base.paper_config()
     config.name = f"multi_target_nmt_3_{row}"
     config.tasks = tuple(f"multi_target_nmt/{pair}" for pair in chosen)
     config.train_separately = row == "single"

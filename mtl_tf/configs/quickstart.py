@@ -17,7 +17,7 @@ from mtl_tf.configs import base
 
 def get_config() -> config_dict.ConfigDict:
     """Returns the config; it takes no argument."""
-    config = base.default_config()
+    config = base.paper_config()
     config.name = "quickstart"
     config.tasks = ("sample_reviews",)
     config.text.max_length = 60

@@ -34,25 +34,8 @@ def get_config() -> config_dict.ConfigDict:
     config = base.default_config()
     config.name = "starter"
     config.tasks = ("sample_reviews",)
-    config.pipeline.batch_size = 32
-    config.model.embedding_dim = 100
-    config.model.scheme = config_dict.ConfigDict(
-        {**base.lstm(), **base.recurrent(bidirectional=True)}
-    )
-    config.model.scheme.pooling = "max"
-    config.model.dropout = config_dict.ConfigDict(
-        {"embedding": 0.5, "head": 0.5}
-    )
     base.spelling(config, filters=50)
     config.model.wide.buckets = 1 << 17
     config.model.wide.character_ngrams = 5
-    config.training.epochs = 40
-    config.training.patience = 6
-    config.training.clip_norm = 1.0
-    config.training.l2 = 0.0
-    optimizer = config.training.optimizer
-    optimizer.name = "adam"
-    optimizer.learning_rate = 2e-3
-    optimizer.lazy = True
-    optimizer.options = config_dict.ConfigDict({})
+    config.training.optimizer.lazy = True
     return config

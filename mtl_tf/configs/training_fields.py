@@ -6,7 +6,11 @@ from mtl_tf.configs.field import Field, Fields, Group
 TRAINING: Fields = {
     "training": Group("How the model is trained."),
     "training.epochs": Field(
-        10, rules.POSITIVE_INTEGER, "Epochs of the joint training."
+        40,
+        rules.POSITIVE_INTEGER,
+        "Epochs of the joint training, at most.",
+        before=10,
+        since=4,
     ),
     "training.steps": Field(
         0,
@@ -25,10 +29,12 @@ TRAINING: Fields = {
         "Steps between evaluations; 0 for once an epoch.",
     ),
     "training.patience": Field(
-        0,
+        6,
         rules.NOT_NEGATIVE_INTEGER,
         "Evaluations without a better score before training stops; 0 never "
         "stops it early.",
+        before=0,
+        since=4,
     ),
     "training.average": Field(
         0.0,
@@ -38,15 +44,21 @@ TRAINING: Fields = {
         "kept in place of the weights themselves. 0 for none.",
     ),
     "training.l2": Field(
-        1e-5, rules.NOT_NEGATIVE, "Factor of the L2 penalty on weights."
+        0.0,
+        rules.NOT_NEGATIVE,
+        "Factor of the L2 penalty on weights.",
+        before=1e-5,
+        since=4,
     ),
     "training.l2_embeddings": Field(
         False, rules.BOOLEAN, "Whether word vectors have the penalty, too."
     ),
     "training.clip_norm": Field(
-        0.0,
+        1.0,
         rules.NOT_NEGATIVE,
         "Greatest norm of the whole gradient; 0 does not clip.",
+        before=0.0,
+        since=4,
     ),
     "training.loss_weighting": Field(
         "static",
@@ -102,13 +114,19 @@ TRAINING: Fields = {
     ),
     "training.optimizer": Group("What changes the weights."),
     "training.optimizer.name": Field(
-        "adagrad",
+        "adam",
         rules.NAME,
         "Which optimizer: sgd, adagrad, adam, adamw or adadelta. Another one "
         "on the command line drops the options of the config's.",
+        before="adagrad",
+        since=4,
     ),
     "training.optimizer.learning_rate": Field(
-        0.1, rules.POSITIVE, "The learning rate, before its schedule."
+        2e-3,
+        rules.POSITIVE,
+        "The learning rate, before its schedule.",
+        before=0.1,
+        since=4,
     ),
     "training.optimizer.embedding_learning_rate": Field(
         0.0,

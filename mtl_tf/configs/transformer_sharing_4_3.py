@@ -49,7 +49,7 @@ def get_config(row: str = "l_i") -> config_dict.ConfigDict:
         row: one of `ROWS`.
     """
     checks.one_of("transformer_sharing_4_3 argument", row, ROWS)
-    config = base.default_config()
+    config = base.paper_config()
     config.name = f"transformer_sharing_4_3_{row}"
     config.tasks = ("fdu_mtl",)
     config.train_separately = row == "single"
@@ -70,7 +70,7 @@ def get_config(row: str = "l_i") -> config_dict.ConfigDict:
 
 def _model(scheme: str) -> dict:
     return {
-        **base.default_config().model.to_dict(),
+        **base.paper_config().model.to_dict(),
         "embedding_dim": 300,
         # The input's dropout is the scheme's: it also meets the task rows.
         "dropout": {"embedding": 0.0, "head": 0.5},

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from mtl_tf.configs.base import default_config
+from mtl_tf.configs.base import paper_config
 from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation.scoring import TaskPredictions
 
@@ -46,7 +46,7 @@ def make_run(
         best: the step of the best weights.
         **training: fields of the config's `training`.
     """
-    config = json.loads(default_config().to_json())
+    config = json.loads(paper_config().to_json())
     config |= {"name": "made", "seed": seed, "tasks": list(tasks)}
     config["training"] |= {"epochs": 4, **training}
     said = [predictions(name, seed) for name in tasks]

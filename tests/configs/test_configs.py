@@ -67,7 +67,9 @@ def test_configs_import_nothing_heavy():
 
 def test_each_call_gives_a_new_config():
     base.default_config().training.optimizer.learning_rate = 9.0
-    assert base.default_config().training.optimizer.learning_rate == 0.1
+    assert base.default_config().training.optimizer.learning_rate == 0.002
+    base.paper_config().training.optimizer.learning_rate = 9.0
+    assert base.paper_config().training.optimizer.learning_rate == 0.1
 
 
 def test_meta_has_the_sizes_of_the_paper():

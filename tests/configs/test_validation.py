@@ -78,9 +78,9 @@ def test_default_config_is_valid():
         ("seed", 1.5, "seed must be an integer, got 1.5"),
         (
             "model.embedding_private_dim",
-            200,
+            100,
             "model.embedding_private_dim must be below model.embedding_dim "
-            "(200), since some of it is shared, got 200",
+            "(100), since some of it is shared, got 100",
         ),
         (
             "model.embedding_private_dim",

@@ -36,6 +36,7 @@ PAGES = [
     "configs",
     "export",
     "labels_numbers_pairs",
+    "own_data",
     "python",
     "run_files",
     "tag_tokens",

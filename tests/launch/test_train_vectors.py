@@ -75,7 +75,7 @@ def test_a_run_finds_its_words(capsys, tmp_path):
     assert not status
     from mtl_tf.configs import base
 
-    text = base.default_config().to_dict()["text"]
+    text = base.paper_config().to_dict()["text"]
     tasks = registry.resolve(["sample_reviews"], data)
     vocabulary = encoding.build_encoder(tasks, text).vocabulary
     _, report = load_vectors(str(output), vocabulary, 6, seed=0)

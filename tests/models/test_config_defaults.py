@@ -1,11 +1,12 @@
-"""What a builder takes for a field that is missing is the config's default."""
+"""A builder takes for a missing field what the papers' configs have."""
 
-from mtl_tf.configs import fields
+from mtl_tf.configs import base, fields
 from mtl_tf.models import components, multi_target
 
 
 def test_parts_of_a_multi_task_model():
-    assert components.checked_dropout(None) == fields.defaults("model.dropout")
+    model = base.paper_config().model
+    assert components.checked_dropout(None) == model.dropout.to_dict()
     assert components.checked_head(None) == fields.defaults("model.head")
 
 

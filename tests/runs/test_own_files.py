@@ -9,7 +9,7 @@ from mtl_tf.runs.run_directory import RunDirectory
 
 
 def config_of(*entries):
-    config = base.default_config().to_dict()
+    config = base.paper_config().to_dict()
     config["tasks"] = list(entries)
     return config
 

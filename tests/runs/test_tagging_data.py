@@ -29,7 +29,7 @@ def loaded(tmp_path, builds, max_length=400):
         path = tmp_path / f"{split}.conll"
         path.write_text(text)
         files[split] = str(path)
-    config = base.default_config().to_dict()
+    config = base.paper_config().to_dict()
     tags = {"name": "tags", "type": "tagging", "files": files}
     config["tasks"] = ["sample_reviews/books", tags]
     config["text"]["characters"]["max_word_length"] = 6
@@ -92,7 +92,7 @@ def test_a_run_numbers_labels_as_it_was_trained(tmp_path):
 
 
 def test_labels_that_nobody_can_number_as_before_are_refused(tmp_path, builds):
-    config = base.default_config().to_dict()
+    config = base.paper_config().to_dict()
     config["tasks"] = ["sample_reviews/books"]
     config["model"]["scheme"] = {"name": "nbow"}
     run, _ = write_weights(tmp_path / "run", config, data_dir=builds)

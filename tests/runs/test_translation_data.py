@@ -36,7 +36,7 @@ def entry(tmp_path, pair):
 
 
 def config_of(tmp_path, *pairs):
-    config = base.default_config()
+    config = base.paper_config()
     config.tasks = tuple(entry(tmp_path, pair) for pair in pairs)
     config.text.tokenizer.lowercase = False
     config.text.max_length = 20

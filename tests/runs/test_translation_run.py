@@ -200,7 +200,7 @@ def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
 
 
 def test_the_base_config_names_every_option():
-    config = base.default_config()
+    config = base.paper_config()
     options = {**multi_target._DEFAULTS, "dropout": multi_target._DROPOUT}
     del options["name"]
     options["output"] = multi_target._OUTPUT

@@ -105,7 +105,7 @@ def configs() -> dict[str, dict]:
 
     made = {}
     for name in (*SCHEMES, "translation"):
-        config = base.default_config().to_dict()
+        config = base.paper_config().to_dict()
         config["name"] = name
         config["tasks"] = [_texts("one"), _texts("two")]
         config["pipeline"] |= {"batch_size": 8, "buckets": 2}

@@ -54,7 +54,7 @@ def config(entries, **training):
     """
     from mtl_tf.configs import base
 
-    chosen = base.default_config()
+    chosen = base.paper_config()
     chosen.name = "toy"
     chosen.seed = 3
     chosen.tasks = tuple(entries)

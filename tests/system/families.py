@@ -94,7 +94,7 @@ def _tagging(steps):
     splits = ("train", "validation", "test")
     files = {s: str(_DATA / f"spans.{s}.conll") for s in splits}
     entry = {"name": "spans", "type": "tagging", "train_scheme": "iobes"}
-    config = base.default_config().to_dict()
+    config = base.paper_config().to_dict()
     config["tasks"] = [{**entry, "files": files}]
     config["text"]["casing"] = True
     config["text"]["characters"]["max_word_length"] = 5

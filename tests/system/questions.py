@@ -73,7 +73,7 @@ def entries(folder, sizes, tasks=tuple(SOURCES), longer=None):
 
 def config(tasks, **options):
     """A small model; `options` are fields of `model.answering`."""
-    chosen = base.default_config().to_dict()
+    chosen = base.paper_config().to_dict()
     chosen["tasks"] = tasks
     chosen["text"]["tokenizer"] = {
         "name": "reversible",

@@ -44,7 +44,7 @@ def entries(folder, mood=False):
 
 def config(tasks):
     """A small LSTM with all that it may read of words."""
-    chosen = base.default_config().to_dict()
+    chosen = base.paper_config().to_dict()
     chosen["tasks"] = tasks
     chosen["text"]["max_length"] = MAX_LENGTH
     chosen["text"]["casing"] = True

@@ -41,7 +41,7 @@ def write(folder, seed, sizes, longest=5):
 
 def make_config(entries, units=24, **training):
     """A small model of the tasks on such files."""
-    config = base.default_config()
+    config = base.paper_config()
     config.name = "toy_translation"
     config.tasks = tuple(entries)
     config.pipeline.batch_size = 32

@@ -32,7 +32,7 @@ def entries(folder):
 
 def config(tasks):
     """A model of few units; tokens of the source carry their spaces."""
-    chosen = base.default_config().to_dict()
+    chosen = base.paper_config().to_dict()
     chosen["tasks"] = tasks
     chosen["text"]["tokenizers"] = {"xx": {"name": "reversible"}}
     chosen["pipeline"]["mixing"] = {"name": "blocks", "block": 4}

@@ -192,7 +192,7 @@ def test_what_it_has_no_use_for_is_refused():
         ("model", "embedding_private_dim", 3),
         ("training", "mixed_precision", "mixed_bfloat16"),
     ):
-        config = base.default_config().to_dict()
+        config = base.paper_config().to_dict()
         config[group][field] = value
         with pytest.raises(ConfigError, match=f"no use for {group}.{field}"):
             systems.of_type(NAME).check(config)

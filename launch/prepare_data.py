@@ -1,8 +1,12 @@
 """Builds datasets ahead of training: `python -m launch.prepare_data`."""
 
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
 from absl import flags, logging
 
-from mtl_tf.core.errors import MissingData
+from mtl_tf.core import terminal
+from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.programs import common_flags, runner
 
 
@@ -10,7 +14,7 @@ def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
     flags.DEFINE_list(
         "datasets",
-        None,
+        [],
         "what to build, separated by commas: fdu_mtl (all of its tasks), "
         "fdu_mtl/books (one of them), sst (sst/sst1 and sst/sst2), subj, mr, "
         "imdb, conll2000, conll2003, ud_pos, multi30k, europarl, "
@@ -24,6 +28,41 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> None:
     """Builds, counts and prints the tables and the warnings."""
+    has_config = values["config"].present
+    if not values.datasets and not has_config:
+        raise ConfigError("give --datasets or --config: what to prepare")
+    if values.datasets:
+        _prepare(values)
+    if has_config:
+        _show_tasks(values)
+
+
+def _show_tasks(values: flags.FlagValues) -> None:
+    """Reads the tasks of a config, one's own files included, and counts."""
+    from mtl_tf.configs import validation
+    from mtl_tf.tasks import registry, task_statistics
+
+    config = validation.validate(values.config.to_dict())
+    tasks = registry.resolve(
+        config["tasks"],
+        values.data_dir,
+        values.manual_dir,
+        config["cross_validation"],
+    )
+    rows, warnings = [], []
+    for number, task in enumerate(tasks, 1):
+        logging.info("[%d/%d] %s", number, len(tasks), task.name)
+        for split in task_statistics.statistics(task):
+            shown = (split.examples, split.tokens, split.labels)
+            rows.append(_row(task.name, split.split, *shown))
+        # A source may have read one split more than once.
+        found = dict.fromkeys(task.source.warnings)
+        warnings += [f"{task.name}: {text}" for text in found]
+    _print(("task", *_HEAD), rows, warnings)
+
+
+def _prepare(values: flags.FlagValues) -> None:
+    """Builds what `--datasets` names."""
     from mtl_tf.datasets import building
 
     names: dict[str, bool] = {}
@@ -48,13 +87,14 @@ def main(values: flags.FlagValues) -> None:
         ]
     if left_out and not rows:
         raise left_out[0]
-    print(_table(rows))
-    for warning in warnings:
-        print(f"warning: {warning}")
+    _print(("dataset", *_HEAD), rows, warnings)
     print(
         f"{len(names) - len(left_out)} prepared in "
         f"{building.data_directory(values.data_dir)}"
     )
+
+
+_HEAD = ("split", "texts", "tokens/text", "labels (%)")
 
 
 def _behind(name: str) -> list[str]:
@@ -68,22 +108,26 @@ def _behind(name: str) -> list[str]:
     return list(dict.fromkeys(member.dataset for member in members))
 
 
-def _rows(name: str, builder) -> list[tuple[str, ...]]:
+def _rows(name: str, builder) -> Iterator[tuple[str, ...]]:
     from mtl_tf.datasets.statistics import statistics
 
-    return [
-        (
-            name,
-            split.split,
-            f"{split.examples:,}",
-            "-" if split.tokens is None else f"{split.tokens:.1f}",
-            _balance(split.labels),
-        )
-        for split in statistics(builder)
-    ]
+    for split in statistics(builder):
+        shown = (split.examples, split.tokens, split.labels)
+        yield _row(name, split.split, *shown)
 
 
-def _balance(labels: dict[str, int] | None) -> str:
+def _row(
+    name: str,
+    split: str,
+    examples: int,
+    tokens: float | None,
+    labels: Mapping[str, int] | None,
+) -> tuple[str, ...]:
+    length = "-" if tokens is None else f"{tokens:.1f}"
+    return name, split, f"{examples:,}", length, _balance(labels)
+
+
+def _balance(labels: Mapping[str, int] | None) -> str:
     """Share of each class, in percent."""
     total = sum(labels.values()) if labels else 0
     if not total:
@@ -93,17 +137,24 @@ def _balance(labels: dict[str, int] | None) -> str:
     return ", ".join(shown)
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
-    head = ("dataset", "split", "texts", "tokens/text", "labels (%)")
-    widths = [max(map(len, column)) for column in zip(head, *rows)]
-    lines = []
-    for row in (head, *rows):
-        cells = [
-            cell.rjust(width) if column in (2, 3) else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+def _print(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    warnings: Sequence[str],
+) -> None:
+    """Prints a table, folded if the terminal is narrow, and the warnings."""
+    from mtl_tf.evaluation import folding
+
+    columns = terminal.width(sys.stdout)
+    # The name of a dataset and of its split are one cell, that of the row.
+    width = max(len(row[0]) for row in (head, *rows))
+    cells = [
+        (f"{row[0].ljust(width)}  {row[1]}", *row[2:]) for row in (head, *rows)
+    ]
+    blocks = folding.blocks(cells, columns, texts=(3,))
+    print("\n\n".join("\n".join(block) for block in blocks))
+    for warning in warnings:
+        print("\n".join(folding.wrapped(f"warning: {warning}", columns)))
 
 
 PROGRAM = runner.Program(
@@ -112,6 +163,7 @@ PROGRAM = runner.Program(
     Builds datasets, so that training finds them ready, and prints what is in
     them: texts, tokens a text, balance of the labels, and what was odd about
     the files. Training builds what it needs by itself; this shows it first.
+    Of a config it shows the tasks, also those on your own files.
 
     A build is reused until its source files change. Tables go to standard
     output, progress to standard error.
@@ -132,8 +184,10 @@ PROGRAM = runner.Program(
             "A dataset of the TFDS catalogue (downloads it)",
             "--datasets=imdb_reviews/plain_text --data_dir=builds",
         ),
+        ("Your own files, as a config names them", "--config=garden.py"),
     ),
-    required=("datasets",),
+    takes_config=True,
+    config_optional=True,
 )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from absl import flags
 
+from mtl_tf.core import terminal
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import common_flags, config_argument, runner
 
@@ -59,6 +60,7 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> int:
     """Does the runs and prints the table."""
+    from mtl_tf.evaluation import folding
     from mtl_tf.experiments import reproduce, table_page
     from mtl_tf.experiments.present_tasks import PresentTasks
     from mtl_tf.training import strategies
@@ -93,7 +95,8 @@ def main(values: flags.FlagValues) -> int:
         absent=present.absent,
     )
     report = reproduce.reproduce(table, planned, values.model_dir, settings)
-    print(table_page.markdown(report), end="")
+    page = table_page.markdown(report)
+    print(folding.page(page, terminal.width(sys.stdout)), end="")
     _check_failures(report)
     return 0
 

@@ -1,7 +1,10 @@
 """Grid search, seeds and cross-validation: `python -m launch.sweep`."""
 
+import sys
+
 from absl import flags
 
+from mtl_tf.core import terminal
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import common_flags, runner
 
@@ -49,6 +52,7 @@ def main(values: flags.FlagValues) -> int:
 
     config = validation.validate(_config(values))
 
+    from mtl_tf.evaluation import folding
     from mtl_tf.experiments import sweep, sweep_report
 
     report = sweep.sweep(
@@ -60,7 +64,9 @@ def main(values: flags.FlagValues) -> int:
         validate=validation.validate,
         retry=values.retry,
     )
-    print(sweep_report.markdown(report), end="", flush=True)
+    page = sweep_report.markdown(report)
+    page = folding.page(page, terminal.width(sys.stdout))
+    print(page, end="", flush=True)
     _check_failures(report)
     return 0
 

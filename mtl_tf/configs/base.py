@@ -47,7 +47,6 @@ def paper_config() -> config_dict.ConfigDict:
         A new `ConfigDict`.
     """
     config = default_config()
-    config.pipeline.batch_size = 16
     config.model.embedding_dim = 200
     config.model.scheme = config_dict.ConfigDict(meta_lstm())
     config.model.dropout.embedding = config.model.dropout.head = 0.0

@@ -99,11 +99,7 @@ _TEXT: Fields = {
 _PIPELINE: Fields = {
     "pipeline": Group("How examples make up batches and steps."),
     "pipeline.batch_size": Field(
-        32,
-        rules.POSITIVE_INTEGER,
-        "Examples of one task in a batch.",
-        before=16,
-        since=4,
+        16, rules.POSITIVE_INTEGER, "Examples of one task in a batch."
     ),
     "pipeline.tokens_per_batch": Field(
         0,

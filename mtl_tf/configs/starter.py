@@ -1,11 +1,13 @@
 """One's own data: what to start from, for 200 to 100,000 examples a task.
 
-Paper: none, and no table. A bidirectional LSTM that all tasks share, with the
-words' characters and casing, below a head for each task; beside what heads of
-whole texts read, hashed n-grams of words and characters, of all tasks and of
-each (`model.wide`): with few examples they are what a linear model knows, and
-it is hard to beat there. Dropout, gradient clipping, Adam, and patience decide
-by the validation scores how long to train.
+Paper: none, and no table. A bidirectional LSTM that all tasks share, which
+reads words, their characters and casing; above it one of each task's own, so
+that tasks which learn at different speeds do not hold each other back; beside
+what heads of whole texts read, hashed n-grams of words and characters, of all
+tasks and of each (`model.wide`): with few examples they are what a linear
+model knows, and it is hard to beat there. Dropout, gradient clipping, Adam, a
+moving average of the weights, since validation scores of few examples are
+noisy, and patience decide by these how long to train.
 
 It changes no more than that: tasks of one's own are a config file that starts
 from it.
@@ -34,8 +36,18 @@ def get_config() -> config_dict.ConfigDict:
     config = base.default_config()
     config.name = "starter"
     config.tasks = ("sample_reviews",)
+    config.model.scheme = config_dict.ConfigDict(
+        {
+            "name": "ssp",
+            "units": 100,
+            "private_input": "shared",
+            **base.recurrent(bidirectional=True),
+            "pooling": "max",
+        }
+    )
     base.spelling(config, filters=50)
     config.model.wide.buckets = 1 << 17
     config.model.wide.character_ngrams = 5
+    config.training.average = 0.99
     config.training.optimizer.lazy = True
     return config

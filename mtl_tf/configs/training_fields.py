@@ -6,7 +6,7 @@ from mtl_tf.configs.field import Field, Fields, Group
 TRAINING: Fields = {
     "training": Group("How the model is trained."),
     "training.epochs": Field(
-        40,
+        60,
         rules.POSITIVE_INTEGER,
         "Epochs of the joint training, at most.",
         before=10,
@@ -29,7 +29,7 @@ TRAINING: Fields = {
         "Steps between evaluations; 0 for once an epoch.",
     ),
     "training.patience": Field(
-        6,
+        10,
         rules.NOT_NEGATIVE_INTEGER,
         "Evaluations without a better score before training stops; 0 never "
         "stops it early.",

@@ -1,21 +1,30 @@
 """Aligned columns for a terminal, in as many blocks as its width asks for."""
 
+import itertools
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from mtl_tf.core import terminal
 
 Row = Sequence[str]
 _GAP = "  "
+# Between cells of Markdown; within one it is escaped.
+_BARS = re.compile(r"(?<!\\)\|")
 
 
-def blocks(rows: Sequence[Row], columns: int | None = None) -> list[list[str]]:
+def blocks(
+    rows: Sequence[Row],
+    columns: int | None = None,
+    texts: Collection[int] = (),
+) -> list[list[str]]:
     """Aligns the cells of rows below each other.
 
     Args:
         rows: equally many cells each; the first ones name the rows, and are
             aligned to the left.
         columns: how long a line may be; None for any length.
+        texts: numbers of further cells that are aligned to the left.
 
     Returns:
         The lines of each block, one a row. Where the columns do not fit side
@@ -26,7 +35,7 @@ def blocks(rows: Sequence[Row], columns: int | None = None) -> list[list[str]]:
     if columns and sum(widths) + len(_GAP) * (len(widths) - 1) > columns:
         widths[0] = min(widths[0], max(columns // 3, 8))
     return [
-        [_line(row, widths, chosen) for row in rows]
+        [_line(row, widths, chosen, texts) for row in rows]
         for chosen in _chosen(widths, columns)
     ]
 
@@ -44,9 +53,17 @@ def _chosen(widths: Sequence[int], columns: int | None) -> list[list[int]]:
     return found
 
 
-def _line(row: Row, widths: Sequence[int], chosen: Sequence[int]) -> str:
+def _line(
+    row: Row,
+    widths: Sequence[int],
+    chosen: Sequence[int],
+    texts: Collection[int],
+) -> str:
     first = terminal.shortened(row[0], widths[0]).ljust(widths[0])
-    rest = [row[number].rjust(widths[number]) for number in chosen]
+    rest = [
+        row[n].ljust(widths[n]) if n in texts else row[n].rjust(widths[n])
+        for n in chosen
+    ]
     return _GAP.join([first, *rest]).rstrip()
 
 
@@ -55,3 +72,38 @@ def wrapped(text: str, columns: int | None = None) -> list[str]:
     if not columns:
         return [text]
     return textwrap.wrap(text, columns, subsequent_indent="  ") or [""]
+
+
+def page(markdown: str, columns: int | None) -> str:
+    """A Markdown page for a terminal: its tables as blocks of that width.
+
+    Args:
+        markdown: the page.
+        columns: how long a line may be; None leaves the page as it is.
+    """
+    if not columns:
+        return markdown
+    lines: list[str] = []
+    for is_table, group in itertools.groupby(
+        markdown.splitlines(), lambda line: line.startswith("|")
+    ):
+        fold = _table if is_table else _texts
+        lines += fold(list(group), columns)
+    return "\n".join(lines) + "\n"
+
+
+def _table(lines: Sequence[str], columns: int) -> Iterator[str]:
+    rows = [
+        [
+            cell.strip().replace("\\|", "|")
+            for cell in _BARS.split(line.strip()[1:-1])
+        ]
+        for line in lines
+    ]
+    for number, block in enumerate(blocks([rows[0], *rows[2:]], columns)):
+        yield from ["", *block] if number else block
+
+
+def _texts(lines: Sequence[str], columns: int) -> Iterator[str]:
+    for line in lines:
+        yield from wrapped(line, columns)

@@ -106,6 +106,7 @@ class Loop:
             step,
             options.steps_per_epoch,
             silent=not self.workers.is_chief,
+            evaluate_every=options.evaluate_every,
         )
         self.saved = time.monotonic()
         logging.info("Compiling the first steps takes some seconds.")
@@ -203,8 +204,12 @@ class Loop:
         )
 
     def _evaluate(self, step: int) -> None:
-        self.progress.pause()
         self.doing = "evaluation"
+        with self.progress.evaluation():
+            self._score(step)
+        self.doing = "step"
+
+    def _score(self, step: int) -> None:
         # All workers have the same weights: the chief's scores count.
         state = self.checkpoints
         with averaged(self.trainer.optimizer):
@@ -229,8 +234,6 @@ class Loop:
             f"| dev {mean:.2f}",
             f"best {best:.2f} at {int(state.best_step.numpy())}",
         )
-        self.doing = "step"
-        self.progress.pause()
 
     def _entry(self, step: int, scores: dict[str, Any]) -> dict[str, Any]:
         state = self.checkpoints

@@ -1,10 +1,11 @@
 """The live line of a training run, on standard error."""
 
 import collections
+import contextlib
 import logging as python_logging
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from absl import logging
@@ -27,8 +28,9 @@ class Progress:
     terminal is wide; what is logged meanwhile gets lines above it. Elsewhere
     a line is logged every `every` seconds.
 
-    Rate and time left are those of compiled steps: the first call, and later
-    ones which compile for a new shape, do not count.
+    The rate is that of compiled steps: the first call, and later ones which
+    compile for a new shape, do not count. The time left is that of the steps
+    and, once there was one, of the evaluations to come.
 
     Args:
         total: steps of the training.
@@ -37,6 +39,8 @@ class Progress:
         stream: where the line goes.
         every: seconds between logged lines.
         silent: show nothing: another process does.
+        evaluate_every: steps between evaluations, of which one is at the end;
+            0 for none.
     """
 
     def __init__(
@@ -47,7 +51,10 @@ class Progress:
         stream: TextIO | None = None,
         every: float = 15.0,
         silent: bool = False,
+        evaluate_every: int = 0,
     ):
+        self.evaluate_every = evaluate_every
+        self.evaluation_seconds = 0.0  # of the last one
         self.total, self.steps_per_epoch = total, steps_per_epoch
         self.stream = stream or sys.stderr
         self.silent = silent
@@ -102,7 +109,7 @@ class Progress:
             columns: how long it may be; what matters least is left out.
         """
         rate = self.rate()
-        left = duration((self.total - step) / rate) if rate else "?"
+        left = duration(self.seconds_left(step, rate)) if rate else "?"
         # With how soon each gives way to the others.
         parts = [
             (0, f"step {step}/{self.total}"),
@@ -118,9 +125,29 @@ class Progress:
         line = _joined(parts)
         return terminal.shortened(line, columns) if columns else line
 
-    def pause(self) -> None:
-        """What happens from here to the next call is no step."""
-        self.mark = (time.monotonic(), self.mark[1])
+    def seconds_left(self, step: int, rate: float) -> float:
+        """The time to the end of the training.
+
+        Args:
+            step: how many are done.
+            rate: steps a second, not 0.
+        """
+        seconds = (self.total - step) / rate
+        if self.evaluate_every:
+            last = -(-self.total // self.evaluate_every)
+            done = step // self.evaluate_every
+            seconds += (last - done) * self.evaluation_seconds
+        return seconds
+
+    @contextlib.contextmanager
+    def evaluation(self) -> Iterator[None]:
+        """What happens within is no step, but an evaluation."""
+        start = time.monotonic()
+        yield
+        now = time.monotonic()
+        # The first one compiles; those to come are like the last.
+        self.evaluation_seconds = now - start
+        self.mark = (now, self.mark[1])
 
     def close(self) -> None:
         """Ends the live line."""

@@ -127,6 +127,6 @@ def test_the_readmes_example_of_own_data_is_a_task(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(compile(block, "garden.py", "exec"), names)  # as `--config` does
-    [garden] = registry.resolve(names["get_config"]().tasks[1:])
+    [garden] = registry.resolve(names["get_config"]().tasks)
     assert garden.name == "garden"
     assert sorted(garden.labels) == ["bad", "good"]

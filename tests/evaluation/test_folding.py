@@ -68,3 +68,31 @@ def test_no_line_of_the_results_is_longer_than_the_terminal(columns):
 
 def test_files_do_not_depend_on_the_terminal():
     assert "| kitchen_and_garden |" in tables.markdown(wide_results())
+
+
+PAGE = """# A table
+
+Some words that are rather many, so that they take more than one line.
+
+| task | accuracy | macro F1 | a \\| b |
+| ---- | -------: | -------: | -----: |
+| one  |     90.5 |     90.4 |      1 |
+| two  |     91.5 |     81.4 |      2 |
+
+* the end
+"""
+
+
+def test_a_page_is_folded_for_a_terminal_only():
+    assert folding.page(PAGE, None) == PAGE
+    lines = folding.page(PAGE, 24).splitlines()
+    assert max(map(len, lines)) <= 24
+    assert lines[0] == "# A table" and lines[-1] == "* the end"
+    start = lines.index("task  accuracy  macro F1")
+    assert lines[start + 1 :][:2] == [
+        "one       90.5      90.4",
+        "two       91.5      81.4",
+    ]
+    assert lines[start + 4 :][:2] == ["task  a | b", "one       1"]
+    wide = folding.page(PAGE, 200).splitlines()
+    assert "one       90.5      90.4      1" in wide

@@ -74,6 +74,55 @@ def test_mistakes_exit_with_1(capsys, tmp_path, arguments, message):
     assert "Traceback" not in err
 
 
+OWN = """
+import pathlib
+
+from mtl_tf.configs import starter
+
+HERE = pathlib.Path(__file__).parent
+
+
+def get_config():
+    config = starter.get_config()
+    file = str(HERE / "mails.csv")
+    things = str(HERE / "things.jsonl")
+    config.tasks = (
+        {
+            "name": "mails",
+            "type": "multi_label",
+            "files": {"train": file, "validation": file, "test": file},
+            "separator": ";",
+        },
+        {"name": "things", "type": "tagging", "files": {"train": things}},
+        "sample_reviews/books",
+    )
+    return config
+"""
+
+
+def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "mails.csv").write_text(
+        "text,labels\na b c,x;y\na b,x\na,x\n,\n"
+    )
+    sentence = '{"tokens": ["a", "b"], "tags": ["O", "B-T"]}\n'
+    (tmp_path / "things.jsonl").write_text(20 * sentence)
+    status, out, _ = run(
+        capsys, f"--config={tmp_path / 'own.py'}", f"--data_dir={tmp_path}"
+    )
+    assert not status
+    table = [" ".join(line.split()) for line in out.splitlines()]
+    assert table[0] == "task split texts tokens/text labels (%)"
+    assert "mails train 4 1.5 x 75.0, y 25.0" in table
+    assert "things train 18 2.0 O 50.0, B-T 50.0, I-T 0.0" in table
+    (held_out,) = [t for t in table if t.startswith("things validation")]
+    assert held_out.startswith("things validation 2 2.0 O 50.0")
+    assert any(line.startswith("books test 200 ") for line in table)
+    (warning,) = [line for line in table if line.startswith("warning: mails")]
+    assert "1 empty text" in warning
+    assert "prepared in" not in out
+
+
 def test_wrong_line_is_named(capsys, tmp_path):
     manual = make_fdu_mtl(tmp_path / "m", test=b"1\ta\nno tab\n")
     status, _, err = run(

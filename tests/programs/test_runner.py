@@ -106,7 +106,7 @@ def test_programs_with_a_config_list_its_fields():
             or (f" {path} (open):" in about)
         )
         assert field.doc.replace("`", "") in about
-    assert "\n  training.epochs = 40\n" in out
+    assert "\n  training.epochs = 60\n" in out
     assert max(map(len, out.splitlines())) < 80
 
 

@@ -74,10 +74,28 @@ def test_evaluation_time_does_not_count_as_steps(clock):
     shown = Progress(300, 0, 50, stream=io.StringIO())
     clock.step(shown, 1, 9.0)
     clock.step(shown, 101, 20.0)
-    clock.now += 490
-    shown.pause()
+    with shown.evaluation():
+        clock.now += 490
     clock.step(shown, 151, 10.0)
     assert "5.0 steps/s" in shown.line(151, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("total", "step", "evaluations"),
+    [(300, 150, 3), (300, 151, 3), (300, 200, 2), (280, 200, 2), (250, 249, 1)],
+)
+def test_the_time_left_has_the_evaluations_to_come(
+    clock, total, step, evaluations
+):
+    shown = Progress(total, 0, 50, io.StringIO(), evaluate_every=50)
+    clock.step(shown, 1, 9.0)
+    clock.step(shown, 51, 10.0)  # 5 steps a second
+    assert shown.seconds_left(step, shown.rate()) == (total - step) / 5
+    for seconds in (70.0, 20.0):
+        with shown.evaluation():
+            clock.now += seconds
+    left = (total - step) / 5 + evaluations * 20
+    assert shown.seconds_left(step, shown.rate()) == pytest.approx(left)
 
 
 def test_a_terminal_gets_one_line_written_over(clock):

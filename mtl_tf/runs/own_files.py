@@ -1,7 +1,7 @@
 """Paths of a config's own tasks, so that they hold from any folder."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 _FIELDS = (
@@ -20,6 +20,68 @@ def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         config: as plain values. Parts that it lacks are no mistake here.
     """
+    return _with_entries(
+        config, lambda _, entries: [_entry(entry) for entry in entries]
+    )
+
+
+def relocated(
+    config: Mapping[str, Any], other: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The config with `other`'s paths of files that are gone.
+
+    Files may be moved: whether they hold what they held, the digests of a
+    run's data tell.
+
+    Args:
+        config: of a run, as `absolute` returns it.
+        other: what is compared with it, likewise.
+    """
+
+    def move(field: tuple[str, ...], entries: Sequence[Any]) -> list[Any]:
+        found = other
+        for part in field:
+            found = found.get(part) or {}
+        known = {
+            entry.get("name"): entry["files"]
+            for entry in found
+            if isinstance(entry, Mapping)
+            and isinstance(entry.get("files"), Mapping)
+        }
+        return [_moved(entry, known) for entry in entries]
+
+    return _with_entries(config, move)
+
+
+def _moved(entry: Any, known: Mapping[str, Mapping[str, Any]]) -> Any:
+    if not isinstance(entry, Mapping) or entry.get("name") not in known:
+        return entry
+    files, others = entry.get("files"), known[entry["name"]]
+    if not isinstance(files, Mapping):
+        return entry
+    moved = {
+        split: others[split]
+        for split, path in files.items()
+        if split in others and not _is_there(path) and _is_there(others[split])
+    }
+    return {**entry, "files": {**files, **moved}}
+
+
+def _is_there(path: Any) -> bool:
+    if isinstance(path, Mapping):
+        return all(map(_is_there, path.values()))
+    if isinstance(path, (list, tuple)):
+        return all(map(_is_there, path))
+    # Of a bucket, its reader tells.
+    is_local = isinstance(path, str) and "://" not in path
+    return not is_local or os.path.exists(path)
+
+
+def _with_entries(
+    config: Mapping[str, Any],
+    change: Callable[[tuple[str, ...], Sequence[Any]], list[Any]],
+) -> dict[str, Any]:
+    """The config with other entries in the fields that hold some."""
     made = dict(config)
     for field in _FIELDS:
         here = made
@@ -28,7 +90,7 @@ def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
             here = here[part]
         entries = here.get(field[-1])
         if isinstance(entries, (list, tuple)):
-            here[field[-1]] = [_entry(entry) for entry in entries]
+            here[field[-1]] = change(field, entries)
     return made
 
 
@@ -45,6 +107,8 @@ def _entry(entry: Any) -> Any:
 
 
 def _path(path: Any) -> Any:
+    if isinstance(path, Mapping):
+        return {name: _path(one) for name, one in path.items()}
     if isinstance(path, (list, tuple)):
         return [_path(one) for one in path]
     if not isinstance(path, str) or not path or "://" in path:

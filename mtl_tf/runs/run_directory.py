@@ -88,7 +88,8 @@ class RunDirectory:
             fields.check_renamed(name)
         files.make_directory(self.path)
         config = _plain(config)
-        changed = self._changes(config) if self.has("config.json") else {}
+        is_new = not self.has("config.json")
+        changed = {} if is_new else self._changes(config)
         refused = {
             name: pair
             for name, pair in changed.items()
@@ -108,7 +109,7 @@ class RunDirectory:
             # First: were it killed in between, a run with the longer config
             # would seem to be finished.
             self._reopen()
-        if changed or not self.has("config.json"):
+        if is_new or changed or self._moved(config):
             self.write("config.json", config)
 
     def check_claimed(self, config: Mapping[str, Any]) -> None:
@@ -143,13 +144,20 @@ class RunDirectory:
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         # Older versions wrote paths down as they were given.
-        old = flatten(own_files.absolute(self.read("config.json")))
-        new = flatten(own_files.absolute(_as_read("config.json", config)))
+        old = own_files.absolute(self.read("config.json"))
+        new = own_files.absolute(_as_read("config.json", config))
+        old, new = flatten(own_files.relocated(old, new)), flatten(new)
         return {
             name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
             for name in sorted({**old, **new})
             if old.get(name) != new.get(name)
         }
+
+    def _moved(self, config: dict[str, Any]) -> bool:
+        """Whether files of the config's tasks are elsewhere by now."""
+        old = own_files.absolute(self.read("config.json"))
+        new = own_files.absolute(_as_read("config.json", config))
+        return own_files.relocated(old, new) != old
 
     def _has_trained(self) -> bool:
         checkpoint = os.path.join("checkpoints", "checkpoint")

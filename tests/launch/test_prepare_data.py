@@ -119,7 +119,7 @@ def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):
     assert held_out.startswith("things validation 2 2.0 O 50.0")
     assert any(line.startswith("books test 200 ") for line in table)
     (warning,) = [line for line in table if line.startswith("warning: mails")]
-    assert "1 empty text" in warning
+    assert "1 row with an empty text" in warning
     assert "prepared in" not in out
 
 

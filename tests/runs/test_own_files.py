@@ -21,6 +21,7 @@ def test_paths_of_all_forms_become_absolute(tmp_path, monkeypatch):
         {"name": "a", "files": {"train": "data/a.csv", "test": "/b.csv"}},
         {"name": "b-c", "files": {"train": ["a.b", "../a.c"]}},
         {"name": "d", "files": {"train": "gs://bucket/d.csv"}},
+        {"name": "f", "files": {"train": {"source": "f.en"}}},
         {"name": "e", "dataset": "glue/sst2"},
     ]
     config = config_of(*entries)
@@ -39,7 +40,9 @@ def test_paths_of_all_forms_become_absolute(tmp_path, monkeypatch):
             "name": "b-c",
             "files": {"train": [f"{here}/a.b", f"{tmp_path.parent}/a.c"]},
         },
-        *entries[3:],
+        entries[3],
+        {"name": "f", "files": {"train": {"source": f"{here}/f.en"}}},
+        entries[5],
     ]
     assert made["evaluation"]["group"] == [first]
     assert made["text"]["vocabulary_tasks"] == [first]
@@ -63,3 +66,30 @@ def test_a_run_is_continued_whether_its_paths_were_stored_so_or_not(
     other = config_of({"name": "a", "files": {"train": "b.csv"}})
     with pytest.raises(RunError, match="another config"):
         run.claim(other)
+
+
+def test_files_that_were_moved_are_no_other_config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x")
+    os.makedirs("run/checkpoints")
+    entry = {"name": "a", "type": "classification"}
+    config = config_of({**entry, "files": {"train": "a.csv"}})
+    run = RunDirectory(str(tmp_path / "run"))
+    run.claim(config)
+    run.write("results.json", {})
+    os.mkdir("moved")
+    other = config_of({**entry, "files": {"train": "b.csv"}})
+    with pytest.raises(RunError, match="another config"):
+        run.claim(other)  # what was trained on is still there
+    os.rename("a.csv", "moved/a.csv")
+    nowhere = config_of({**entry, "files": {"train": "c.csv"}})
+    with pytest.raises(RunError, match="another config"):
+        run.claim(nowhere)
+    renamed = config_of({"name": "b", "files": {"train": "moved/a.csv"}})
+    with pytest.raises(RunError, match="another config"):
+        run.claim(renamed)
+    moved = config_of({**entry, "files": {"train": "moved/a.csv"}})
+    run.claim(moved)
+    (stored,) = run.read("config.json")["tasks"]
+    assert stored["files"]["train"].endswith("moved/a.csv")

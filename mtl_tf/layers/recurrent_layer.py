@@ -4,7 +4,7 @@ import abc
 
 import tensorflow as tf
 
-from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.base import StackedLayer, mask_of
 from mtl_tf.layers.recurrence import Result
 
 
@@ -103,12 +103,7 @@ class RecurrentLayer(StackedLayer):
                 f"{self.name}: x must be [B, T, D], or [G, B, T, D] of groups, "
                 f"got the shape {tuple(x.shape)}"
             )
-        if mask is None:
-            # Keras looks for itself only if there is no other tensor.
-            mask = getattr(x, "_keras_mask", None)
-        if mask is None:
-            mask = tf.ones(tf.shape(x)[:-1], tf.bool)
-        mask = tf.cast(mask, tf.bool)
+        mask = mask_of(x, mask)
         self._check_tasks(task)
         if rank == 3:
             return self._of_texts(x, mask, task, training, sequence)

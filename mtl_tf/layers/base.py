@@ -160,6 +160,36 @@ def at_least_one_step(x: tf.Tensor, axis: int) -> tf.Tensor:
     return tf.pad(x, padding)
 
 
+def mask_of(x: tf.Tensor, mask: tf.Tensor | None) -> tf.Tensor:
+    """The mask of texts: the given one, that of Keras, or of tokens alone.
+
+    Args:
+        x: `[..., D]`.
+        mask: bool `[...]`; None for what Keras knows of `x`, which looks for
+            itself only if a layer is given no other tensor.
+
+    Returns:
+        bool `[...]`.
+    """
+    if mask is None:
+        mask = getattr(x, "_keras_mask", None)
+    if mask is None:
+        return tf.ones(tf.shape(x)[:-1], tf.bool)
+    return tf.cast(mask, tf.bool)
+
+
+def keep_keras_mask(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+    """Returns `y`, of the places of `x`, with what Keras knows of their mask.
+
+    A mask that was given beside `x` does not go on: layers that take theirs
+    as an argument would be said to destroy it.
+    """
+    mask = getattr(x, "_keras_mask", None)
+    if mask is not None:
+        y._keras_mask = mask
+    return y
+
+
 def check_label_counts(counts: Sequence[int]) -> list[int]:
     """Returns the tasks' numbers of labels as a list.
 

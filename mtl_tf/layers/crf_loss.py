@@ -54,6 +54,10 @@ class CRFLoss(keras.losses.Loss):
     Input shape: tags `[B, T]` as `y_true`, the potentials as `y_pred`, and
         maybe a weight `[B]` or `[B, 1]` for each sentence.
 
+    A model that ends in a CRF, `Sequential` or functional, has several
+    outputs: it is compiled with `loss={"potentials": CRFLoss()}`, not with
+    `loss=CRFLoss()`, and trained on the tags or on `{"potentials": tags}`.
+
     Raises:
         ValueError: other shapes.
 
@@ -107,10 +111,17 @@ class CRFLoss(keras.losses.Loss):
                 "[batch, labels + 4 + time, labels], got shapes "
                 f"{tuple(tags)} and {tuple(potentials)}"
             )
+        if None not in potentials[1:] and (
+            potentials[1] < potentials[2] + _ROWS
+        ):
+            raise ValueError(
+                f"{self.name}: the shape {tuple(potentials)} is not that of a "
+                "CRF's 'potentials': let the model end in a CRF layer and "
+                'compile it with loss={"potentials": CRFLoss()}'
+            )
         time = potentials[1] and potentials[1] - potentials[2] - _ROWS
         if None not in (time, tags[1]) and time != tags[1]:
             raise ValueError(
                 f"{self.name}: tags of {tags[1]} tokens, but potentials "
-                f"{tuple(potentials)} of {time}; are these the CRF's "
-                "'potentials'?"
+                f"{tuple(potentials)} of {time}"
             )

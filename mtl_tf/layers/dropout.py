@@ -5,7 +5,7 @@ import zlib
 import keras
 import tensorflow as tf
 
-from mtl_tf.core import checks
+from mtl_tf.core import checks, random
 
 # Values of a short draw.
 _DRAWS = 1 << 16
@@ -19,6 +19,30 @@ def salted(seed: tf.Tensor, salt: str) -> tf.Tensor:
     return tf.bitwise.bitwise_xor(tf.cast(seed, tf.int32), salts)
 
 
+class _Counter:
+    """Seeds of a layer's own for calls without one: 0, 1, 2, ... and a name.
+
+    It is made at the first such call and is no weight of the layer: models
+    that are given a seed at each step hold, save and restore nothing of it.
+    """
+
+    def __init__(self):
+        self._generator: keras.random.SeedGenerator | None = None
+
+    def next(self, name: str) -> tf.Tensor:
+        """The next seed, int32 `[2]`.
+
+        Args:
+            name: of the layer, for the first call.
+        """
+        if self._generator is None:
+            seed = random.fold(0, name) & 0x7FFFFFFF
+            # Calls are traced: a variable made there has to outlive the trace.
+            with tf.init_scope():
+                self._generator = keras.random.SeedGenerator(seed)
+        return tf.cast(self._generator.next(), tf.int32)
+
+
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class Dropout(keras.layers.Layer):
     """Sets a fraction of its inputs to zero and scales up the others.
@@ -27,6 +51,10 @@ class Dropout(keras.layers.Layer):
     of the call and of the layer's salt: a training step that is run again
     gives the same result. (Inside a function that XLA compiles TensorFlow
     draws other numbers from a seed than outside, but always the same ones.)
+
+    Without a seed, as in `fit` of plain Keras, it counts its training calls
+    and draws from that number and its path. Equal programs then drop the same
+    units, but a model that is loaded counts from 0 again.
 
     Args:
         rate: fraction of the inputs to drop, at least 0 and below 1.
@@ -53,6 +81,8 @@ class Dropout(keras.layers.Layer):
         self.rate = checks.fraction("dropout rate", rate)
         self.salt = salt
         self.short = bool(short)
+        self.supports_masking = True
+        self._counter = _Counter()
         self.built = True
 
     def call(self, x, training: bool = False, seed=None):
@@ -61,21 +91,13 @@ class Dropout(keras.layers.Layer):
         Args:
             x: a tensor.
             training: False returns `x` itself.
-            seed: int32 `[2]`; needed when training with a rate above 0. What
-                is dropped is a function of it: it has to change with every
-                step.
-
-        Raises:
-            ValueError: the seed is missing.
+            seed: int32 `[2]`. What is dropped is a function of it: it has to
+                change with every step. None counts the calls.
         """
         if not training or not self.rate:
             return x
         if seed is None:
-            raise ValueError(
-                f"{self.name}: training needs a seed, got None: give one that "
-                "changes with every step, int32 [2], such as an input of the "
-                "model; a constant one would always drop the same units"
-            )
+            seed = self._counter.next(self.path or self.name)
         if self.short:
             return x * self._short_factors(tf.shape(x), x.dtype, seed)
         # Philox by name: the default generator depends on the device.

@@ -2,9 +2,10 @@
 
 import abc
 
+import keras
 import tensorflow as tf
 
-from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.base import StackedLayer, mask_of
 from mtl_tf.layers.recurrence import Result
 
 
@@ -15,12 +16,16 @@ class RecurrentLayer(StackedLayer):
     `[B, T, D]`, it is a layer like `keras.layers.LSTM`: it honours and passes
     on masks of Keras, stands in `Sequential` and functional models, and
     returns a tensor in the policy's compute dtype.
+    `keras.layers.Bidirectional` takes it, too.
 
     Subclasses implement `run`.
 
     Args:
         return_sequences: of texts, the hidden states of all tokens in place
             of the last one.
+        go_backwards: of texts, read them from the last place to the first and
+            return the states in that order, as Keras does. The option
+            `reverse` of a subclass keeps the order of the tokens.
 
     Input shape: `[B, T, D]`, maybe a mask bool `[B, T]`, and for layers of
         several tasks the tasks int32 `[B]`. Or `[G, B, T, D]`, maybe a mask
@@ -52,9 +57,21 @@ class RecurrentLayer(StackedLayer):
     #: How many tasks have weights of their own; 0 for one set of all.
     tasks: int = 0
 
-    def __init__(self, *, return_sequences: bool = False, **kwargs):
+    #: What `keras.layers.Bidirectional` asks for: no state goes on from one
+    #: batch to the next, and none is returned.
+    stateful = False
+    return_state = False
+
+    def __init__(
+        self,
+        *,
+        return_sequences: bool = False,
+        go_backwards: bool = False,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.return_sequences = bool(return_sequences)
+        self.go_backwards = bool(go_backwards)
         self.supports_masking = True
         # The core compiles itself; see `recurrence`.
         self.supports_jit = False
@@ -88,6 +105,7 @@ class RecurrentLayer(StackedLayer):
         training: bool = False,
         sequence: bool = False,
         inspect: bool = False,
+        initial_state=None,
     ):
         """Runs over `x`; see the class.
 
@@ -96,22 +114,25 @@ class RecurrentLayer(StackedLayer):
             training: whether a gradient will be taken.
             sequence: return all hidden states.
             inspect: of groups, return what figures show.
+            initial_state: None, which `keras.layers.Bidirectional` gives.
         """
+        if initial_state is not None:
+            raise ValueError(f"{self.name}: takes no initial_state")
         rank = len(x.shape)
         if rank not in (3, 4):
             raise ValueError(
                 f"{self.name}: x must be [B, T, D], or [G, B, T, D] of groups, "
                 f"got the shape {tuple(x.shape)}"
             )
-        if mask is None:
-            # Keras looks for itself only if there is no other tensor.
-            mask = getattr(x, "_keras_mask", None)
-        if mask is None:
-            mask = tf.ones(tf.shape(x)[:-1], tf.bool)
-        mask = tf.cast(mask, tf.bool)
+        mask = mask_of(x, mask)
         self._check_tasks(task)
         if rank == 3:
             return self._of_texts(x, mask, task, training, sequence)
+        if self.go_backwards:
+            raise ValueError(
+                f"{self.name}: go_backwards is for texts [B, T, D]; of groups "
+                "use reverse"
+            )
         if task is None:
             task = tf.zeros(tf.shape(x)[:1], tf.int32)
         return self.run(x, mask, task, training, sequence, inspect)
@@ -131,6 +152,8 @@ class RecurrentLayer(StackedLayer):
         if not axis:
             task = tf.zeros([1], tf.int32)
         sequence = sequence or self.return_sequences
+        if self.go_backwards:
+            x, mask = tf.reverse(x, [1]), tf.reverse(mask, [1])
         result = self.run(
             tf.expand_dims(x, axis),
             tf.expand_dims(mask, axis),
@@ -144,11 +167,25 @@ class RecurrentLayer(StackedLayer):
 
     def compute_mask(self, inputs, mask=None):
         """The mask of the states of all tokens; none of the last state."""
-        if self.return_sequences and len(inputs.shape) == 3:
+        if not self.return_sequences or len(inputs.shape) != 3:
+            return None
+        if mask is None or not self.go_backwards:
             return mask
-        return None
+        return keras.ops.flip(mask, axis=1)
+
+    def compute_output_spec(self, *args, **kwargs):
+        """Traces `call`, which knows groups from texts."""
+        return keras.Operation.compute_output_spec(self, *args, **kwargs)
+
+    def compute_output_shape(self, input_shape) -> tuple[int | None, ...]:
+        """Of texts `[B, T, D]`; see the class."""
+        texts = keras.KerasTensor(input_shape, dtype=self.compute_dtype)
+        return tuple(self.compute_output_spec(texts).shape)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        own = {"return_sequences": self.return_sequences}
+        own = {
+            "return_sequences": self.return_sequences,
+            "go_backwards": self.go_backwards,
+        }
         return super().get_config() | own

@@ -80,6 +80,7 @@ class SelfAttention(StackedLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.units = checks.positive_integer("units", units)
         self.heads = checks.positive_integer("heads", heads)
         if head_units is None and units % heads:
@@ -212,6 +213,10 @@ class SelfAttention(StackedLayer):
         shape = tf.concat([tf.shape(x)[:2], sizes], 0)
         x = tf.transpose(tf.reshape(x, shape), [2, 0, 3, 1, 4])
         return tf.unstack(x, num=parts)
+
+    def compute_mask(self, inputs, mask=None):
+        """None: what places have read may be of other places."""
+        del inputs, mask
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

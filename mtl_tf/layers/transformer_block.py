@@ -4,7 +4,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.base import StackedLayer, keep_keras_mask, mask_of
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.feed_forward import FeedForward
 from mtl_tf.layers.self_attention import SelfAttention
@@ -39,8 +39,9 @@ class TransformerBlock(StackedLayer):
         head_units, bias: of the attention; see `SelfAttention`.
         init: see `base.check_init`.
 
-    Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `place`, int32
-        `[N]`: the one place of each text whose output is wanted.
+    Input shape: `[N, S, D]`, a mask bool `[N, S]` (without one that of Keras,
+        or every place is a token), and maybe `place`, int32 `[N]`: the one
+        place of each text whose output is wanted.
     Output shape: `[N, S, D]` (or `[N, 1, D]`), and the weights of attention
         float32 `[N, heads, S, S]` (or `[N, heads, 1, S]`); None in place of
         them may be there with `return_weights=False`.
@@ -64,6 +65,7 @@ class TransformerBlock(StackedLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.norm = checks.one_of("norm", norm, NORMS)
         self.dropout = checks.fraction("dropout", dropout)
         # Initial values and dropout depend on these names.
@@ -104,7 +106,7 @@ class TransformerBlock(StackedLayer):
     def call(
         self,
         x,
-        mask,
+        mask=None,
         place=None,
         training=False,
         seed=None,
@@ -112,6 +114,7 @@ class TransformerBlock(StackedLayer):
     ):
         """Computes the block; see the class."""
         call = {"training": training, "seed": seed}
+        texts, mask = x, mask_of(x, mask)
         x, pre = self.cast(x), self.norm == "pre"
         keys = self.attention_norm(x) if pre else x
         queries = None
@@ -125,7 +128,12 @@ class TransformerBlock(StackedLayer):
         x = x if pre else self.attention_norm(x)
         y = self.feed_forward(self.feed_forward_norm(x) if pre else x, **call)
         x = x + self.feed_forward_dropout(y, **call)
-        return (x if pre else self.feed_forward_norm(x)), weights
+        x = x if pre else self.feed_forward_norm(x)
+        return (keep_keras_mask(texts, x) if place is None else x), weights
+
+    def compute_mask(self, inputs, mask=None):
+        """None: `call` hands on what there is."""
+        del inputs, mask
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

@@ -4,7 +4,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.base import StackedLayer, keep_keras_mask, mask_of
 from mtl_tf.layers.transformer_block import TransformerBlock, make_norm
 
 
@@ -19,9 +19,10 @@ class TransformerEncoder(StackedLayer):
         units, heads, feed_forward, dropout, norm: see `TransformerBlock`.
         init: see `base.check_init`.
 
-    Input shape: `[N, S, D]`, a mask bool `[N, S]`, and maybe `place`, int32
-        `[N]`: the one place of each text whose state is wanted. Then the last
-        block computes no other.
+    Input shape: `[N, S, D]`, a mask bool `[N, S]` (without one that of Keras,
+        or every place is a token), and maybe `place`, int32 `[N]`: the one
+        place of each text whose state is wanted. Then the last block computes
+        no other.
     Output shape: the states `[N, S, D]` (or `[N, D]`), and a list of the
         blocks' weights of attention, see `TransformerBlock`; an empty list
         with `return_weights=False`, which saves memory on long texts.
@@ -45,6 +46,7 @@ class TransformerEncoder(StackedLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.depth = checks.positive_integer("layers", layers)
         # Attributes, not a list: tf.train.Checkpoint does not look into the
         # lists and dictionaries of Keras layers.
@@ -80,13 +82,14 @@ class TransformerEncoder(StackedLayer):
     def call(
         self,
         x,
-        mask,
+        mask=None,
         place=None,
         training=False,
         seed=None,
         return_weights=True,
     ):
         """Encodes; see the class."""
+        texts, mask = x, mask_of(x, mask)
         attention = []
         for block in self.blocks:
             x, weights = block(
@@ -103,7 +106,12 @@ class TransformerEncoder(StackedLayer):
             x = self.last_norm(x)
         if place is not None:
             return x[:, 0], attention
-        return tf.where(mask[..., None], x, 0), attention
+        states = tf.where(mask[..., None], x, 0)
+        return keep_keras_mask(texts, states), attention
+
+    def compute_mask(self, inputs, mask=None):
+        """None: `call` hands on what there is."""
+        del inputs, mask
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

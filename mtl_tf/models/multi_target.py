@@ -32,6 +32,7 @@ _DROPOUT = {"embedding": 0.0, "encoding": 0.0, "readout": 0.0}
 _OUTPUT = {"name": "full", "samples": 0}
 
 
+@keras.saving.register_keras_serializable(package="mtl_tf")
 class MultiTargetModel(TaskModel):
     """Translates one source language to several target languages.
 
@@ -83,6 +84,11 @@ class MultiTargetModel(TaskModel):
         for number, decoder in enumerate(decoders):
             setattr(self, f"decoder_{number}", decoder)
         self._translator = _Translator(self._translate)
+
+    @classmethod
+    def build_again(cls, **arguments) -> "MultiTargetModel":
+        """See `build_translation_model`."""
+        return build_translation_model(**arguments)
 
     @property
     def decoders(self) -> list[AttentionDecoder]:
@@ -348,6 +354,14 @@ def build_translation_model(
     ]
     model = MultiTargetModel(encoder, decoders, pairs, name="multi_target")
     model.build()
+    model.remember(
+        model_config=model_config,
+        source_vocabulary_size=source_vocabulary_size,
+        target_vocabulary_sizes=target_vocabulary_sizes,
+        pairs=list(pairs),
+        seed=seed,
+        dtype=dtype,
+    )
     return model
 
 

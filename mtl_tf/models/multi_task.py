@@ -26,6 +26,7 @@ from mtl_tf.models.scheme import SharingScheme
 _SEED_STEP = 104729
 
 
+@keras.saving.register_keras_serializable(package="mtl_tf")
 class MultiTaskModel(TaskModel):
     """Embeds, encodes and scores a batch of several tasks' texts.
 
@@ -106,6 +107,11 @@ class MultiTaskModel(TaskModel):
         )
         self.hidden = hidden
         self.wide = wide
+
+    @classmethod
+    def build_again(cls, **arguments) -> "MultiTaskModel":
+        """See `build_model`."""
+        return build_model(**arguments)
 
     @property
     def heads(self) -> dict[str, keras.layers.Layer]:
@@ -364,6 +370,14 @@ def build_model(
         name="multi_task_model",
     )
     model.build()
+    model.remember(
+        model_config=model_config,
+        vocabulary_size=vocabulary_size,
+        tasks=list(tasks),
+        seed=seed,
+        dtype=dtype,
+        rare_from=rare_from,
+    )
     if vectors is not None:
         model.embedding.set_vectors(vectors)
     return model

@@ -1,8 +1,11 @@
 """What training, prediction and export ask of a model."""
 
-from typing import Any
+import json
+from collections.abc import Mapping
+from typing import Any, Self
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 #: What a batch's tasks have in common that decides the graph: tasks of equal
@@ -16,7 +19,45 @@ class TaskModel(keras.Model):
     A model that trains, predicts and exports is a subclass. Batches are those
     of `mtl_tf.pipelines.batches`; what a task's columns are, its task type
     declares.
+
+    `save("x.keras")` and `keras.models.load_model` keep a model whose builder
+    said with `remember` what it was built from.
     """
+
+    _arguments = ""
+
+    def remember(self, **arguments: Any) -> None:
+        """Keeps the arguments that `build_again` makes such a model from.
+
+        Args:
+            **arguments: values for JSON, mappings and arrays; no weights.
+        """
+        # As text: Keras and checkpoints would track a dictionary.
+        self._arguments = json.dumps(arguments, default=_as_json)
+
+    @classmethod
+    def build_again(cls, **arguments: Any) -> Self:
+        """A model from what `remember` was given, in the types of JSON."""
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """What `from_config` builds the model from.
+
+        Raises:
+            NotImplementedError: it was not made by its builder.
+        """
+        if not self._arguments:
+            raise NotImplementedError(
+                f"{type(self).__name__} was put together by hand: only what "
+                "its builder made can be saved as a .keras file"
+            )
+        return {"arguments": json.loads(self._arguments)}
+
+    @classmethod
+    def from_config(cls, config: Mapping, custom_objects=None) -> Self:
+        """Builds the model with all its weights."""
+        del custom_objects
+        return cls.build_again(**config["arguments"])
 
     @property
     def static_shapes(self) -> bool:
@@ -67,3 +108,9 @@ class TaskModel(keras.Model):
     def embedding_variables(self) -> list[keras.Variable]:
         """The trainable word vectors."""
         raise NotImplementedError
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return value.to_dict() if hasattr(value, "to_dict") else dict(value)

@@ -51,6 +51,7 @@ _DEFAULTS = {
 }
 
 
+@keras.saving.register_keras_serializable(package="mtl_tf")
 class QuestionAnsweringModel(TaskModel):
     """Writes an answer to a question about a context.
 
@@ -189,6 +190,13 @@ class QuestionAnsweringModel(TaskModel):
                 **shared,
             )
             setattr(self, f"answer_block_{number}", block)
+
+    @classmethod
+    def build_again(cls, ngrams=None, **arguments) -> "QuestionAnsweringModel":
+        """See `build_question_model`."""
+        if ngrams is not None:
+            ngrams = ngrams[0], np.array(ngrams[1], np.int32)
+        return build_question_model(ngrams=ngrams, **arguments)
 
     @property
     def answer_blocks(self) -> list[AnswerBlock]:
@@ -445,6 +453,13 @@ def build_question_model(
         name, vocabulary_size, generative, config, ngrams
     )
     model.build()
+    model.remember(
+        model_config=model_config,
+        vocabulary_size=vocabulary_size,
+        generative=generative,
+        seed=seed,
+        ngrams=ngrams,
+    )
     if vectors is not None:
         model.embedding.set_vectors(vectors)
     return model

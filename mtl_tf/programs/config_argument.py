@@ -22,7 +22,7 @@ from ml_collections import config_dict, config_flags
 from mtl_tf.configs import base, fields
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import hint
-from mtl_tf.programs import adapting
+from mtl_tf.programs import adapting, neighbours
 
 HELP = (
     "what to do: NAME[:ARGUMENT] of a shipped config (listed below) or "
@@ -145,6 +145,8 @@ def _as_dict(value: Any) -> Any:
 def load(specified: str) -> config_dict.ConfigDict:
     """Loads a config.
 
+    The file may import modules that stand in its own folder.
+
     Args:
         specified: `name`, `name:argument`, `path.py` or `path.py:argument`.
 
@@ -156,7 +158,8 @@ def load(specified: str) -> config_dict.ConfigDict:
     """
     name, colon, argument = specified.partition(":")
     path = _find(name)
-    with _file_errors(path):
+    beside = neighbours.importable(os.path.dirname(path))
+    with _file_errors(path), beside:
         module = _import(path)
         get_config = getattr(module, "get_config", None)
         if not callable(get_config):

@@ -35,6 +35,7 @@ PAGES = [
     "compare_models",
     "configs",
     "export",
+    "keras_layers",
     "labels_numbers_pairs",
     "own_data",
     "python",

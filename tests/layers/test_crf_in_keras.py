@@ -308,7 +308,7 @@ def test_another_backend_is_refused(monkeypatch):
     [
         ([2, 4, 1], [2, 11, 3], None, r"tags \[batch, time\]"),
         ([2, 4], [2, 3], None, r"shapes \(2, 4\) and \(2, 3\)"),
-        ([2, 4], [2, 4, 3], None, "are these the CRF's 'potentials'"),
+        ([2, 4], [2, 4, 3], None, "compile it with loss={.potentials.: CRFL"),
         ([2, 5], [2, 11, 3], None, "tags of 5 tokens"),
         ([4, 4], [4, 11, 3], [4, 4], r"one weight, \[batch\], got .* \(4, 4\)"),
     ],

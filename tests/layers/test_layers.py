@@ -309,8 +309,23 @@ def test_dropout_does_nothing_unless_training():
     )
     np.testing.assert_array_equal(Dropout(0.5)(x), x)
     np.testing.assert_array_equal(Dropout(0.0)(x, training=True), x)
-    with pytest.raises(ValueError, match="needs a seed"):
-        Dropout(0.5)(x, training=True)
+
+
+def test_dropout_without_a_seed_counts_its_calls():
+    x = tf.ones([40, 50])
+    layer = Dropout(0.5, salt="head", name="drop")
+    step = tf.function(lambda: layer(x, training=True))
+    first, second, third = step(), step(), layer(x, training=True)
+    assert 0.4 < np.mean(np.equal(first, 0)) < 0.6
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(second, third)
+    # What is dropped is a function of the number and of the names.
+    again = Dropout(0.5, salt="head", name="drop")
+    np.testing.assert_array_equal(again(x, training=True), first)
+    np.testing.assert_array_equal(again(x, training=True), second)
+    other = Dropout(0.5, salt="head", name="another")
+    assert not np.array_equal(other(x, training=True), first)
+    assert not layer.variables
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan"), "0.5"])

@@ -1,0 +1,202 @@
+"""Recurrent layers, CRFs and Transformers in models of plain Keras."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.layers import recurrence
+from mtl_tf.layers.arc_ii import LocalGlobalLSTM
+from mtl_tf.layers.crf import CRF, CRFLoss
+from mtl_tf.layers.gru import GRU
+from mtl_tf.layers.hyper_lstm import HyperLSTM
+from mtl_tf.layers.lstm import LSTM
+from mtl_tf.layers.me_lstm import MELSTM
+from mtl_tf.layers.meta_lstm import MetaLSTM
+from mtl_tf.layers.shared_private import (
+    ParallelSharedPrivate,
+    SerialSharedPrivate,
+)
+from mtl_tf.layers.transformer_encoder import TransformerEncoder
+
+WORDS, UNITS, TASKS = 9, 3, 3
+# By name: makes a layer of one set of weights, and one of several tasks.
+LAYERS = {
+    "lstm": (lambda **k: LSTM(UNITS, **k), {"tasks": TASKS}),
+    "gru": (lambda **k: GRU(UNITS, **k), None),
+    "me_lstm": (lambda **k: MELSTM(UNITS, 3, 2, **k), {"tasks": TASKS}),
+    "arc_ii": (
+        lambda tasks=1, **k: LocalGlobalLSTM(UNITS, 3, 2, tasks=tasks, **k),
+        {"tasks": TASKS},
+    ),
+    "meta_lstm": (lambda **k: MetaLSTM(UNITS, 3, 4, **k), {"tasks": TASKS}),
+    "hyper_lstm": (lambda **k: HyperLSTM(UNITS, 3, 4, **k), {"tasks": TASKS}),
+    "parallel": (
+        lambda tasks=1, **k: ParallelSharedPrivate(UNITS, tasks, **k),
+        {"tasks": TASKS},
+    ),
+    "serial": (
+        lambda tasks=1, **k: SerialSharedPrivate(UNITS, tasks, **k),
+        {"tasks": TASKS},
+    ),
+}
+CROSS_ENTROPY = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+@pytest.fixture(autouse=True)
+def without_jit():
+    """Compiling takes seconds: what XLA does is tested with each layer."""
+    with recurrence.options(jit=False, shards=1):
+        yield
+
+
+def make_ids(rows=6, length=5):
+    """Texts whose last two places are padding in the first half."""
+    draw = np.random.default_rng(0)
+    ids = draw.integers(1, WORDS, (rows, length))
+    ids[: rows // 2, -2:] = 0
+    return ids, (ids == 3).any(1).astype("int32")
+
+
+def embedding():
+    return keras.layers.Embedding(WORDS, 4, mask_zero=True)
+
+
+def assert_trains_and_saves(model, inputs, labels, tmp_path, more_padding):
+    """It fits, ignores padding, and goes on after a round trip."""
+    model.compile(keras.optimizers.Adam(0.05), CROSS_ENTROPY)
+    history = model.fit(inputs, labels, epochs=4, verbose=0).history["loss"]
+    assert history[-1] < history[0]
+    expected = model.predict(inputs, verbose=0)
+    padded = model.predict(more_padding, verbose=0)
+    np.testing.assert_allclose(padded, expected, atol=1e-6)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    again = loaded.predict(inputs, verbose=0)
+    np.testing.assert_allclose(again, expected, atol=1e-6)
+    more = [m.fit(inputs, labels, verbose=0) for m in (model, loaded)]
+    losses = [each.history["loss"][0] for each in more]
+    np.testing.assert_allclose(losses[1], losses[0], 1e-4)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_stand_in_sequential_models(name, tmp_path):
+    make, _ = LAYERS[name]
+    ids, labels = make_ids()
+    model = keras.Sequential(
+        [
+            embedding(),
+            make(return_sequences=True),
+            make(reverse=True),
+            keras.layers.Dense(2),
+        ]
+    )
+    wide = np.pad(ids, [[0, 0], [0, 3]])
+    assert_trains_and_saves(model, ids, labels, tmp_path, wide)
+
+
+@pytest.mark.parametrize("name", [n for n in LAYERS if LAYERS[n][1]])
+def test_layers_of_tasks_stand_in_functional_models(name, tmp_path):
+    make, options = LAYERS[name]
+    ids, labels = make_ids()
+    task = np.arange(len(ids), dtype="int32") % TASKS
+    tokens = keras.Input([None], dtype="int32")
+    tasks = keras.Input([], dtype="int32")
+    states = make(**options)(embedding()(tokens), task=tasks)
+    model = keras.Model([tokens, tasks], keras.layers.Dense(2)(states))
+    wide = [np.pad(ids, [[0, 0], [0, 3]]), task]
+    assert_trains_and_saves(model, [ids, task], labels, tmp_path, wide)
+    other = model.predict([ids, (task + 1) % TASKS], verbose=0)
+    assert np.all(other != model.predict([ids, task], verbose=0))
+
+
+@pytest.mark.parametrize("name", ["lstm", "gru", "parallel"])
+@pytest.mark.parametrize("return_sequences", [False, True])
+def test_bidirectional_of_keras_takes_the_layers(
+    name, return_sequences, tmp_path
+):
+    make, _ = LAYERS[name]
+    ids, labels = make_ids()
+    layer = make(return_sequences=return_sequences)
+    parts = [embedding(), keras.layers.Bidirectional(layer)]
+    if return_sequences:
+        parts.append(keras.layers.GlobalAveragePooling1D())
+    model = keras.Sequential([*parts, keras.layers.Dense(2)])
+    wide = np.pad(ids, [[0, 0], [0, 3]])
+    assert_trains_and_saves(model, ids, labels, tmp_path, wide)
+
+
+def test_go_backwards_reverses_what_reverse_returns():
+    x = tf.constant(np.random.default_rng(1).normal(size=(2, 5, 4)), tf.float32)
+    mask = tf.constant([[True] * 5, [True, True, True, False, False]])
+    forward = LSTM(UNITS, reverse=True, return_sequences=True, name="l")
+    keras_like = LSTM(UNITS, go_backwards=True, return_sequences=True, name="l")
+    expected = tf.reverse(forward(x, mask=mask), [1])
+    got = keras_like(x, mask=mask)
+    np.testing.assert_allclose(got, expected, atol=1e-6)
+    assert np.any(np.abs(got - forward(x, mask=mask)) > 1e-3)
+    passed_on = keras_like.compute_mask(x, mask)
+    np.testing.assert_array_equal(passed_on, mask.numpy()[:, ::-1])
+    with pytest.raises(ValueError, match="of groups use reverse"):
+        keras_like(x[None])
+
+
+def test_initial_states_are_refused():
+    x = tf.zeros([2, 5, 4])
+    with pytest.raises(ValueError, match="takes no initial_state"):
+        LSTM(UNITS)(x, initial_state=tf.zeros([2, UNITS]))
+
+
+def make_tagger():
+    model = keras.Sequential(
+        [embedding(), LSTM(4, return_sequences=True), keras.layers.Dense(3)]
+    )
+    model.add(CRF(3))
+    model.compile(keras.optimizers.Adam(0.05), loss={"potentials": CRFLoss()})
+    return model
+
+
+def test_a_sequential_model_may_end_in_a_crf(tmp_path):
+    ids, _ = make_ids()
+    tags, model = ids % 3, make_tagger()
+    losses = model.fit(ids, tags, epochs=60, verbose=0).history["loss"]
+    assert losses[-1] < 0.5 * losses[0]
+    named = model.evaluate(ids, {"potentials": tags}, verbose=0)
+    assert named == pytest.approx(model.evaluate(ids, tags, verbose=0))
+    found = model.predict(ids, verbose=0)["prediction"]
+    model.save(tmp_path / "tagger.keras")
+    loaded = keras.models.load_model(tmp_path / "tagger.keras")
+    again = loaded.predict(ids, verbose=0)["prediction"]
+    np.testing.assert_array_equal(again, found)
+    assert (found == tags)[ids > 0].mean() > 0.8
+
+
+def test_the_loss_of_a_crf_says_that_there_is_none():
+    ids, _ = make_ids()
+    model = keras.Sequential([embedding(), keras.layers.Dense(3)])
+    model.compile("adam", CRFLoss())
+    with pytest.raises(ValueError, match="let the model end in a CRF layer"):
+        model.fit(ids, ids % 3, verbose=0)
+
+
+def test_transformers_train_with_dropout(tmp_path):
+    ids, labels = make_ids()
+    tokens = keras.Input([None], dtype="int32")
+    encoder = TransformerEncoder(1, 4, heads=2, feed_forward=8, dropout=0.3)
+    states, _ = encoder(embedding()(tokens))
+    pooled = keras.layers.GlobalAveragePooling1D()(states)
+    model = keras.Model(tokens, keras.layers.Dense(2)(pooled))
+    model.compile(keras.optimizers.Adam(0.05), CROSS_ENTROPY)
+    history = model.fit(ids, labels, epochs=15, verbose=0).history["loss"]
+    assert history[-1] < history[0]
+    # Dropout draws anew at each call, and only in training.
+    drawn = [model(ids, training=True).numpy() for _ in range(2)]
+    assert np.any(drawn[0] != drawn[1])
+    expected = model.predict(ids, verbose=0)
+    wide = model.predict(np.pad(ids, [[0, 0], [0, 3]]), verbose=0)
+    np.testing.assert_allclose(wide, expected, atol=1e-6)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    again = loaded.predict(ids, verbose=0)
+    np.testing.assert_allclose(again, expected, atol=1e-6)
+    loaded.fit(ids, labels, verbose=0)

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -263,10 +263,11 @@ def _digest(split: EncodedSplit) -> dict[str, Any]:
     return {"examples": len(split), "digest": digest_of(split)}
 
 
-def texts(task: Task, split: str) -> list[bytes]:
-    """All texts of a split, as bytes; several of an example are joined."""
+def texts(task: Task, split: str) -> Iterator[bytes]:
+    """Yields the texts of a split; several of an example are joined."""
     batches = fixed(task.dataset(split).map(task.text_of).batch(1024))
-    return [t for batch in batches for t in batch.numpy()]
+    for batch in batches:
+        yield from batch.numpy()
 
 
 class CleanParts:
@@ -300,10 +301,11 @@ class CleanParts:
                 is only logged.
         """
         logging.info("Reading the texts that no clean test example repeats.")
-        found: list[list[bytes]] = []
+        found = SeenTexts()
         for name, (task, is_named) in self._members().items():
             try:
-                found += [texts(task, part) for part in ("train", "validation")]
+                parts = [texts(task, p) for p in ("train", "validation")]
+                found.merge(SeenTexts(*parts))
             except DataError as error:
                 # Its files may be there in part, or be damaged: all the same
                 # to a run that is not about it.
@@ -315,7 +317,7 @@ class CleanParts:
                     name,
                     error,
                 )
-        return SeenTexts(*found)
+        return found
 
     def _members(self) -> dict[str, tuple[Task, bool]]:
         """The tasks of the groups, and whether an entry names them itself."""

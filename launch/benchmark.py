@@ -30,6 +30,8 @@ CASES = {
     "keras.layers.RNN",
     "beam_search": "translating sentences with a beam of 10",
     "mqan": "a training step and decoding of the MQAN beside Keras's layers",
+    "scaling": "time and memory against tasks, classes, words, length and "
+    "replicas",
 }
 
 

@@ -17,6 +17,7 @@ from mtl_tf.benchmarks.result_rows import (
     check_same,
     make_target,
 )
+from mtl_tf.benchmarks.scaling import scaling
 from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.steps import arc_ii, meta_mtl
 from mtl_tf.benchmarks.timing import (
@@ -230,4 +231,5 @@ CASES = {
     "translation": translation,
     "beam_search": beam_search,
     "mqan": mqan,
+    "scaling": scaling,
 }

@@ -47,12 +47,15 @@ def memory_scheme(sizes: Sizes, name: str, **options: Any) -> dict[str, Any]:
 
 
 def make_model(
-    sizes: Sizes, vocabulary: int, scheme: Mapping[str, Any] | None = None
+    sizes: Sizes,
+    vocabulary: int,
+    scheme: Mapping[str, Any] | None = None,
+    labels: int = 2,
 ) -> MultiTaskModel:
-    """A model with two labels a task, Meta-MTL by default."""
-    labels = ["negative", "positive"]
+    """A model with so many labels a task, Meta-MTL by default."""
+    names = [f"label_{n}" for n in range(labels)]
     tasks = [
-        {"name": f"task_{n}", "type": "classification", "labels": labels}
+        {"name": f"task_{n}", "type": "classification", "labels": names}
         for n in range(sizes.tasks)
     ]
     scheme = scheme or meta_scheme(sizes)
@@ -80,11 +83,13 @@ def make_trainer(
     vocabulary: int,
     scheme: Mapping[str, Any] | None = None,
     make: Callable[..., keras.optimizers.Optimizer] = adagrad,
+    strategy: tf.distribute.Strategy | None = None,
+    labels: int = 2,
 ) -> Trainer:
     """Our model in the trainer that `launch.train` uses."""
-    strategy = make_strategy("one_device")
+    strategy = strategy or make_strategy("one_device")
     with strategy.scope():
-        model = make_model(sizes, vocabulary, scheme)
+        model = make_model(sizes, vocabulary, scheme, labels)
         variables = model.trainable_variables
         optimizer = make(variables, model.embedding_variables())
     weighting = make_loss_weighting("static", [1.0] * sizes.tasks)

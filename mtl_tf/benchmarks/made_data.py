@@ -27,20 +27,40 @@ def draw_words(
     return (np.minimum(words, vocabulary - 3) + 2).astype(np.int32)
 
 
-def batches(sizes: Sizes, batch: int) -> tf.data.Dataset:
-    """The same batches over and over, each of one drawn task."""
+def batches(
+    sizes: Sizes, batch: int, labels: int = 2, replicas: int = 1
+) -> tf.data.Dataset:
+    """The same batches over and over, each of one drawn task.
+
+    Args:
+        sizes: of the data.
+        batch: B, examples of a step.
+        labels: classes of each task.
+        replicas: how many pieces of B / replicas rows a step comes in, one
+            after another.
+    """
     draw = random.generator(0, "batches", batch)
     shape = (_BATCHES, 1, batch)
     tokens = draw_words(draw, sizes.vocabulary, _BATCHES * batch * sizes.length)
     columns = {
         "task": draw.integers(0, sizes.tasks, (_BATCHES, 1), np.int32),
         "tokens": tokens.reshape(*shape, sizes.length),
-        "label": draw.integers(0, 2, shape, np.int32),
+        "label": draw.integers(0, labels, shape, np.int32),
         "weight": np.ones(shape, np.float32),
         "normalizer": np.full((_BATCHES, 1), batch, np.float32),
         "step": np.arange(_BATCHES, dtype=np.int64),
     }
+    if replicas > 1:
+        columns = {k: _pieces(v, replicas) for k, v in columns.items()}
     return tf.data.Dataset.from_tensor_slices(columns).repeat().prefetch(2)
+
+
+def _pieces(column: np.ndarray, replicas: int) -> np.ndarray:
+    """Pieces of batches; what has no rows is the same in all of a step."""
+    if column.ndim < 3:
+        return np.repeat(column, replicas, axis=0)
+    parts = np.split(column, replicas, axis=2)
+    return np.stack(parts, axis=1).reshape(-1, *parts[0].shape[1:])
 
 
 def corpus(sizes: Sizes) -> list[EncodedSplit]:

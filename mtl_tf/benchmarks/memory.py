@@ -17,19 +17,33 @@ def peak_mb_of(function: Callable[..., Any], *arguments: Any) -> float:
         function: at the top of a module.
         *arguments: what can be pickled.
     """
+    return result_of(_peak, function, arguments)
+
+
+def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a new process returns that calls `function(*arguments)`.
+
+    Args:
+        function: at the top of a module.
+        *arguments: what can be pickled.
+    """
     import tensorflow as tf
 
     threads = tf.config.threading.get_intra_op_parallelism_threads()
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
-        return pool.apply(_measured, (threads, function, arguments))
+        return pool.apply(_threaded, (threads, function, arguments))
 
 
-def _measured(threads: int, function: Callable, arguments: tuple) -> float:
+def _peak(function: Callable, arguments: tuple) -> float:
+    function(*arguments)
+    return timing.peak_memory_mb()
+
+
+def _threaded(threads: int, function: Callable, arguments: tuple) -> Any:
     import tensorflow as tf
 
     # 0 leaves them to TensorFlow.
     tf.config.threading.set_intra_op_parallelism_threads(threads)
     tf.config.threading.set_inter_op_parallelism_threads(threads)
-    function(*arguments)
-    return timing.peak_memory_mb()
+    return function(*arguments)

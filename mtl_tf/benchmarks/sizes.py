@@ -51,6 +51,8 @@ class Sizes:
         pipeline_steps: steps a round in the case `pipeline`.
         latency_calls: calls a round in the case `latency`.
         round_seconds: how long a contestant runs in a round, about.
+        scaled: in the case `scaling` the numbers of tasks, of classes, of
+            words, of tokens of a text, and of replicas, growing.
     """
 
     tasks: int = 16
@@ -96,6 +98,13 @@ class Sizes:
     pipeline_steps: int = 150
     latency_calls: int = 30
     round_seconds: float = 0.6
+    scaled: tuple[tuple[int, ...], ...] = (
+        (1, 4, 16, 64),
+        (2, 100, 1000),
+        (10_000, 100_000, 1_000_000),
+        (25, 100, 400, 800),
+        (1, 2, 4),
+    )
 
     def of_memories(self) -> "Sizes":
         """The sizes in the cases about memories."""

@@ -136,6 +136,13 @@ _PIPELINE: Fields = {
         "Pad to the bucket's length (for XLA), or only to the longest text of "
         "each batch.",
     ),
+    "pipeline.storage": Field(
+        "auto",
+        rules.one_of("auto", "memory", "disk"),
+        "Where encoded examples are kept: disk holds them in files of the "
+        "run's folder, so that memory does not grow with them; auto takes "
+        "the disk from 200,000 examples on. Results are the same.",
+    ),
     "pipeline.mixing": Group(
         "Which task's batch comes at which step, with the options of the "
         "mixing that is named.",

@@ -1,7 +1,7 @@
 """Records of csv files (RFC 4180) from lines that are already decoded."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.lines import short
@@ -11,7 +11,7 @@ _FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
 
 
 def csv_records(
-    path: str, lines: Sequence[str]
+    path: str, lines: Iterable[str]
 ) -> Iterator[tuple[int, list[str]]]:
     """The cells of each record, with the number of its first line, from 1.
 
@@ -25,7 +25,7 @@ def csv_records(
     # By hand: Python's csv module limits the length of a field by a global
     # setting and takes a bare carriage return for the end of a record.
     record: list[str] = []
-    is_open = False
+    is_open, number = False, 0
     for number, line in enumerate(lines, start=1):
         record.append(line)
         # Quotes inside of quotes are doubled, so a whole record has an even
@@ -37,7 +37,7 @@ def csv_records(
             record = []
     if is_open:
         raise DataError(
-            f"{path}:{len(lines) - len(record) + 1}: a quoted field is never "
+            f"{path}:{number - len(record) + 1}: a quoted field is never "
             'closed, or a field holds a single ": double it and quote the field'
         )
 

@@ -7,11 +7,13 @@ Nothing here needs TensorFlow.
 """
 
 import codecs
+import contextlib
 import gzip
 import hashlib
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
 
 from mtl_tf.core.errors import DataError
 
@@ -25,6 +27,7 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "UTF-16",
 }
 _START = 1024
+_PART = 1 << 20
 
 
 def corpus_directory(manual_dir: str, corpus: str) -> str:
@@ -100,13 +103,58 @@ def unpack(path: str, content: bytes) -> bytes:
         raise DataError(wrong_encoding(path, encoding))
     place = content.find(b"\0")
     if place >= 0:
-        line = content.count(b"\n", 0, place) + 1
-        raise DataError(
-            f"{path}:{line}: a NUL byte, which no text has: remove it (tr -d "
-            "'\\000'); or if the file is in UTF-16, convert it (iconv -f "
-            "UTF-16 -t UTF-8)"
-        )
+        raise DataError(_nul(path, content.count(b"\n", 0, place) + 1))
     return content
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[BinaryIO]:
+    """A file to read from its start, unpacked if its name ends in `.gz`.
+
+    Args:
+        path: the file.
+
+    Raises:
+        DataError: as of `read_file` and `unpack`, also while it is read.
+    """
+    packed = path.endswith(".gz")
+    try:
+        with gzip.open(path) if packed else open(path, "rb") as file:
+            yield file
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path} cannot be unpacked: {error}")
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
+        raise DataError(f"cannot read {path}: {reason}")
+
+
+def check_text(path: str) -> None:
+    """Reads a file part by part and refuses what `unpack` refuses.
+
+    Args:
+        path: the file.
+
+    Raises:
+        DataError: as of `read_file` and `unpack`.
+    """
+    lines, first = 1, True
+    with opened(path) as file:
+        while part := file.read(_PART):
+            if first and (encoding := wide_encoding(part[:_START])):
+                raise DataError(wrong_encoding(path, encoding))
+            place, first = part.find(b"\0"), False
+            if place >= 0:
+                line = lines + part.count(b"\n", 0, place)
+                raise DataError(_nul(path, line))
+            lines += part.count(b"\n")
+
+
+def _nul(path: str, line: int) -> str:
+    return (
+        f"{path}:{line}: a NUL byte, which no text has: remove it (tr -d "
+        "'\\000'); or if the file is in UTF-16, convert it (iconv -f "
+        "UTF-16 -t UTF-8)"
+    )
 
 
 def wide_encoding(start: bytes) -> str:

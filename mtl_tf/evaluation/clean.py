@@ -23,7 +23,7 @@ def normalize(text: str | bytes) -> str:
 class SeenTexts:
     """A set of texts, compared after `normalize`.
 
-    It keeps 16 bytes a text, not the texts: all of FDU-MTL takes 3 MB.
+    It keeps digests, about 100 bytes a text with Python's own, not the texts.
 
     Args:
         collections: iterables of texts (str or UTF-8 bytes), such as the
@@ -38,6 +38,10 @@ class SeenTexts:
     def add(self, texts: Iterable[str | bytes]) -> None:
         """Adds texts."""
         self._digests.update(map(_digest, texts))
+
+    def merge(self, other: "SeenTexts") -> None:
+        """Adds the texts of another set."""
+        self._digests |= other._digests
 
     def __contains__(self, text: str | bytes) -> bool:
         return _digest(text) in self._digests

@@ -75,8 +75,13 @@ class MultiLabelHead(StackedLayer):
             "prediction": tf.cast(logits > 0, tf.int32),
         }
         if "labels" in batch:
+            labels = tf.cast(batch["labels"], tf.float32)
+            # Those of one task alone may be fewer than the most of all.
+            missing = logits.shape[-1] - tf.shape(labels)[-1]
+            labels = tf.pad(labels, [[0, 0], [0, 0], [0, missing]])
             losses = tf.nn.sigmoid_cross_entropy_with_logits(
-                tf.cast(batch["labels"], tf.float32), tf.where(own, logits, 0.0)
+                tf.reshape(labels, tf.shape(logits)),
+                tf.where(own, logits, 0.0),
             )
             losses = tf.where(own, losses, 0.0)
             count = tf.reduce_sum(tf.cast(own, tf.float32), -1)

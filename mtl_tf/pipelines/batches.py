@@ -2,7 +2,7 @@
 
 The plan is a pure function of the step number: which tasks, which rows, which
 padded length. The data set is a map over step numbers that asks the plan for a
-few hundred steps at once and gathers their rows from memory. So it starts at
+few hundred steps at once and gathers their rows. So it starts at
 any step at once, a resumed run sees what an uninterrupted one saw, and there
 is no stream per task to skip forward (the form `choose_from_datasets` takes).
 
@@ -39,7 +39,7 @@ from mtl_tf.pipelines.buckets import (
 )
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.epoch_order import cut_into_batches, evaluation_sizes
-from mtl_tf.pipelines.example_store import ExampleStore
+from mtl_tf.pipelines.example_store import Store, make_store
 from mtl_tf.pipelines.plan import BatchPlan, Steps
 from mtl_tf.pipelines.without_autotuning import fixed
 
@@ -81,7 +81,7 @@ def training_dataset(
     """
     _check_replicas(plan, replicas)
     stop = np.iinfo(np.int64).max if stop_step is None else stop_step
-    store = ExampleStore(plan.splits)
+    store = make_store(plan.splits)
     batch = functools.partial(_make_batch, store, plan.static_shapes)
     part = range(replicas) if part is None else part
     chunks = tf.data.Dataset.range(start_step, stop, _STEPS_AT_ONCE).map(
@@ -167,7 +167,7 @@ def _pieces(
 
 @tf.autograph.experimental.do_not_convert
 def _make_batch(
-    store: ExampleStore, static_shapes: bool, plan: dict[str, tf.Tensor]
+    store: Store, static_shapes: bool, plan: dict[str, tf.Tensor]
 ) -> Batch:
     rows, length = plan["rows"], plan["length"]
     if not static_shapes:

@@ -1,10 +1,13 @@
-"""Splits of encoded examples: NumPy columns in memory."""
+"""Splits of encoded examples: NumPy columns, in memory or mapped files."""
 
 import dataclasses
 import functools
+import hashlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+
+_ITEMS_AT_ONCE = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,13 +49,17 @@ class Column:
         Args:
             examples: bool [examples], or integers [n].
         """
-        examples = np.arange(len(self))[examples]
+        examples = np.asarray(examples)
+        if examples.dtype == bool:
+            examples = np.flatnonzero(examples)
         if self.offsets is None:
             return Column(self.values[examples])
-        lengths = self.lengths[examples]
+        # Not `lengths`, which reads the offsets of all examples.
+        starts = self.offsets[examples]
+        lengths = self.offsets[examples + 1] - starts
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         # Where each item stands: its example's start, and its place in it.
-        shift = np.repeat(self.offsets[examples] - offsets[:-1], lengths)
+        shift = np.repeat(starts - offsets[:-1], lengths)
         values = self.values[shift + np.arange(offsets[-1])]
         return Column(values, offsets, self.axis)
 
@@ -93,6 +100,21 @@ class Column:
         lengths = np.concatenate([column.lengths for column in columns])
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         return cls(values, offsets, columns[0].axis)
+
+
+@dataclasses.dataclass(frozen=True)
+class WiderColumn(Column):
+    """A column whose fixed axes end in zeros that are not stored.
+
+    Attributes:
+        inner: the sizes of the fixed axes, with those zeros.
+    """
+
+    inner: tuple[int, ...] = ()
+
+    def gather(self, rows: np.ndarray, length: int) -> np.ndarray:
+        """See `Column.gather`."""
+        return _padded(super().gather(rows, length), self.inner)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,6 +173,44 @@ class EncodedSplit:
         columns = {k: c.select(examples) for k, c in self.columns.items()}
         return EncodedSplit(self.name, columns)
 
+    @property
+    def on_disk(self) -> bool:
+        """Whether the columns are too large to be copied into memory."""
+        return False
+
+    def release(self) -> None:
+        """Gives back what reading has taken of memory; see `DiskSplit`."""
+
+
+def digest_of(split: EncodedSplit) -> str:
+    """A digest of all columns, 32 hexadecimal digits; reads part by part."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, column in sorted(split.columns.items()):
+        digest.update(name.encode())
+        for array in (column.values, column.offsets):
+            if array is None:
+                continue
+            for first in range(0, len(array), _ITEMS_AT_ONCE):
+                digest.update(array[first : first + _ITEMS_AT_ONCE].tobytes())
+                split.release()
+    return digest.hexdigest()
+
+
+def count_ids(split: EncodedSplit, ids: np.ndarray, size: int) -> np.ndarray:
+    """How often each id occurs, int64 [size]; reads part by part.
+
+    Args:
+        split: what they are of.
+        ids: integers [n] below `size`.
+        size: how many there may be.
+    """
+    counts = np.zeros([size], np.int64)
+    for first in range(0, len(ids), _ITEMS_AT_ONCE):
+        part = ids[first : first + _ITEMS_AT_ONCE]
+        counts += np.bincount(part, minlength=size)
+        split.release()
+    return counts
+
 
 def alike(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
     """The splits of a run's tasks, all with the same columns.
@@ -178,9 +238,9 @@ def alike(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
             models[name] = _wider(known, column)
     order = _axes_first(models)
     return [
-        EncodedSplit(
-            split.name,
-            {name: _like(split, name, models[name]) for name in order},
+        dataclasses.replace(
+            split,
+            columns={name: _like(split, name, models[name]) for name in order},
         )
         for split in splits
     ]
@@ -211,16 +271,31 @@ def _like(split: EncodedSplit, name: str, model: Column) -> Column:
     column = split.columns.get(name)
     inner, dtype = model.values.shape[1:], model.values.dtype
     if column is None and model.offsets is None:
-        return Column(np.zeros([len(split), *inner], dtype))
+        return Column(_zeros([len(split), *inner], dtype))
     if column is None:
         same = (c for c in split.columns.values() if c.offsets is not None)
         offsets = next((c.offsets for c in same if c.axis == model.axis), None)
         if offsets is None:
             offsets = np.zeros([len(split) + 1], np.int64)
-        values = np.zeros([offsets[-1], *inner], dtype)
+        values = _zeros([offsets[-1], *inner], dtype)
         return Column(values, offsets, model.axis)
-    missing = np.subtract(inner, column.values.shape[1:])
-    if not np.any(missing):
+    if column.values.shape[1:] == inner:
         return column
-    wider = np.pad(column.values, [(0, 0), *((0, n) for n in missing)])
+    if split.on_disk:
+        return WiderColumn(column.values, column.offsets, column.axis, inner)
+    wider = _padded(column.values, inner)
     return Column(wider, column.offsets, column.axis)
+
+
+def _zeros(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """Zeros that take no memory and cannot be written to."""
+    return np.broadcast_to(np.zeros([], dtype), shape)
+
+
+def _padded(values: np.ndarray, inner: Sequence[int]) -> np.ndarray:
+    """Values with zeros behind those of the last axes."""
+    if not inner:
+        return values
+    missing = np.subtract(inner, values.shape[-len(inner) :])
+    whole = [(0, 0)] * (values.ndim - len(inner))
+    return np.pad(values, [*whole, *((0, n) for n in missing)])

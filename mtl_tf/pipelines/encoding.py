@@ -28,6 +28,7 @@ __all__ = [
     "TensorEncoder",
     "build_encoder",
     "encode",
+    "encoded_parts",
 ]
 
 _TEXTS_AT_ONCE = 1024
@@ -63,6 +64,23 @@ def encode(
         not fixed. Integers are int32, or smaller where the encoder says so.
     """
 
+    parts: dict[str, list[Column]] = {}
+    for part in encoded_parts(dataset, encoder):
+        for key, column in part.items():
+            parts.setdefault(key, []).append(column)
+    return _joined(parts, encoder, name)
+
+
+def encoded_parts(
+    dataset: tf.data.Dataset, encoder: ExampleEncoder
+) -> Iterator[dict[str, Column]]:
+    """Yields the columns of no example, then those of some after others.
+
+    Args:
+        dataset: see `encode`.
+        encoder: see `encode`.
+    """
+
     @tf.autograph.experimental.do_not_convert
     def encoded(batch: _Batch) -> dict[str, tf.Tensor | tf.RaggedTensor]:
         return encoder(batch)
@@ -72,11 +90,10 @@ def encode(
         .map(encoded, num_parallel_calls=2)
         .prefetch(2)
     )
-    parts = {key: [_empty(s)] for key, s in batches.element_spec.items()}
+    specs = batches.element_spec
+    yield {key: _narrow(_empty(spec)) for key, spec in specs.items()}
     for batch in batches:
-        for key, value in batch.items():
-            parts[key].append(_to_column(value))
-    return _joined(parts, encoder, name)
+        yield {key: _narrow(_to_column(v)) for key, v in batch.items()}
 
 
 class TensorEncoder:

@@ -1,6 +1,7 @@
-"""Rows -> padded tensors, gathered from columns that lie in memory."""
+"""Rows -> padded tensors, gathered from the columns of splits."""
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -8,8 +9,23 @@ import tensorflow as tf
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 
 
+class Store(Protocol):
+    """The examples of one or several splits."""
+
+    def gather(
+        self, task: tf.Tensor, rows: tf.Tensor, length: tf.Tensor | None
+    ) -> Mapping[str, tf.Tensor]:
+        """See `ExampleStore.gather`."""
+
+
+def make_store(splits: Sequence[EncodedSplit]) -> Store:
+    """What gathers rows of splits, one a task, with the same columns."""
+    on_disk = any(split.on_disk for split in splits)
+    return DiskStore(splits) if on_disk else ExampleStore(splits)
+
+
 class ExampleStore:
-    """The examples of one or several splits as tensors.
+    """The examples of one or several splits as tensors in memory.
 
     Args:
         splits: one a task, all with the same columns.
@@ -17,7 +33,7 @@ class ExampleStore:
 
     def __init__(self, splits: Sequence[EncodedSplit]):
         sizes = [len(split) for split in splits]
-        keys = sorted(set.intersection(*(set(s.columns) for s in splits)))
+        keys = _common(splits)
         joined = {k: Column.join([s.columns[k] for s in splits]) for k in keys}
         axes = splits[0].axes
         self._places = {
@@ -67,6 +83,73 @@ class ExampleStore:
         if length is None or not np.ndim(length):
             return length
         return length[self._places[key]]
+
+
+class DiskStore:
+    """The examples of splits of which some lie on disk.
+
+    It gathers what `ExampleStore` does, in NumPy.
+
+    Args:
+        splits: one a task, all with the same columns.
+    """
+
+    def __init__(self, splits: Sequence[EncodedSplit]):
+        self._splits = list(splits)
+        self._keys = _common(splits)
+        columns = [[s.columns[key] for s in splits] for key in self._keys]
+        self._types = [_gathered_type(several) for several in columns]
+        self._timed = [several[0].offsets is not None for several in columns]
+
+    def gather(
+        self, task: tf.Tensor, rows: tf.Tensor, length: tf.Tensor | None
+    ) -> Mapping[str, tf.Tensor]:
+        """See `ExampleStore.gather`."""
+        # No length is -1: a graph has no tensors that are None.
+        length = -1 if length is None else length
+        values = tf.numpy_function(
+            self._gathered, [task, rows, length], self._types, stateful=False
+        )
+        found = dict(zip(self._keys, values))
+        for key, is_timed in zip(self._keys, self._timed):
+            inner = self._inner(key)
+            shape = [*rows.shape, *([None] if is_timed else []), *inner]
+            found[key] = tf.ensure_shape(found[key], shape)
+        return found
+
+    def _gathered(
+        self, task: np.ndarray, rows: np.ndarray, length: np.ndarray
+    ) -> list[np.ndarray]:
+        splits = [self._splits[number] for number in task]
+        if np.all(length < 0):
+            lengths = [s.lengths[r[r >= 0]] for s, r in zip(splits, rows)]
+            length = np.concatenate(lengths).max(axis=0, initial=1)
+        parts = [s.gather(r, length) for s, r in zip(splits, rows)]
+        return [
+            np.stack([part[key] for part in parts]).astype(dtype, copy=False)
+            for key, dtype in zip(self._keys, self._types)
+        ]
+
+    def _inner(self, key: str) -> tuple[int, ...]:
+        """The sizes of a column's fixed axes."""
+        column = self._splits[0].columns[key]
+        return column.gather(np.array([-1]), 1).shape[
+            1 if column.offsets is None else 2 :
+        ]
+
+
+def _common(splits: Sequence[EncodedSplit]) -> list[str]:
+    """The columns that all splits have."""
+    return sorted(set.intersection(*(set(s.columns) for s in splits)))
+
+
+def _gathered_type(columns: Sequence[Column]) -> np.dtype:
+    """The type of batches of one column of several splits."""
+    dtype = np.result_type(*(column.values for column in columns))
+    ragged = columns[0].offsets is not None
+    if ragged and np.issubdtype(dtype, np.integer):
+        return np.dtype(np.int32)
+    return dtype
 
 
 def _constants(column: Column) -> tuple[tf.Tensor, tf.Tensor | None]:

@@ -2,9 +2,8 @@
 
 import dataclasses
 import functools
-import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,11 @@ from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation.clean import SeenTexts
 from mtl_tf.pipelines import buckets, encoding
-from mtl_tf.pipelines.encoded_split import alike
+from mtl_tf.pipelines.encoded_split import alike, digest_of
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
-from mtl_tf.runs import seals, systems, task_types
+from mtl_tf.runs import encoded_cache, seals, systems, task_types
+from mtl_tf.runs.encoded_cache import EncodedCache
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.system import Pretrained, System
 from mtl_tf.tasks import checking, registry
@@ -77,9 +77,14 @@ def load(
     system.check(config)
     tasks = cut(tasks, config["pipeline"]["fractions"])
     encoder = _encoder(config, run.file("vocabulary"), tasks, where)
-    train = [encode_split(task, "train", encoder) for task in tasks]
-    validation = [encode_split(task, "validation", encoder) for task in tasks]
+    cache = encoded_cache.make(config, run, tasks)
+    train = [encode_split(task, "train", encoder, cache) for task in tasks]
+    validation = [
+        encode_split(task, "validation", encoder, cache) for task in tasks
+    ]
     train, left_out = _for_training(system, train, config["text"])
+    if cache:
+        cache.keep_only([*train, *validation])
     train_digests = [_digest(split) for split in train]
     validation_digests = [_digest(split) for split in validation]
     train, validation = alike(train), alike(validation)
@@ -204,15 +209,27 @@ def load_encoder(
     return system.load_text(path, config, tasks)
 
 
-def encode_split(task: Task, split: str, encoder: Any) -> EncodedSplit:
+def encode_split(
+    task: Task, split: str, encoder: Any, cache: EncodedCache | None = None
+) -> EncodedSplit:
     """Encodes a split of a task by the encoder of its run.
+
+    Args:
+        task: the task.
+        split: its split.
+        encoder: of the run.
+        cache: where the columns lie; in memory without one.
 
     Raises:
         MtlError: as of `Task.dataset`.
     """
     system = systems.of_type(task.type)
     examples = system.example_encoder(encoder, task.name, task.features)
-    encoded = encoding.encode(task.dataset(split), examples, name=task.name)
+    dataset = task.dataset(split)
+    if cache:
+        encoded = cache.encode(task, split, dataset, examples)
+    else:
+        encoded = encoding.encode(dataset, examples, name=task.name)
     for feature in task.features:
         if feature.is_class:
             labels = encoded.columns[feature.name].values
@@ -243,19 +260,14 @@ def _for_training(
 
 
 def _digest(split: EncodedSplit) -> dict[str, Any]:
-    digest = hashlib.blake2b(digest_size=16)
-    for name, column in sorted(split.columns.items()):
-        digest.update(name.encode())
-        digest.update(column.values.tobytes())
-        if column.offsets is not None:
-            digest.update(column.offsets.tobytes())
-    return {"examples": len(split), "digest": digest.hexdigest()}
+    return {"examples": len(split), "digest": digest_of(split)}
 
 
-def texts(task: Task, split: str) -> list[bytes]:
-    """All texts of a split, as bytes; several of an example are joined."""
+def texts(task: Task, split: str) -> Iterator[bytes]:
+    """Yields the texts of a split; several of an example are joined."""
     batches = fixed(task.dataset(split).map(task.text_of).batch(1024))
-    return [t for batch in batches for t in batch.numpy()]
+    for batch in batches:
+        yield from batch.numpy()
 
 
 class CleanParts:
@@ -289,10 +301,11 @@ class CleanParts:
                 is only logged.
         """
         logging.info("Reading the texts that no clean test example repeats.")
-        found: list[list[bytes]] = []
+        found = SeenTexts()
         for name, (task, is_named) in self._members().items():
             try:
-                found += [texts(task, part) for part in ("train", "validation")]
+                parts = [texts(task, p) for p in ("train", "validation")]
+                found.merge(SeenTexts(*parts))
             except DataError as error:
                 # Its files may be there in part, or be damaged: all the same
                 # to a run that is not about it.
@@ -304,7 +317,7 @@ class CleanParts:
                     name,
                     error,
                 )
-        return SeenTexts(*found)
+        return found
 
     def _members(self) -> dict[str, tuple[Task, bool]]:
         """The tasks of the groups, and whether an entry names them itself."""

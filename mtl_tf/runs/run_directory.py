@@ -15,6 +15,8 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.runs import file_shapes, own_files, upgrading
 from mtl_tf.training import learning_rates
 
+# What changes no result may be changed at any time.
+_WITHOUT_EFFECT = ("pipeline.storage",)
 _LENGTHS = ("training.epochs", "training.steps", "training.fine_tune.epochs")
 
 
@@ -150,7 +152,7 @@ class RunDirectory:
         return {
             name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
             for name in sorted({**old, **new})
-            if old.get(name) != new.get(name)
+            if old.get(name) != new.get(name) and name not in _WITHOUT_EFFECT
         }
 
     def _moved(self, config: dict[str, Any]) -> bool:
@@ -173,7 +175,8 @@ class RunDirectory:
 
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""
-        shutil.rmtree(self.file("vocabulary"), ignore_errors=True)
+        for name in ("vocabulary", "encoded"):
+            shutil.rmtree(self.file(name), ignore_errors=True)
         for name in (
             "labels.json",
             "digests.json",

@@ -15,6 +15,7 @@ from absl import logging
 from mtl_tf.core import files, random
 from mtl_tf.evaluation import environment, evaluator, tables
 from mtl_tf.models.multi_task import count_parameters
+from mtl_tf.pipelines.encoded_split import count_ids
 from mtl_tf.runs import (
     initializing,
     own_files,
@@ -359,9 +360,8 @@ def _pretrained(
     )
     covered = []
     for split in loaded.train:
-        counts = np.bincount(
-            system.word_ids(split, loaded.encoder), minlength=len(vocabulary)
-        )
+        ids = system.word_ids(split, loaded.encoder)
+        counts = count_ids(split, ids, len(vocabulary))
         used = {
             vocabulary.tokens[n]: int(counts[n]) for n in counts.nonzero()[0]
         }

@@ -7,17 +7,18 @@ UTF-8 is read as Latin-1. Blank lines at the end of a file are ignored.
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.csv_records import csv_records
-from mtl_tf.datasets.sources import read_file, unpack
+from mtl_tf.datasets.sources import check_text, opened
 
 FORMATS = ("tsv", "csv", "jsonl")
 Column = int | str
 Parse = Callable[[Any, str], Any]
+Odd = Callable[[int], None]
 #: What `parse` returns for the target of a row that is no example.
 SKIP = object()
 
@@ -28,20 +29,6 @@ class Row(NamedTuple):
     texts: tuple[str, ...]
     target: Any
     line: int
-
-
-class Table(NamedTuple):
-    """The rows of a file, and lines that were odd.
-
-    Attributes:
-        rows: in the file's order.
-        undecodable: lines that were not UTF-8.
-        skipped: lines that are no examples.
-    """
-
-    rows: list[Row]
-    undecodable: list[int]
-    skipped: list[int]
 
 
 class Layout(NamedTuple):
@@ -64,8 +51,10 @@ class Layout(NamedTuple):
         return list(self.columns)[:-1]
 
 
-def read_table(path: str, layout: Layout, parse: Parse) -> Table:
-    """Reads a file.
+def rows_of(
+    path: str, layout: Layout, parse: Parse, odd: Odd = lambda line: None
+) -> Iterator[Row]:
+    """Yields the rows of a file while it is read, those that are SKIP too.
 
     Args:
         path: the file.
@@ -73,24 +62,45 @@ def read_table(path: str, layout: Layout, parse: Parse) -> Table:
         parse: `parse(value, column)`: what a target says: a cell, or a JSON
             value. It raises `ValueError` of one that says nothing, and
             returns `SKIP` for a row that is to be left out.
+        odd: called with the numbers of lines that are not UTF-8.
 
     Raises:
-        DataError: the file is missing, unreadable or without rows, or a row is
-            wrong; the message names `file:line`.
+        DataError: the file is missing or unreadable, or a row is wrong; the
+            message names `file:line`.
     """
-    lines, undecodable = read_lines(path)
-    records = _RECORDS[layout.format](path, lines)
+    records = _RECORDS[layout.format](path, lines_of(path, odd))
     if layout.format == "jsonl":
-        rows = [
-            _from_object(path, *record, layout, parse) for record in records
-        ]
+        for record in records:
+            yield _from_object(path, *record, layout, parse)
     else:
-        rows = list(_from_cells(path, records, layout, parse))
-    skipped = [row.line for row in rows if row.target is SKIP]
-    rows = [row for row in rows if row.target is not SKIP]
-    if not rows:
-        raise DataError(f"{path} is empty: it has no rows of text and label")
-    return Table(rows, undecodable, skipped)
+        yield from _from_cells(path, records, layout, parse)
+
+
+def lines_of(path: str, odd: Odd = lambda line: None) -> Iterator[str]:
+    """Yields the lines of a file, without blank ones at its end.
+
+    Args:
+        path: the file, packed by gzip if its name ends in `.gz`.
+        odd: called with the numbers of lines that are not UTF-8.
+
+    Raises:
+        DataError: it is missing, unreadable or badly packed.
+    """
+    blank: list[str] = []
+    with opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            line = line.removesuffix(b"\n")
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError:
+                text = line.decode("latin-1")
+                odd(number)
+            blank.append(text)
+            if text.strip("\r"):
+                yield from blank
+                blank.clear()
 
 
 def read_lines(path: str) -> tuple[list[str], list[int]]:
@@ -102,32 +112,20 @@ def read_lines(path: str) -> tuple[list[str], list[int]]:
     Raises:
         DataError: it is missing, unreadable, badly packed or in UTF-16.
     """
-    return _decode(unpack(path, read_file(path)))
-
-
-def _decode(content: bytes) -> tuple[list[str], list[int]]:
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    lines, undecodable = [], []
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        try:
-            lines.append(line.decode("utf-8"))
-        except UnicodeDecodeError:
-            lines.append(line.decode("latin-1"))
-            undecodable.append(number)
-    while lines and not lines[-1].strip("\r"):
-        lines.pop()
-    return lines, undecodable
+    check_text(path)
+    undecodable: list[int] = []
+    return list(lines_of(path, undecodable.append)), undecodable
 
 
 def _tsv_records(
-    path: str, lines: Sequence[str]
+    path: str, lines: Iterable[str]
 ) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines, start=1):
         yield number, line.removesuffix("\r").split("\t")
 
 
 def json_records(
-    path: str, lines: Sequence[str]
+    path: str, lines: Iterable[str]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yields line number and object of every line of a jsonl file.
 

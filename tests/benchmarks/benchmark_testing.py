@@ -49,6 +49,7 @@ SMALL = Sizes(
     pipeline_steps=3,
     latency_calls=2,
     round_seconds=0.0,
+    scaled=((1, 3), (2, 5), (10, 30), (4, 9), (1, 2)),
 )
 
 

@@ -50,6 +50,12 @@ def test_texts_are_added_once():
     assert len(seen) == 2
 
 
+def test_sets_are_merged():
+    seen, other = SeenTexts(["a", "b"]), SeenTexts(["b", "c"])
+    seen.merge(other)
+    assert len(seen) == 3 and "c" in seen and "a" not in other
+
+
 def test_lone_surrogates_do_not_stop_it():
     assert "a\ud800" in SeenTexts(["a\ud800"])
 

@@ -58,7 +58,7 @@ def test_the_clean_part_compares_joined_tokens(tmp_path, builds):
     run, config = loaded(tmp_path, builds)
     parts = run_data.CleanParts(config["tasks"][1:], None, None)
     about = parts.about(run.tasks[1], "test")
-    assert run_data.texts(run.tasks[1], "test") == [b"A dog", b"a"]
+    assert list(run_data.texts(run.tasks[1], "test")) == [b"A dog", b"a"]
     assert about["clean"].tolist() == [True, True]
 
 

@@ -97,7 +97,7 @@ def test_the_texts_that_are_scored(tmp_path):
     assert references[-1] == "one two three four five six seven"
     split = run_data.encode_split(loaded.tasks[0], "train", loaded.encoder)
     assert len(split) == 66
-    assert run_data.texts(task, "validation")[0] == sources[0].encode()
+    assert next(run_data.texts(task, "validation")) == sources[0].encode()
     source = tf.data.Dataset.from_tensor_slices({"source": ["the dog", ""]})
     alone = encoding.encode(source, loaded.encoder.pair("en-de"))
     assert alone.lengths.tolist() == [2, 0]

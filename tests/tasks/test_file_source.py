@@ -129,3 +129,21 @@ def test_as_many_labels_as_texts_are_told(tmp_path):
     )
     assert len(source.labels) == 40
     assert "40 labels in 40 rows: are columns.text" in source.warnings[-1]
+
+
+def test_texts_are_read_anew_by_every_dataset(source_of, tmp_path):
+    source = source_of(train="pos\ta\nneg\tb\n" * 1500)
+    assert source.size("train") == 3000
+    texts = [text for text, _ in examples(source, "train")]
+    assert texts == ["a", "b"] * 1500
+    dataset = source.dataset("train")
+    assert int(dataset.cardinality()) == 3000
+    (tmp_path / "train.tsv").write_text("pos\tother\nneg\tb\n" * 1500)
+    # No copy of them is in memory.
+    assert next(dataset.as_numpy_iterator())["text"] == b"other"
+
+
+@pytest.mark.parametrize("blank", ["\n" * 5, "\r\n\n", ""])
+def test_blank_lines_at_the_end_are_no_rows(source_of, blank):
+    source = source_of(train="pos\ta\nneg\tb" + blank)
+    assert source.size("train") == 2

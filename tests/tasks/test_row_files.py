@@ -1,10 +1,13 @@
 import errno
 import os
+from typing import NamedTuple
 
 import pytest
 
 from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks import row_files
+from mtl_tf.tasks.file_source import TextFileSource
 from mtl_tf.tasks.row_files import Layout
 from mtl_tf.tasks.task_types.classification import ClassTarget
 
@@ -25,8 +28,16 @@ def write(tmp_path):
     return _write
 
 
+class Table(NamedTuple):
+    rows: list[row_files.Row]
+    undecodable: list[int]
+
+
 def read_table(path, layout):
-    return row_files.read_table(path, layout, ClassTarget().parse)
+    check_text(path)
+    parse, undecodable = ClassTarget().parse, []
+    rows = row_files.rows_of(path, layout, parse, undecodable.append)
+    return Table(list(rows), undecodable)
 
 
 def rows_of(path, layout):
@@ -161,8 +172,9 @@ def test_wrong_rows(write, layout, content, line, message):
 )
 def test_empty_files(write, layout, content):
     path = write(content)
+    source = TextFileSource({"train": path}, {"train": layout}, ClassTarget())
     with pytest.raises(DataError, match=f"{path} is empty"):
-        read_table(path, layout)
+        source.size("train")
 
 
 @pytest.mark.parametrize("layout", [TSV, CSV, JSONL])

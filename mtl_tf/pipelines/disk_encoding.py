@@ -1,0 +1,70 @@
+"""Encoding of examples into files, in one pass that keeps few in memory."""
+
+import hashlib
+import json
+import os
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core.version import __version__
+from mtl_tf.pipelines import disk_split
+from mtl_tf.pipelines.disk_split import DiskSplit
+from mtl_tf.pipelines.encoding import ExampleEncoder, encoded_parts
+from mtl_tf.pipelines.without_autotuning import fixed
+
+_EXAMPLES_AT_ONCE = 1024
+
+
+def encode(
+    dataset: tf.data.Dataset,
+    encoder: ExampleEncoder,
+    folder: str,
+    described: Any,
+    name: str = "",
+) -> DiskSplit:
+    """Encodes examples into files, holding but a few of them in memory.
+
+    What was encoded before is taken again. The files' folder has a name of
+    32 hexadecimal digits, a digest of all examples and of `described`.
+
+    Args:
+        dataset: see `encoding.encode`.
+        encoder: see `encoding.encode`.
+        folder: where the files' folder is made.
+        described: what decides how examples are encoded, plain values.
+        name: the task's name.
+
+    Returns:
+        What `encoding.encode` returns, in files.
+
+    Raises:
+        RunError: the folder cannot be written.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(json.dumps([__version__, described], sort_keys=True).encode())
+    _add_examples(digest, dataset)
+    return disk_split.cached(
+        os.path.join(folder, digest.hexdigest()),
+        name,
+        encoder.axes,
+        lambda: encoded_parts(dataset, encoder),
+    )
+
+
+def _add_examples(digest: Any, dataset: tf.data.Dataset) -> None:
+    """Adds every example to a digest."""
+    for batch in fixed(dataset.ragged_batch(_EXAMPLES_AT_ONCE).prefetch(2)):
+        for key, value in sorted(batch.items()):
+            digest.update(key.encode())
+            while isinstance(value, tf.RaggedTensor):
+                digest.update(value.row_splits.numpy().tobytes())
+                value = value.values
+            array = value.numpy()
+            if array.dtype == object:
+                texts = array.reshape(-1).tolist()
+                lengths = np.array([len(text) for text in texts], np.int64)
+                digest.update(lengths.tobytes() + b"".join(texts))
+            else:
+                digest.update(array.tobytes())

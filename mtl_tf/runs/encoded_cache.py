@@ -1,0 +1,97 @@
+"""Encoded splits of a run that are kept in files of its directory."""
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core import digests
+from mtl_tf.pipelines import disk_encoding
+from mtl_tf.pipelines.disk_split import DiskSplit
+from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.encoding import ExampleEncoder
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.tasks.task import Task
+
+FOLDER = "encoded"
+# About 250 MB of texts of 100 words, which tensors and their copies take.
+_MOST_IN_MEMORY = 200_000
+
+
+def make(
+    config: Mapping[str, Any], run: RunDirectory, tasks: Sequence[Task]
+) -> "EncodedCache | None":
+    """The files of a run's encoded splits, by `pipeline.storage`.
+
+    Args:
+        config: the run's.
+        run: its directory, which has a vocabulary.
+        tasks: its tasks.
+
+    Returns:
+        None where the splits are to be kept in memory.
+    """
+    storage = config["pipeline"]["storage"]
+    if storage == "auto":
+        splits = ("train", "validation")
+        count = sum(task.size(split) for task in tasks for split in splits)
+        storage = "disk" if count > _MOST_IN_MEMORY else "memory"
+    return EncodedCache(config, run) if storage == "disk" else None
+
+
+class EncodedCache:
+    """Encoded splits in files, each in a folder named by digests.
+
+    Args:
+        config: the run's.
+        run: its directory, which has a vocabulary.
+    """
+
+    def __init__(self, config: Mapping[str, Any], run: RunDirectory):
+        self._folder = run.file(FOLDER)
+        vocabulary = run.file("vocabulary")
+        names = digests.files_below(vocabulary)
+        self._text = {
+            "text": dict(config["text"]),
+            "vocabulary": digests.of_files(vocabulary, names),
+        }
+
+    def encode(
+        self,
+        task: Task,
+        split: str,
+        dataset: tf.data.Dataset,
+        encoder: ExampleEncoder,
+    ) -> DiskSplit:
+        """The encoded examples of a split; taken again if they are there.
+
+        Args:
+            task: the task.
+            split: the name of its split.
+            dataset: the split's examples.
+            encoder: of the task.
+
+        Raises:
+            RunError: the folder cannot be written.
+        """
+        logging.info("Encoding %s of task %s on disk.", split, task.name)
+        described = {**self._text, "task": task.to_json()}
+        return disk_encoding.encode(
+            dataset, encoder, self._folder, described, task.name
+        )
+
+    def keep_only(self, splits: Iterable[EncodedSplit]) -> None:
+        """Removes what none of the splits lies in or was made from.
+
+        It is of other data, or of a process that was killed while writing.
+        """
+        places = (one.directory for one in splits if isinstance(one, DiskSplit))
+        # Selected examples lie beside the whole split: `name-selection`.
+        kept = {os.path.basename(place).partition("-")[0] for place in places}
+        for name in os.listdir(self._folder):
+            if name.partition("-")[0] not in kept:
+                path = os.path.join(self._folder, name)
+                shutil.rmtree(path, ignore_errors=True)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import mtl_tf
-from export import check, saved_model
 from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import building, run_data, training_run
@@ -70,16 +69,6 @@ def test_a_run_needs_its_preset_no_more(trained):
     found = json.loads(done.stdout.splitlines()[-1])
     for one, other in zip(found, expected, strict=True):
         assert one["scores"] == pytest.approx(other["scores"], abs=1e-6)
-
-
-def test_the_export_says_what_the_run_predicts(trained, tmp_path):
-    run = mtl_tf.load(trained)
-    version = saved_model.export(run, str(tmp_path))
-    answers = check.ask(version, "mirror", TEXTS)
-    for one, other in zip(answers, run.predict("mirror", TEXTS), strict=True):
-        assert one["scores"] == pytest.approx(other["scores"], abs=1e-5)
-    rows = check.check(version)
-    assert len(rows) == 3 and all(row["ok"] for row in rows)
 
 
 def test_kill_9_ends_with_the_same_weights(preset, entries, tmp_path):

@@ -4,6 +4,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from mtl_tf.core.errors import ConfigError
+
 
 class GraphTokenizer:
     """A keras_hub tokenizer whose graph can be exported.
@@ -49,5 +51,19 @@ class GraphTokenizer:
 
 
 def in_graph(tokenizer: Any) -> GraphTokenizer:
-    """What splits texts as a keras_hub tokenizer does, in any graph."""
+    """What splits texts as a keras_hub tokenizer does, in any graph.
+
+    Raises:
+        ConfigError: it is one of byte pairs, such as RoBERTa's: keras_hub
+            keeps a table of the words seen so far in the graph, which no
+            export can have.
+    """
+    import keras_hub
+
+    if isinstance(tokenizer, keras_hub.tokenizers.BytePairTokenizer):
+        raise ConfigError(
+            f"model.encoder.preset: a {type(tokenizer).__name__} splits into "
+            "byte pairs, whose graph keras_hub cannot export: take an encoder "
+            "of word pieces or of SentencePiece"
+        )
     return GraphTokenizer(tokenizer)

@@ -123,6 +123,7 @@ def test_wheel_says_what_it_needs(wheel):
     assert extras == {
         "baselines",
         "dev",
+        "encoders",
         "figures",
         "gpu",
         "serving",

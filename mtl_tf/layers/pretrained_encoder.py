@@ -82,7 +82,7 @@ class PretrainedEncoder(StackedLayer):
 
     def build(self, input_shape=None):
         """Makes the backbone with random weights."""
-        import keras_hub  # noqa: F401 (it registers the backbones)
+        import keras_nlp  # noqa: F401 (it registers the backbones)
 
         config = {**self._config, "config": dict(self._config["config"])}
         config["config"]["dtype"] = keras.dtype_policies.serialize(

@@ -58,9 +58,9 @@ def in_graph(tokenizer: Any) -> GraphTokenizer:
             keeps a table of the words seen so far in the graph, which no
             export can have.
     """
-    import keras_hub
+    import keras_nlp
 
-    if isinstance(tokenizer, keras_hub.tokenizers.BytePairTokenizer):
+    if isinstance(tokenizer, keras_nlp.tokenizers.BytePairTokenizer):
         raise ConfigError(
             f"model.encoder.preset: a {type(tokenizer).__name__} splits into "
             "byte pairs, whose graph keras_hub cannot export: take an encoder "

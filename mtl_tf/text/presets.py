@@ -73,9 +73,9 @@ def check(preset: str) -> None:
                 f"{CONFIG_FILE}"
             )
         return
-    import keras_hub
+    import keras_nlp
 
-    names = keras_hub.models.Backbone.presets
+    names = keras_nlp.models.Backbone.presets
     if preset not in names:
         raise ConfigError(
             f"{FIELD}: {preset!r} is no folder, and keras_hub has no such "
@@ -84,16 +84,16 @@ def check(preset: str) -> None:
 
 
 def load_tokenizer(preset: str) -> Any:
-    """The preset's own tokenizer, a `keras_hub.tokenizers.Tokenizer`.
+    """The preset's own tokenizer, a `keras_nlp.tokenizers.Tokenizer`.
 
     Raises:
         MtlError: there is no such preset, or it cannot be read.
     """
     check(preset)
-    import keras_hub
+    import keras_nlp
 
     try:
-        tokenizer = keras_hub.tokenizers.Tokenizer.from_preset(preset)
+        tokenizer = keras_nlp.tokenizers.Tokenizer.from_preset(preset)
     except Exception as error:  # keras_hub raises of all kinds
         raise _unreadable(preset, "tokenizer", error)
     # Its Python path does not run where strings are tensors.
@@ -102,7 +102,7 @@ def load_tokenizer(preset: str) -> Any:
 
 
 def load_backbone(preset: str, weights: bool = True) -> Any:
-    """The preset's `keras_hub.models.Backbone`.
+    """The preset's `keras_nlp.models.Backbone`.
 
     Args:
         preset: see the module.
@@ -113,10 +113,10 @@ def load_backbone(preset: str, weights: bool = True) -> Any:
             Hugging Face's form and the package safetensors is missing.
     """
     check(preset)
-    import keras_hub
+    import keras_nlp
 
     try:
-        return keras_hub.models.Backbone.from_preset(
+        return keras_nlp.models.Backbone.from_preset(
             preset, load_weights=weights
         )
     except ImportError as error:
@@ -194,10 +194,10 @@ def read_config(directory: str) -> dict[str, Any]:
 
 def _packer(preset: str) -> Any:
     """What lays the pieces of two texts out; None where there is none."""
-    import keras_hub
+    import keras_nlp
 
     try:
-        preprocessor = keras_hub.models.TextClassifierPreprocessor.from_preset(
+        preprocessor = keras_nlp.models.TextClassifierPreprocessor.from_preset(
             preset
         )
     except ValueError:  # the kind of backbone has none

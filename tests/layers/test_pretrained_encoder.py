@@ -13,10 +13,10 @@ SPECIALS = {"start": [2], "separator": [3], "end": [3], "pad": 0}
 
 @pytest.fixture(scope="module")
 def backbone():
-    import keras_hub
+    import keras_nlp
 
     keras.utils.set_random_seed(3)
-    return keras_hub.models.BertBackbone(
+    return keras_nlp.models.BertBackbone(
         vocabulary_size=20,
         num_layers=3,
         num_heads=2,

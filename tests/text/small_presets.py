@@ -34,13 +34,13 @@ def bert(directory, **changes) -> str:
         **changes: of `SIZES` and other arguments of the backbone.
     """
     import keras
-    import keras_hub
+    import keras_nlp
 
     keras.utils.set_random_seed(1)
-    backbone = keras_hub.models.BertBackbone(
+    backbone = keras_nlp.models.BertBackbone(
         vocabulary_size=len(VOCABULARY), **{**SIZES, **changes}
     )
-    tokenizer = keras_hub.models.BertTokenizer(
+    tokenizer = keras_nlp.models.BertTokenizer(
         vocabulary=VOCABULARY, lowercase=True
     )
     return saved(directory, backbone, tokenizer)

@@ -30,9 +30,9 @@ def sentence_pieces(**options):
 
 
 def preset_of(kind, folder):
-    import keras_hub
+    import keras_nlp
 
-    models = keras_hub.models
+    models = keras_nlp.models
     words = {"vocabulary": small_presets.VOCABULARY, "lowercase": True}
     size = {"vocabulary_size": len(small_presets.VOCABULARY)}
     if kind == "distil_bert":

@@ -1,5 +1,6 @@
 """Pieces of a pretrained encoder: special ones, pairs, words, limits."""
 
+import json
 import shutil
 
 import pytest
@@ -123,3 +124,89 @@ def test_what_is_no_preset_is_told(preset, tmp_path):
     (copied / "config.json").write_text("{}")
     with pytest.raises(DataError, match="cannot read the weights"):
         presets.load_backbone(str(copied))
+
+
+def hugging_face(folder, backbone):
+    """Writes BERT's weights in the form of Hugging Face."""
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    sizes = small_presets.SIZES
+    config = {
+        "model_type": "bert",
+        "vocab_size": len(small_presets.VOCABULARY),
+        "num_hidden_layers": sizes["num_layers"],
+        "num_attention_heads": sizes["num_heads"],
+        "hidden_size": sizes["hidden_dim"],
+        "intermediate_size": sizes["intermediate_dim"],
+        "max_position_embeddings": sizes["max_sequence_length"],
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": true}')
+    (folder / "vocab.txt").write_text("\n".join(small_presets.VOCABULARY))
+    hidden = sizes["hidden_dim"]
+    found = {}
+    for weight in backbone.weights:
+        name = weight.path.replace("self_attention_layer/", "attention.self.")
+        name = name.replace(
+            "attention.self.attention_output", "attention.output.dense"
+        )
+        for old, new in (
+            ("token_embedding/embeddings", "embeddings.word_embeddings.weight"),
+            (
+                "position_embedding/embeddings",
+                "embeddings.position_embeddings.weight",
+            ),
+            (
+                "segment_embedding/embeddings",
+                "embeddings.token_type_embeddings.weight",
+            ),
+            ("embeddings_layer_norm", "embeddings.LayerNorm"),
+            ("transformer_layer_", "encoder.layer."),
+            ("self_attention_layer_norm", "attention.output.LayerNorm"),
+            ("feedforward_layer_norm", "output.LayerNorm"),
+            ("feedforward_intermediate_dense", "intermediate.dense"),
+            ("feedforward_output_dense", "output.dense"),
+            ("pooled_dense", "pooler.dense"),
+        ):
+            name = name.replace(old, new)
+        name = name.replace("/gamma", ".weight").replace("/beta", ".bias")
+        value = weight.numpy()
+        if name.endswith("/kernel"):
+            inner = hidden if "attention.self" in name else -1
+            value = (
+                value.reshape([inner, value.size // inner])
+                if (inner > 0)
+                else value.reshape([-1, value.shape[-1]])
+            )
+            value = np.ascontiguousarray(value.T)
+        if name.endswith("/bias"):
+            value = value.reshape(-1)
+        name = name.replace("/kernel", ".weight").replace("/bias", ".bias")
+        found[name.replace("/", ".")] = value
+    save_file(found, folder / "model.safetensors")
+
+
+def test_a_folder_of_hugging_face_is_read(preset, tmp_path):
+    pytest.importorskip("safetensors")
+    backbone = presets.load_backbone(preset)
+    hugging_face(tmp_path, backbone)
+    found = presets.load_backbone(str(tmp_path))
+    for one, other in zip(found.weights, backbone.weights, strict=True):
+        assert one.numpy().tolist() == other.numpy().tolist(), one.path
+    texts = tf.constant(["A good boox!"])
+    assert (
+        encoder_of(str(tmp_path)).of_texts(texts)["tokens"].to_list()
+        == encoder_of(preset).of_texts(texts)["tokens"].to_list()
+    )
+
+
+def test_a_missing_package_is_named(preset, tmp_path, monkeypatch):
+    import keras_nlp
+
+    def fail(*_, **__):
+        raise ImportError("requires the safetensors package")
+
+    monkeypatch.setattr(keras_nlp.models.Backbone, "from_preset", fail)
+    with pytest.raises(ConfigError, match=r"pip install 'mtl_tf\[encoders\]'"):
+        presets.load_backbone(preset)

@@ -283,7 +283,7 @@ def declared(*extras):
     ("folders", "extras"),
     [
         (["mtl_tf", *PROGRAMS], OPTIONAL),
-        (["tests", "build_support"], ["dev", "serving", *OPTIONAL]),
+        (["tests", "build_support"], ["dev", "encoders", "serving", *OPTIONAL]),
     ],
 )
 def test_third_party_imports_are_declared(folders, extras):

@@ -39,4 +39,10 @@ ENCODER: Fields = {
         rules.NOT_NEGATIVE_INTEGER,
         "Pieces that neighbouring windows share, half a window at most.",
     ),
+    "model.encoder.adapter_units": Field(
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "Size of bottleneck adapters in every layer of the encoder, which "
+        "each task has of its own (Houlsby et al. 2019); 0 for none.",
+    ),
 }

@@ -46,6 +46,7 @@ _ENCODER = {
     "layer_decay": 1.0,
     "window": 0,
     "overlap": 64,
+    "adapter_units": 0,
 }
 
 # Kinds of casing a batch may tell apart, and 0 for padding.
@@ -100,6 +101,7 @@ def make_reader(
     return PretrainedEncoder(
         backbone["config"],
         backbone["specials"],
+        tasks=tasks,
         name="encoder",
         **own,
         **options,

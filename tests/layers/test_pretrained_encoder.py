@@ -148,3 +148,37 @@ def test_a_layer_is_made_anew_from_its_config(backbone):
     other.set_pretrained(backbone)
     tokens = batch([2, 5, 6, 7, 8, 9, 3])
     np.testing.assert_allclose(layer(tokens), other(tokens), atol=1e-6)
+
+
+def test_adapters_belong_to_tasks_and_start_as_nothing(backbone):
+    layer = made(backbone, trainable=False, adapter_units=2, tasks=3)
+    plain = made(backbone)
+    rows = batch([2, 7, 8, 3], [2, 9, 3])
+    tokens, task = tf.concat([rows, rows], 0), tf.constant([0, 2])
+    before = layer(tokens, task).numpy()
+    np.testing.assert_allclose(before, plain(tokens).numpy(), atol=1e-5)
+    # Only the adapters, two in each of three layers, are trained.
+    assert len(layer.trainable_variables) == 6 * 4
+    assert all(v.is_private for v in layer.trainable_variables)
+    rng = np.random.default_rng(0)
+    for weight in layer.trainable_variables:
+        value = weight.numpy()
+        value[2] += rng.normal(size=value[2].shape)
+        weight.assign(value)
+    after = layer(tokens, task).numpy()
+    np.testing.assert_array_equal(after[0], before[0])
+    assert not np.allclose(after[1], before[1], atol=1e-3)
+
+
+def test_adapters_in_a_frozen_encoder_have_gradients(backbone):
+    layer = made(backbone, trainable=False, adapter_units=2, tasks=2)
+    tokens, task = batch([2, 7, 8, 3]), tf.constant([1])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(tokens, task)[0, 0, 1, 0])
+    variables = [v.value for v in layer.trainable_variables]
+    found = tape.gradient(loss, variables)
+    assert all(gradient is not None for gradient in found)
+    ups = [
+        g for g, v in zip(found, layer.trainable_variables) if v.name == "up"
+    ]
+    assert any(np.abs(tf.convert_to_tensor(g).numpy()[1]).max() for g in ups)

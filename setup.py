@@ -73,6 +73,7 @@ EXTRAS = {
         "ruff>=0.17,<0.18",  # its format changes between minor versions
         "setuptools>=70.1",  # the first with a bdist_wheel of its own
     ],
+    "encoders": ["safetensors>=0.4"],  # keras_hub needs it, undeclared
     "figures": ["matplotlib>=3.8"],
     "gpu": ["tensorflow[and-cuda]>=2.21"],
     "serving": ["grpcio>=1.60", "tensorflow-serving-api>=2.21"],

@@ -33,10 +33,15 @@ _STRING_BYTES = 24  # sizeof(TF_TString)
 # Ops that are not TensorFlow's own -> the file in a package that has them.
 # TensorFlow Serving has those of TF-Text built in.
 _LIBRARIES = {
-    b"SentencepieceOp": (
-        "tensorflow_text",
-        "python/ops/_sentencepiece_tokenizer.so",
-    ),
+    op: ("tensorflow_text", f"python/ops/{name}.so")
+    for op, name in (
+        (b"SentencepieceOp", "_sentencepiece_tokenizer"),
+        # The tokenizers of pretrained encoders.
+        (b"RegexSplitWithOffsets", "_regex_split_ops"),
+        (b"CaseFoldUTF8", "_normalize_ops"),
+        (b"NormalizeUTF8", "_normalize_ops"),
+        (b"FastWordpieceTokenizeWithOffsets", "_fast_wordpiece_tokenizer"),
+    )
 }
 # The server has XLA off; so must have whoever wants to know what it does.
 _DISABLE_XLA = "_ZN10tensorflow21DisableXlaCompilationEv"

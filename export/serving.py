@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import MultiTaskModel
-from mtl_tf.pipelines.text_examples import TextExamples
+from mtl_tf.pipelines.piece_examples import examples_of
 from mtl_tf.tasks import task_types
 from mtl_tf.tasks.features import inputs
 
@@ -220,7 +220,7 @@ class ServedSharing(Served):
         described = run.tasks[tasks[0]]
         task_type = task_types.of(described["type"])
         features = inputs(task_type.features(described["labels"], described))
-        self.examples = TextExamples(run.encoder, features)
+        self.examples = examples_of(run.encoder, features)
         super().__init__(run, models, tasks)
 
     @abc.abstractmethod

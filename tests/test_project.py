@@ -123,6 +123,7 @@ def test_wheel_says_what_it_needs(wheel):
     assert extras == {
         "baselines",
         "dev",
+        "encoders",
         "figures",
         "gpu",
         "serving",
@@ -282,7 +283,7 @@ def declared(*extras):
     ("folders", "extras"),
     [
         (["mtl_tf", *PROGRAMS], OPTIONAL),
-        (["tests", "build_support"], ["dev", "serving", *OPTIONAL]),
+        (["tests", "build_support"], ["dev", "encoders", "serving", *OPTIONAL]),
     ],
 )
 def test_third_party_imports_are_declared(folders, extras):

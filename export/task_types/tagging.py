@@ -24,14 +24,19 @@ class ServedTagging(ServedLabels):
             stop = self.encoder.max_length
             located = tuple(part[:, :stop] for part in located)
         words, starts, ends = located
-        features = self.padded(self.encoder.of_words(words))
+        found = self.encoder.of_words(words)
+        features: Tensors = {}
+        if "words" in found:
+            # The pieces of a pretrained encoder have a time of their own.
+            features = self.padded({"words": found.pop("words")}, "words")
+        features |= self.padded(found)
         places = {"tokens": words, "starts": starts, "ends": ends}
         length = tf.cast(words.row_lengths(), tf.int32)
         return features, {**self.padded(places), "length": length}
 
     def nothing(self, features: Tensors) -> Tensors:
         """Zeros."""
-        shape = tf.shape(features["tokens"])
+        shape = tf.shape(features.get("words", features["tokens"]))
         return {
             "number": tf.zeros(shape, tf.int32),
             "confidence": tf.zeros(shape),

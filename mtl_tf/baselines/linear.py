@@ -166,7 +166,7 @@ class Block:
         self.loaded, self.members, self.seed = loaded, list(members), seed
         self.features = Features(
             [loaded.train[n] for n in members],
-            len(loaded.encoder.vocabulary),
+            loaded.encoder.size,
             # A copy of all there is would only be another C.
             copies and len(self.members) > 1,
         )
@@ -291,7 +291,7 @@ def _about(
         "hardware": environment.hardware(),
         "versions": versions,
         "parameters": sum(block.parameters() for block in blocks),
-        "vocabulary": len(loaded.encoder.vocabulary),
+        "vocabulary": loaded.encoder.size,
         "C": {
             loaded.tasks[n].name: block.penalty
             for block in blocks

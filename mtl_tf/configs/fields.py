@@ -10,6 +10,7 @@ import importlib.util
 from typing import Any
 
 from mtl_tf.configs import rules
+from mtl_tf.configs.encoder_fields import ENCODER
 from mtl_tf.configs.field import Field, Fields, Group
 from mtl_tf.configs.training_fields import TRAINING
 from mtl_tf.core import task_types
@@ -350,7 +351,10 @@ def by_task_type() -> dict[str, Fields]:
 
     Those of no one type are the fields of "".
     """
-    common = (_EXPERIMENT, _TEXT, _PIPELINE, _MODEL, TRAINING, _EVALUATION)
+    common = (
+        *(_EXPERIMENT, _TEXT, _PIPELINE, _MODEL, ENCODER),
+        *(TRAINING, _EVALUATION),
+    )
     found = {
         "": {path: field for part in common for path, field in part.items()}
     }

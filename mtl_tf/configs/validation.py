@@ -38,6 +38,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     _positions(config["model"]["scheme"], config["text"]["max_length"])
     _written_words(config["text"], config["model"])
     _buckets(config["pipeline"])
+    _encoder(config)
     return config
 
 
@@ -79,6 +80,40 @@ def _written_words(text: Mapping[str, Any], model: Mapping[str, Any]) -> None:
             raise ConfigError(
                 f"the config has {there}, which does nothing without {missing}"
             )
+
+
+# What word vectors have and a pretrained encoder has not.
+_OF_WORD_VECTORS = (
+    *("text.vectors", "text.min_count", "text.max_size", "text.casing"),
+    *("text.characters.max_word_length", "text.vocabulary_tasks"),
+    *("model.embedding_private_dim", "model.word_dropout"),
+)
+
+
+def _encoder(config: Mapping[str, Any]) -> None:
+    """A pretrained encoder is there instead of word vectors."""
+    default = fields.defaults()
+    if config["model"]["encoder"]["preset"]:
+        for path in _OF_WORD_VECTORS:
+            value = _value(config, path)
+            if value and value != _value(default, path):
+                raise ConfigError(
+                    f"{path} has no use with model.encoder, which has pieces "
+                    f"and vectors of its own, got {value!r}"
+                )
+        return
+    for name, value in config["model"]["encoder"].items():
+        if value != default["model"]["encoder"][name]:
+            raise ConfigError(
+                f"model.encoder.{name} does nothing without "
+                f"model.encoder.preset, got {value!r}"
+            )
+
+
+def _value(config: Mapping[str, Any], path: str) -> Any:
+    for name in path.split("."):
+        config = config[name]
+    return config
 
 
 def _buckets(pipeline: Mapping[str, Any]) -> None:

@@ -1,11 +1,15 @@
 """The parts of a multi-task model, from the fields of its config."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed, hint
+from mtl_tf.layers import base
 from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.pretrained_encoder import PretrainedEncoder
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.models import task_types
@@ -17,6 +21,7 @@ _FIELDS = (
     "embedding_trainable",
     "dropout",
     "head",
+    "encoder",
     "init",
     "scheme",
     "characters",
@@ -32,6 +37,16 @@ _WIDE = {
     "word_ngrams": 2,
     "character_ngrams": 0,
     "dropout": 0.0,
+}
+
+_ENCODER = {
+    "preset": "",
+    "trainable": True,
+    "frozen_layers": 0,
+    "layer_decay": 1.0,
+    "window": 0,
+    "overlap": 64,
+    "adapter_units": 0,
 }
 
 # Kinds of casing a batch may tell apart, and 0 for padding.
@@ -57,6 +72,38 @@ def make_embedding(
         tasks=tasks,
         trainable=trainable,
         name="embedding",
+        **options,
+    )
+
+
+def make_reader(
+    config: Mapping,
+    vocabulary_size: int,
+    tasks: int,
+    options: Mapping,
+    backbone: Mapping | None = None,
+) -> Embedding | PretrainedEncoder:
+    """What reads the tokens: a pretrained encoder, or word vectors.
+
+    Args:
+        config: the model's.
+        vocabulary_size, tasks: see `build_model`.
+        options: "init" and "dtype".
+        backbone: "config" and "specials" of `PretrainedEncoder`, or None.
+
+    Raises:
+        ConfigError: an option is wrong.
+    """
+    if backbone is None:
+        return make_embedding(config, vocabulary_size, tasks, options)
+    own = completed("model.encoder", config.get("encoder"), _ENCODER)
+    del own["preset"]
+    return PretrainedEncoder(
+        backbone["config"],
+        backbone["specials"],
+        tasks=tasks,
+        name="encoder",
+        **own,
         **options,
     )
 
@@ -130,3 +177,23 @@ def checked_head(head: Mapping | None) -> dict:
     head = completed("model.head", head, default)
     checks.not_negative_integer("head.hidden_units", head["hidden_units"])
     return head
+
+
+def means(texts: Sequence[Mapping[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
+    """The means over texts of what each has by name."""
+    if len(texts) == 1:
+        return dict(texts[0])
+    return {
+        name: tf.add_n([text[name] for text in texts]) / len(texts)
+        for name in texts[0]
+    }
+
+
+def at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
+    """Pads a batch of no steps to one: time, if any, is the third axis."""
+    return {
+        name: base.at_least_one_step(value, 2)
+        if value.shape.rank > 2
+        else value
+        for name, value in batch.items()
+    }

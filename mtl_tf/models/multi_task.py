@@ -8,10 +8,10 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
-from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.layers.word_dropout import WordDropout
@@ -31,7 +31,7 @@ class MultiTaskModel(TaskModel):
     """Embeds, encodes and scores a batch of several tasks' texts.
 
     Args:
-        embedding: looks the tokens up.
+        embedding: looks the tokens up, or reads them as pieces.
         scheme: encodes the texts.
         heads: by task type.
         embedding_dropout: rate of dropout on the embedded tokens.
@@ -70,7 +70,7 @@ class MultiTaskModel(TaskModel):
 
     def __init__(
         self,
-        embedding: Embedding,
+        embedding: Embedding | PretrainedEncoder,
         scheme: SharingScheme,
         heads: Mapping[str, keras.layers.Layer],
         embedding_dropout: float = 0.0,
@@ -177,7 +177,7 @@ class MultiTaskModel(TaskModel):
         """
         name = self._type(key)
         head, head_type = self.heads[name], self.head_type(name)
-        batch = _at_least_one_step(batch)
+        batch = components.at_least_one_step(batch)
         texts = [
             self._encode(batch, prefix, number, head, training, seed, inspect)
             for number, prefix in enumerate(head_type.texts)
@@ -187,9 +187,11 @@ class MultiTaskModel(TaskModel):
         read = self.head_dropout(read, training=training, seed=seed)
         output = head(first | {head.reads: read}, batch)
         return output | {
-            "losses": _means([text["losses"] for text in texts]),
+            "losses": components.means([text["losses"] for text in texts]),
             "inspect": first["inspect"],
-            "diagnostics": _means([t.get("diagnostics", {}) for t in texts]),
+            "diagnostics": components.means(
+                [t.get("diagnostics", {}) for t in texts]
+            ),
         }
 
     def _encode(
@@ -202,10 +204,13 @@ class MultiTaskModel(TaskModel):
         # A distributed iterator forgets the number of groups of one of them.
         task = tf.ensure_shape(batch["task"], tokens.shape[:1])
         mask = self.embedding.mask(tokens)
+        embedded = self._embed(batch, prefix, task, training, seed)
+        if head.reads == "sequence" and f"{prefix}words" in batch:
+            # Of pieces, a word has the state of its first one.
+            words = batch[f"{prefix}words"]
+            embedded, mask = first_pieces(embedded, words), words > 0
         embedded = self.embedding_dropout(
-            self._embed(batch, prefix, task, training, seed),
-            training=training,
-            seed=seed,
+            embedded, training=training, seed=seed
         )
         asked = {name: batch.get(name) for name in self.scheme.batch_entries}
         encoded = self.scheme(
@@ -232,6 +237,8 @@ class MultiTaskModel(TaskModel):
     def _embed(self, batch, prefix, task, training, seed) -> tf.Tensor:
         """What the scheme reads of the words, side by side."""
         tokens = batch[f"{prefix}tokens"]
+        if isinstance(self.embedding, PretrainedEncoder):
+            return self.embedding(tokens, task, training=training, seed=seed)
         for dropout in (self.word_dropout, self.rare_word_dropout):
             tokens = dropout(tokens, training=training, seed=seed)
         found = [self.embedding(tokens, task)]
@@ -259,7 +266,9 @@ class MultiTaskModel(TaskModel):
 
     def embedding_variables(self) -> list[keras.Variable]:
         """The trainable vectors of words, if they are, and of n-grams."""
-        found = list(self.embedding.trainable_variables)
+        found = []
+        if isinstance(self.embedding, Embedding):
+            found += self.embedding.trainable_variables
         if self.wide is not None:
             found += self.wide.trainable_variables
         return found
@@ -280,24 +289,6 @@ class MultiTaskModel(TaskModel):
         return name
 
 
-def _means(texts: Sequence[Mapping[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
-    """The means over texts of what each has by name."""
-    if len(texts) == 1:
-        return dict(texts[0])
-    return {
-        name: tf.add_n([text[name] for text in texts]) / len(texts)
-        for name in texts[0]
-    }
-
-
-def _at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
-    """Pads a batch of no steps to one: time, if any, is the third axis."""
-    return {
-        name: at_least_one_step(value, 2) if value.shape.rank > 2 else value
-        for name, value in batch.items()
-    }
-
-
 def build_model(
     model_config: Mapping,
     vocabulary_size: int,
@@ -306,6 +297,7 @@ def build_model(
     seed: int = 0,
     dtype: str = "float32",
     rare_from: int | None = None,
+    backbone: Mapping | None = None,
 ) -> MultiTaskModel:
     """Builds a model with all its weights.
 
@@ -317,6 +309,7 @@ def build_model(
             hidden layer below the heads, none if 0, as the S-P of Sun 2019
             has it; whether hidden layer and head are "private", one for each
             task, or "shared"),
+            "encoder" (options of `PretrainedEncoder`),
             "word_dropout", "rare_word_dropout", "characters" ("name":
             "none", "cnn" or "lstm", and options of
             `layers.character_features`), "casing_dim" (0 for none), "init"
@@ -332,6 +325,9 @@ def build_model(
             Weights, losses and scores are float32 in any case.
         rare_from: the token that those which occur once begin with, for
             "rare_word_dropout"; None if there are none.
+        backbone: "config" and "specials" of a pretrained encoder in place of
+            word vectors, see `PretrainedEncoder`; None for none. Options of
+            "encoder" in `model_config` say how it is used.
 
     Raises:
         ConfigError: a field, a name or a value is wrong, or the scheme does
@@ -348,8 +344,8 @@ def build_model(
     heads = make_heads(tasks, config | {"head": head}, options)
     components.check_reading(heads, scheme, config["scheme"]["name"])
     model = MultiTaskModel(
-        embedding=components.make_embedding(
-            config, vocabulary_size, len(tasks), options
+        embedding=components.make_reader(
+            config, vocabulary_size, len(tasks), options, backbone
         ),
         scheme=scheme,
         heads=heads,

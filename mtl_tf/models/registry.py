@@ -12,6 +12,7 @@ from mtl_tf.layers.character_features import (
 from mtl_tf.models.adversarial import AdversarialScheme
 from mtl_tf.models.arc_i import ArcIScheme
 from mtl_tf.models.arc_ii import ArcIIScheme
+from mtl_tf.models.direct import DirectScheme
 from mtl_tf.models.hyper_lstm import HyperLSTMScheme
 from mtl_tf.models.lstm import LSTMScheme
 from mtl_tf.models.me_lstm import MELSTMScheme
@@ -32,6 +33,7 @@ SCHEMES = {
     "arc_i": ArcIScheme,
     "arc_ii": ArcIIScheme,
     "asp": AdversarialScheme,
+    "direct": DirectScheme,
     "hyper_lstm": HyperLSTMScheme,
     "l_e": LayerwiseExplicitScheme,
     "l_i": LayerwiseImplicitScheme,

@@ -173,7 +173,7 @@ def _encoder(
         logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(path) as directory:
             _system(tasks).build_text(
-                group, config["text"], _pretrained(config)
+                group, config["text"], _pretrained(config), config["model"]
             ).save(directory)
     return load_encoder(path, config, [task.to_json() for task in tasks])
 

@@ -45,6 +45,7 @@ class System(abc.ABC):
         tasks: Sequence[Task],
         text_config: Config,
         pretrained: Pretrained | None = None,
+        model_config: Config | None = None,
     ) -> Any:
         """Builds what turns the texts of tasks into ids.
 
@@ -53,6 +54,8 @@ class System(abc.ABC):
             text_config: the config's `text`.
             pretrained: says which of some words a file of word vectors has;
                 None without such a file.
+            model_config: the config's `model`, which may name an encoder that
+                has texts of its own.
 
         Returns:
             An object with `save(directory)`, `size`, the number of its words,

@@ -29,7 +29,7 @@ def joined(
     kept = lengths
     if max_length:
         room = max(max_length - len(texts) + 1, 0)
-        kept = _cut_longest_first(lengths, room)
+        kept = cut_longest_first(lengths, room)
     return {
         name: _concatenated(
             [parts[name] for parts in texts],
@@ -40,7 +40,7 @@ def joined(
     }
 
 
-def _cut_longest_first(
+def cut_longest_first(
     lengths: Sequence[tf.Tensor], room: int
 ) -> list[tf.Tensor]:
     """How many tokens of each text stay.
@@ -70,6 +70,19 @@ def _cut_longest_first(
     return kept
 
 
+def cut_rows(part: tf.RaggedTensor, kept: tf.Tensor) -> tf.RaggedTensor:
+    """The first items of each row.
+
+    Args:
+        part: [n, None, ...].
+        kept: int64 [n], how many; no row is shorter.
+    """
+    places = tf.ragged.range(part.row_lengths()).flat_values
+    stays = places < tf.repeat(kept, part.row_lengths())
+    values = tf.boolean_mask(part.flat_values, stays)
+    return tf.RaggedTensor.from_row_lengths(values, kept, validate=False)
+
+
 def _concatenated(
     parts: Sequence[tf.RaggedTensor], kept: Sequence[tf.Tensor], between: int
 ) -> tf.RaggedTensor:
@@ -82,9 +95,6 @@ def _concatenated(
     )
     pieces = []
     for part, length in zip(parts, kept):
-        places = tf.ragged.range(part.row_lengths()).flat_values
-        stays = places < tf.repeat(length, part.row_lengths())
-        values = tf.boolean_mask(part.flat_values, stays)
-        cut = tf.RaggedTensor.from_row_lengths(values, length, validate=False)
+        cut = cut_rows(part, length)
         pieces += [separator, cut] if pieces else [cut]
     return tf.concat(pieces, axis=1)

@@ -76,7 +76,11 @@ def stage_optimizer(
         else chosen["learning_rate"]
         for v, w in zip(variables, is_word)
     ]
-    factors = [rate / chosen["learning_rate"] for rate in rates]
+    # A pretrained encoder has lower rates in its lower layers.
+    factors = [
+        rate / chosen["learning_rate"] * getattr(v, "rate_factor", 1.0)
+        for v, rate in zip(variables, rates)
+    ]
     slices = [
         # Lazily each word vector is on its own.
         v.shape[0] if w and chosen["lazy"] else owned.get(id(v), 0)

@@ -34,6 +34,7 @@ PAGES = [
     "answer_questions",
     "compare_models",
     "configs",
+    "encoders",
     "export",
     "keras_layers",
     "labels_numbers_pairs",

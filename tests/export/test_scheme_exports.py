@@ -31,6 +31,7 @@ SCHEMES = {
     "arc_i": MEMORY,
     "arc_ii": MEMORY,
     "mt_cnn": {"filters": 8, "widths": [2, 3]},
+    "direct": {"pooling": "attention"},
     "mt_dnn": {"units": 8},
     "nbow": {"bag": "mean"},
     "s_p": {"positions": "sinusoidal", **TRANSFORMER},

@@ -63,6 +63,7 @@ class Answering(System):
         tasks: Sequence[Task],
         text_config: Config,
         pretrained: Pretrained | None = None,
+        model_config: Config | None = None,
     ) -> QuestionText:
         """One vocabulary for all texts."""
         encoder = question_texts.build_encoder(tasks, text_config, pretrained)

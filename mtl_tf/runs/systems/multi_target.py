@@ -45,6 +45,7 @@ class MultiTarget(System):
         tasks: Sequence[Task],
         text_config: Config,
         pretrained: Pretrained | None = None,
+        model_config: Config | None = None,
     ) -> TranslationText:
         """A vocabulary for each language; no pretrained vectors."""
         return pairs.build_text(tasks, text_config)

@@ -5,46 +5,60 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.core.errors import DataError
 from mtl_tf.core.task_types import NAMES
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
-from mtl_tf.pipelines import encoding
-from mtl_tf.pipelines.text_examples import TextExamples
+from mtl_tf.pipelines import encoding, piece_examples
+from mtl_tf.pipelines.encoding import ExampleEncoder
 from mtl_tf.runs import systems
 from mtl_tf.runs.system import Config, Pretrained, System, TaskDict
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
+from mtl_tf.text import presets
 from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.pieces import PieceEncoder
 from mtl_tf.training import precision
+
+Text = TextEncoder | PieceEncoder
 
 
 class Sharing(System):
-    """See the module; the text is a `TextEncoder`."""
+    """See the module; the text is a `TextEncoder`.
+
+    With `model.encoder` it is a `PieceEncoder`.
+    """
 
     def build_text(
         self,
         tasks: Sequence[Task],
         text_config: Config,
         pretrained: Pretrained | None = None,
-    ) -> TextEncoder:
+        model_config: Config | None = None,
+    ) -> Text:
         """One vocabulary for all tasks."""
+        preset = preset_of(model_config or {})
+        if preset:
+            return piece_examples.build_encoder(tasks, text_config, preset)
         return encoding.build_encoder(tasks, text_config, pretrained)
 
     def load_text(
         self, path: str, config: Config, tasks: Sequence[TaskDict]
-    ) -> TextEncoder:
+    ) -> Text:
         """See `System.load_text`."""
+        if preset_of(config["model"]):
+            return PieceEncoder.load(path, config["text"]["max_length"])
         return TextEncoder.of_run(path, config["text"])
 
     def example_encoder(
-        self, text: TextEncoder, task: str, features: Sequence[Feature]
-    ) -> TextExamples:
+        self, text: Text, task: str, features: Sequence[Feature]
+    ) -> ExampleEncoder:
         """See `System.example_encoder`."""
-        return TextExamples(text, features)
+        return piece_examples.examples_of(text, features)
 
     def build_model(
         self,
         config: Config,
-        text: TextEncoder,
+        text: Text,
         tasks: Sequence[TaskDict],
         vectors: np.ndarray | None,
         seed: int,
@@ -52,20 +66,53 @@ class Sharing(System):
         """See `System.build_model`."""
         return build_model(
             model_config(config),
-            len(text.vocabulary),
+            text.size,
             tasks,
             vectors,
             seed=seed,
             dtype=precision.policy(config),
             rare_from=text.rare_from,
+            backbone=_backbone(text),
         )
 
-    def words_of(self, text: TextEncoder) -> dict[str, Sequence[str]]:
-        """Words, and of the vectors of characters the characters."""
+    def set_pretrained(
+        self, model: MultiTaskModel, config: Config, text: Text
+    ) -> None:
+        """The weights of the encoder, from its preset."""
+        preset = preset_of(config["model"])
+        if not preset:
+            return
+        backbone = presets.load_backbone(preset)
+        try:
+            model.embedding.set_pretrained(backbone)
+        except ValueError as error:
+            raise DataError(
+                f"{presets.FIELD}: {preset!r} is another encoder than when "
+                f"the run's vocabulary was built: {error}"
+            )
+
+    def words_of(self, text: Text) -> dict[str, Sequence[str]]:
+        """Words, and of the vectors of characters the characters.
+
+        Of an encoder what its pieces stand for.
+        """
+        if isinstance(text, PieceEncoder):
+            return {"encoder/token_embedding/": text.pieces[1:]}
         words = {"embedding/": text.vocabulary.tokens}
         if text.characters:
             words["characters/vectors"] = text.characters.vocabulary.tokens
         return words
+
+
+def preset_of(model: Config) -> str:
+    """The preset of the encoder that the config's `model` names, or ""."""
+    return model.get("encoder", {}).get("preset", "")
+
+
+def _backbone(text: Text) -> dict[str, Any] | None:
+    if not isinstance(text, PieceEncoder):
+        return None
+    return {"config": text.backbone, "specials": text.specials.to_json()}
 
 
 def model_config(config: Config) -> dict[str, Any]:

@@ -1,0 +1,48 @@
+"""Config fields of a pretrained encoder."""
+
+from mtl_tf.configs import rules
+from mtl_tf.configs.field import Field, Fields, Group
+
+ENCODER: Fields = {
+    "model.encoder": Group(
+        "A pretrained encoder in place of word vectors (docs/encoders.md)."
+    ),
+    "model.encoder.preset": Field(
+        "",
+        rules.TEXT,
+        "A folder that keras_hub saved, a folder in the form of Hugging Face, "
+        'or a name that keras_hub knows; "" for none.',
+    ),
+    "model.encoder.trainable": Field(
+        True, rules.BOOLEAN, "Whether the encoder is trained."
+    ),
+    "model.encoder.frozen_layers": Field(
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "How many of its lowest layers are not trained, nor the embeddings "
+        "below them.",
+    ),
+    "model.encoder.layer_decay": Field(
+        1.0,
+        rules.POSITIVE,
+        "Factor of the learning rate from each layer of the encoder to the "
+        "one below.",
+    ),
+    "model.encoder.window": Field(
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "Pieces that the encoder reads at a time at most, longer texts in "
+        "overlapping windows; 0 for as many as it can.",
+    ),
+    "model.encoder.overlap": Field(
+        64,
+        rules.NOT_NEGATIVE_INTEGER,
+        "Pieces that neighbouring windows share, half a window at most.",
+    ),
+    "model.encoder.adapter_units": Field(
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "Size of bottleneck adapters in every layer of the encoder, which "
+        "each task has of its own (Houlsby et al. 2019); 0 for none.",
+    ),
+}

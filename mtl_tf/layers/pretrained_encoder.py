@@ -1,0 +1,319 @@
+"""A pretrained encoder in place of word vectors."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import backbone_dropout, windows
+from mtl_tf.layers.adapters import BottleneckAdapter
+from mtl_tf.layers.base import StackedLayer
+
+_SEQUENCE = "sequence_output"
+# What keras_hub calls the layers before the two residual sums of a block:
+# adapters stand behind them (Houlsby et al. 2019, figure 2).
+_BEFORE_SUMS = ("attention_output", "feedforward_output_dense")
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class PretrainedEncoder(StackedLayer):
+    """The last states of a keras_hub backbone for each piece of a text.
+
+    Devlin et al. (2019) and those after them. Texts longer than the backbone
+    can read, or than `window`, are read in overlapping windows; a piece takes
+    its state from the window in which it is farthest from an end.
+
+    Args:
+        backbone: config of the backbone, as Keras serialises it.
+        specials: ids of the special pieces, in the backbone's numbering:
+            "separator" and "end", lists, and "pad".
+        trainable: whether the backbone is trained.
+        frozen_layers: if it is, how many of its lowest layers are not; its
+            embeddings are not, either, if there is one.
+        layer_decay: factor of the learning rate from each layer to the one
+            below (Howard and Ruder 2018, section 3.2), down to the embeddings.
+        window: pieces read at a time at most; 0 for as many as the backbone
+            can.
+        overlap: pieces that neighbouring windows share at most.
+        adapter_units: size of each task's adapters in every layer; 0 for
+            none. They are trained, whatever is of the backbone.
+        tasks: number of tasks.
+        init: see `layers.base.check_init`.
+
+    Input shape: pieces int32 `[G, B, T]`, ids of the backbone plus 1, 0 is
+        padding.
+    Output shape: `[G, B, T, D]`.
+    Masking: padding changes nothing.
+
+    Example:
+        ```python
+        encoder = PretrainedEncoder(config, {"end": [102], "pad": 0, ...})
+        encoder.build()
+        states = encoder(tokens)
+        ```
+    """
+
+    def __init__(
+        self,
+        backbone: Mapping[str, Any],
+        specials: Mapping[str, Any],
+        *,
+        trainable: bool = True,
+        frozen_layers: int = 0,
+        layer_decay: float = 1.0,
+        window: int = 0,
+        overlap: int = 64,
+        adapter_units: int = 0,
+        tasks: int = 1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self._config = dict(backbone)
+        self._specials = dict(specials)
+        self._tuned = bool(trainable)
+        self.frozen_layers = checks.not_negative_integer(
+            "model.encoder.frozen_layers", frozen_layers
+        )
+        self.layer_decay = checks.positive(
+            "model.encoder.layer_decay", layer_decay
+        )
+        self.window = checks.not_negative_integer(
+            "model.encoder.window", window
+        )
+        self.overlap = checks.not_negative_integer(
+            "model.encoder.overlap", overlap
+        )
+        self.adapter_units = checks.not_negative_integer(
+            "model.encoder.adapter_units", adapter_units
+        )
+        self.tasks = checks.positive_integer("tasks", tasks)
+        # The tasks of the call that is going on.
+        self._context = threading.local()
+
+    def build(self, input_shape=None):
+        """Makes the backbone with random weights."""
+        import keras_nlp  # noqa: F401 (it registers the backbones)
+
+        config = {**self._config, "config": dict(self._config["config"])}
+        config["config"]["dtype"] = keras.dtype_policies.serialize(
+            self.dtype_policy
+        )
+        config["config"]["trainable"] = True
+        backbone = keras.saving.deserialize_keras_object(config)
+        output = backbone.output
+        if isinstance(output, Mapping):
+            output = output[_SEQUENCE]
+        # Without what only other outputs need, such as BERT's pooler.
+        self.network = keras.Model(backbone.input, output, name="network")
+        order = {id(w): place for place, w in enumerate(backbone.weights)}
+        self._places = tuple(order[id(w)] for w in self.network.weights)
+        self._inputs = tuple(sorted(backbone.input))
+        self._segments = config["config"].get("num_segments", 2)
+        self.size = self._window_size(config["config"])
+        self.dimension = int(output.shape[-1])
+        layers = self.network._flatten_layers(include_self=False)
+        backbone_dropout.make_pure(layers)
+        self._set_trained(_blocks(backbone))
+        if self.adapter_units:
+            self._add_adapters(layers)
+        self.built = True
+
+    def _add_adapters(self, layers: Sequence[keras.layers.Layer]) -> None:
+        """Puts adapters behind layers, which call them from then on."""
+        places = [one for one in layers if one.name in _BEFORE_SUMS]
+        # From below, whatever the order that Keras walks them in.
+        places.sort(key=lambda one: one.bias.path)
+        for number, layer in enumerate(places):
+            adapter = BottleneckAdapter(
+                self.adapter_units,
+                self.tasks,
+                init=self.init,
+                dtype=self.dtype_policy,
+                name=f"adapter_{number}",
+            )
+            adapter.build((None, None, layer.bias.shape[-1]))
+            # An attribute: a checkpoint does not look into lists.
+            setattr(self, f"adapter_{number}", adapter)
+            self._put_behind(layer, adapter)
+
+    def _put_behind(
+        self, layer: keras.layers.Layer, adapter: BottleneckAdapter
+    ) -> None:
+        plain = layer.call
+
+        def call(*args, **kwargs):
+            return adapter(plain(*args, **kwargs), self._context.task)
+
+        layer.call = call
+
+    def _window_size(self, config: Mapping[str, Any]) -> int:
+        """Pieces that are read at a time."""
+        most = config.get("max_sequence_length") or 2**30
+        if self.window > most:
+            raise ConfigError(
+                f"model.encoder.window must be at most {most}, which the "
+                f"encoder can read, got {self.window}"
+            )
+        size = self.window or most
+        if size - 3 < self.overlap and self.window:
+            raise ConfigError(
+                "model.encoder.overlap must be at most model.encoder.window - "
+                f"3 ({size - 3}), got {self.overlap}"
+            )
+        self._shared = min(self.overlap, (size - 2) // 2)
+        return size
+
+    def _set_trained(self, blocks: Sequence[keras.layers.Layer]) -> None:
+        """Freezes layers, and gives the others their learning rates."""
+        if self.frozen_layers > len(blocks):
+            raise ConfigError(
+                "model.encoder.frozen_layers must be at most "
+                f"{len(blocks)}, the layers of the encoder with weights of "
+                f"their own, got {self.frozen_layers}"
+            )
+        depth = {id(w): 0 for w in self.network.weights}
+        for number, block in enumerate(blocks, start=1):
+            depth |= {id(w): number for w in block.weights}
+        for weight in self.network.weights:
+            place = depth[id(weight)]
+            frozen = self.frozen_layers and place <= self.frozen_layers
+            weight.trainable = self._tuned and not frozen
+            weight.is_pretrained = True
+            weight.rate_factor = self.layer_decay ** (len(blocks) - place)
+
+    def set_pretrained(self, backbone: keras.Model) -> None:
+        """Takes the weights of a backbone with the same config.
+
+        Raises:
+            ValueError: it has another one.
+        """
+        values = backbone.weights
+        for place, weight in zip(self._places, self.network.weights):
+            if values[place].shape != weight.shape:
+                raise ValueError(
+                    f"{weight.path} has shape {tuple(weight.shape)}, the "
+                    f"pretrained one {tuple(values[place].shape)}"
+                )
+            weight.assign(values[place])
+
+    def call(self, tokens, task=None, training: bool = False, seed=None):
+        """The states of pieces.
+
+        Args:
+            tokens: see the class.
+            task: int32 `[G]`.
+            training: whether a gradient will be taken.
+            seed: int32 `[2]`, for dropout.
+        """
+        shape = tf.shape(tokens)
+        flat = tf.reshape(tokens, [-1, shape[2]])  # [N, T]
+        lengths = tf.reduce_sum(tf.cast(flat > 0, tf.int32), 1)
+        self._context.task = task
+        cut = windows.cut(lengths, shape[2], self.size, self._shared)
+        states = self._read(self._windowed(flat, cut), training, seed)
+        # [N, W, S, D] -> [N, T, D]
+        where = tf.stack([cut.window, cut.inside], -1)
+        found = tf.gather_nd(states, where, batch_dims=1)
+        found = tf.reshape(found, [*tf.unstack(shape), self.dimension])
+        return self.cast(
+            tf.ensure_shape(found, [*tokens.shape, self.dimension])
+        )
+
+    def _windowed(self, flat: tf.Tensor, cut: windows.Windows) -> dict:
+        """The backbone's inputs int32 `[N, W, S]`, by name."""
+        pieces = flat - 1
+        segments = self._segments_of(pieces)
+        size = tf.shape(flat)[1]
+        inside = tf.minimum(cut.places, size - 1)
+        there = cut.places < size
+
+        def taken(values: tf.Tensor, filler: int) -> tf.Tensor:
+            part = tf.gather(values, inside, batch_dims=1)
+            return tf.where(there, part, filler)
+
+        real = taken(tf.cast(flat > 0, tf.int32), 0)
+        ids = tf.where(real > 0, taken(pieces, 0), self._specials["pad"])
+        ids = tf.where(cut.ends, self._specials["end"][-1], ids)
+        known = {
+            "token_ids": ids,
+            "padding_mask": real,
+            "segment_ids": taken(segments, 0) * real,
+        }
+        return {name: known[name] for name in self._inputs}
+
+    def _segments_of(self, pieces: tf.Tensor) -> tf.Tensor:
+        """The number of the text that each piece is of, int32 `[N, T]`.
+
+        The separator belongs to the text before it.
+        """
+        between = self._specials["separator"]
+        found = tf.cast(tf.equal(pieces, between[-1]), tf.int32)
+        before = tf.cumsum(found, axis=1, exclusive=True) // len(between)
+        return tf.minimum(before, self._segments - 1)
+
+    def _read(self, inputs: dict, training: bool, seed) -> tf.Tensor:
+        """The backbone's states `[N, W, S, D]`."""
+        some = next(iter(inputs.values()))
+        shape = tf.shape(some)
+        flat = {
+            name: tf.reshape(value, [-1, shape[2]])
+            for name, value in inputs.items()
+        }
+        # A frozen encoder gives a text the same states at every step.
+        active = training and bool(self.trainable_variables)
+        with backbone_dropout.seeded(seed):
+            states = self.network(flat, training=active)
+        if not self.trainable_variables:
+            states = tf.stop_gradient(states)
+        return tf.reshape(states, [*tf.unstack(shape), self.dimension])
+
+    def mask(self, tokens: tf.Tensor) -> tf.Tensor:
+        """Where `tokens` are not padding, bool `[G, B, T]`."""
+        return tf.not_equal(tokens, 0)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "backbone": self._config,
+            "specials": self._specials,
+            "trainable": self._tuned,
+            "frozen_layers": self.frozen_layers,
+            "layer_decay": self.layer_decay,
+            "window": self.window,
+            "overlap": self.overlap,
+            "adapter_units": self.adapter_units,
+            "tasks": self.tasks,
+        }
+
+
+def first_pieces(states: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
+    """The state of each word's first piece (Devlin et al. 2019, section 5.3).
+
+    Args:
+        states: `[G, B, T, D]` of the pieces.
+        words: int32 `[G, B, W]`, where each word begins.
+
+    Returns:
+        `[G, B, W, D]`.
+    """
+    last = tf.shape(states)[2] - 1
+    return tf.gather(states, tf.minimum(words, last), batch_dims=2)
+
+
+def _blocks(backbone: keras.Model) -> list[keras.layers.Layer]:
+    """The Transformer layers with weights of their own, from below."""
+    layers = getattr(backbone, "transformer_layers", None)
+    if not layers:
+        raise ConfigError(
+            f"model.encoder.preset: a {type(backbone).__name__} is no encoder "
+            "with Transformer layers"
+        )
+    found: list[keras.layers.Layer] = []
+    for layer in layers:
+        # ALBERT has groups of layers that are run several times.
+        found += layer if isinstance(layer, Sequence) else [layer]
+    return found

@@ -1,0 +1,69 @@
+"""Long texts as overlapping windows of equal length."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+
+class Windows(NamedTuple):
+    """Texts cut into windows that an encoder can read.
+
+    Attributes:
+        places: int32 `[N, W, S]`, which place of its text stands at each of a
+            window's S places; beyond the text where there is none.
+        ends: bool `[N, W, S]`, where the piece that ends a text stands in
+            place of a piece of a text that goes on.
+        window: int32 `[N, T]`, the window whose state a place of the text
+            takes, the one in which it is farthest from an end.
+        inside: int32 `[N, T]`, its place in there.
+    """
+
+    places: tf.Tensor
+    ends: tf.Tensor
+    window: tf.Tensor
+    inside: tf.Tensor
+
+
+def cut(
+    lengths: tf.Tensor, time: tf.Tensor, size: int, overlap: int
+) -> Windows:
+    """Cuts texts into windows of the same size.
+
+    Every window begins with the first piece of the text, such as `[CLS]`, and
+    ends with the end piece. What stands between the two moves on by
+    size - 2 - overlap pieces a window. Texts that fit are one window, as they
+    are. Which state a piece takes depends on its own text alone, not on the
+    longest of the batch.
+
+    Args:
+        lengths: int32 `[N]`, pieces of each text, first and end among them.
+        time: int32 scalar, T, the padded length.
+        size: pieces of a window at most, at least 3.
+        overlap: pieces that neighbouring windows share, at most size - 3.
+    """
+    size = tf.minimum(time, size)
+    content = tf.maximum(size - 2, 1)
+    stride = tf.maximum(content - overlap, 1)
+    # Of all but the first piece and the end.
+    own = tf.maximum(lengths - 2, 0)
+    count = 1 + _ceil(tf.maximum(own - content, 0), stride)  # [N]
+    most = tf.reduce_max(tf.concat([count, [1]], 0))
+    starts = tf.range(most) * stride  # [W]
+    places = starts[:, None] + tf.range(size)  # [W, S]
+    # The first piece is that of the text.
+    places = tf.concat([tf.zeros_like(places[:, :1]), places[:, 1:]], 1)
+    rows = tf.shape(lengths)[0]
+    places = tf.repeat(places[None], rows, axis=0)
+    last = tf.equal(tf.range(size), size - 1)
+    ends = last & (places < lengths[:, None, None] - 1) & (size > 1)
+    spots = tf.range(time)[None] - 1  # [1, T], among the content
+    window = tf.math.floordiv(spots - overlap // 2, stride)
+    window = tf.maximum(tf.minimum(window, count[:, None] - 1), 0)
+    inside = tf.where(spots < 0, 0, spots - window * stride + 1)
+    # The end piece is the last of its window, padding is anywhere.
+    inside = tf.clip_by_value(inside, 0, size - 1)
+    return Windows(places, ends, window, inside)
+
+
+def _ceil(number: tf.Tensor, by: tf.Tensor) -> tf.Tensor:
+    return (number + by - 1) // by

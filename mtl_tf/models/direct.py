@@ -1,0 +1,89 @@
+"""Heads directly on the states of what is below the sharing scheme."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers.pooling import (
+    AttentionPooling,
+    max_over_time,
+    mean_over_time,
+)
+from mtl_tf.models.scheme import SharingScheme
+
+POOLINGS = ("first", "mean", "max", "attention")
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class DirectScheme(SharingScheme):
+    """Everything below the heads is shared, and nothing is in between.
+
+    Above a pretrained encoder it is MT-DNN (Liu et al. 2019, "Multi-Task Deep
+    Neural Networks for Natural Language Understanding"): each task's head
+    reads the state of the first piece, `[CLS]`.
+
+    Args:
+        tasks: number of tasks.
+        pooling: what a text's summary is made of: the "first" state, or the
+            "mean", the "max" or a learnt weighted mean ("attention") of all.
+        init: see `layers.base.check_init`.
+
+    Example:
+        ```python
+        outputs = DirectScheme(tasks=2)(states, mask, task)
+        ```
+    """
+
+    static_shapes = False
+    half_precision = True
+
+    def __init__(self, tasks: int = 1, *, pooling: str = "first", **kwargs):
+        super().__init__(**kwargs)
+        self.tasks = checks.positive_integer("tasks", tasks)
+        self.pooling = checks.one_of("pooling", pooling, POOLINGS)
+        self.attention = None
+        if pooling == "attention":
+            self.attention = AttentionPooling(
+                0, init=self.init, dtype=self.dtype_policy, name="attention"
+            )
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        self.output_units = input_shape[-1]
+        if self.attention is not None:
+            self.attention.build(input_shape)
+        self.built = True
+
+    def call(
+        self,
+        embedded,
+        mask,
+        task,
+        training=False,
+        seed=None,
+        inspect=False,
+        sequence=True,
+    ):
+        """See `SharingScheme.call`."""
+        embedded = self.cast(embedded)
+        return {
+            "summary": self._summary(embedded, mask, task),
+            "sequence": embedded,
+            "losses": {},
+            "inspect": {},
+        }
+
+    def _summary(self, states, mask, task) -> tf.Tensor:
+        if self.pooling == "first":
+            return states[:, :, 0]
+        if self.attention is not None:
+            return self.cast(self.attention(states, mask, task))
+        pool = {"mean": mean_over_time, "max": max_over_time}[self.pooling]
+        return self.cast(pool(states, mask))
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "tasks": self.tasks,
+            "pooling": self.pooling,
+        }

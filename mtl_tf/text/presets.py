@@ -1,0 +1,239 @@
+"""Presets of pretrained encoders, read through keras_hub.
+
+A preset is a folder that keras_hub's `save_to_preset` wrote, a folder in the
+form of Hugging Face (`config.json`, `model.safetensors` and the tokenizer's
+files), or a name that keras_hub knows how to download. Which kind it is,
+keras_hub tells from `config.json`.
+"""
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.names import hint
+
+FIELD = "model.encoder.preset"
+CONFIG_FILE = "config.json"
+# What keras_hub can be told to download.
+_SCHEMES = ("kaggle://", "hf://", "modelscope://", "gs://")
+
+
+@dataclasses.dataclass(frozen=True)
+class Specials:
+    """Ids of a preset's special pieces, in its own numbering.
+
+    Attributes:
+        start: what stands before a text.
+        separator: what stands between two texts.
+        end: what stands behind the last text.
+        pad: the padding.
+        unknown: what stands for a word without any piece.
+    """
+
+    start: tuple[int, ...]
+    separator: tuple[int, ...]
+    end: tuple[int, ...]
+    pad: int
+    unknown: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in dataclasses.asdict(self).items()
+        }
+
+    @classmethod
+    def of_json(cls, value: dict[str, Any]) -> "Specials":
+        """What `to_json` returned."""
+        return cls(
+            **{
+                k: tuple(v) if isinstance(v, list) else v
+                for k, v in value.items()
+            }
+        )
+
+
+def check(preset: str) -> None:
+    """Raises `ConfigError` unless there can be such a preset.
+
+    Args:
+        preset: a folder, or a name that keras_hub knows.
+    """
+    if preset.startswith(_SCHEMES):
+        return
+    if os.path.isdir(preset):
+        if not os.path.isfile(os.path.join(preset, CONFIG_FILE)):
+            raise ConfigError(
+                f"{FIELD}: the folder {preset!r} is no preset: it has no "
+                f"{CONFIG_FILE}"
+            )
+        return
+    import keras_nlp
+
+    names = keras_nlp.models.Backbone.presets
+    if preset not in names:
+        raise ConfigError(
+            f"{FIELD}: {preset!r} is no folder, and keras_hub has no such "
+            f"preset; {hint(preset, names)}"
+        )
+
+
+def load_tokenizer(preset: str) -> Any:
+    """The preset's own tokenizer, a `keras_nlp.tokenizers.Tokenizer`.
+
+    Raises:
+        MtlError: there is no such preset, or it cannot be read.
+    """
+    check(preset)
+    import keras_nlp
+
+    try:
+        tokenizer = keras_nlp.tokenizers.Tokenizer.from_preset(preset)
+    except Exception as error:  # keras_hub raises of all kinds
+        raise _unreadable(preset, "tokenizer", error)
+    # Its Python path does not run where strings are tensors.
+    tokenizer._allow_python_workflow = False
+    return tokenizer
+
+
+def load_backbone(preset: str, weights: bool = True) -> Any:
+    """The preset's `keras_nlp.models.Backbone`.
+
+    Args:
+        preset: see the module.
+        weights: whether to read the weights; else they are random.
+
+    Raises:
+        MtlError: there is no such preset, it cannot be read, or it is of
+            Hugging Face's form and the package safetensors is missing.
+    """
+    check(preset)
+    import keras_nlp
+
+    try:
+        return keras_nlp.models.Backbone.from_preset(
+            preset, load_weights=weights
+        )
+    except ImportError as error:
+        if "safetensors" not in str(error):
+            raise
+        raise ConfigError(
+            f"{FIELD}: {preset!r} is in the form of Hugging Face, which needs "
+            "the package safetensors: pip install 'mtl_tf[encoders]'"
+        )
+    except Exception as error:  # keras_hub raises of all kinds
+        raise _unreadable(preset, "weights" if weights else "config", error)
+
+
+def specials_of(preset: str, tokenizer: Any) -> Specials:
+    """The special pieces as the preset's preprocessor lays them out.
+
+    Presets without a preprocessor have one separator between two texts.
+
+    Raises:
+        ConfigError: the tokenizer has no such pieces.
+    """
+    start = _id(preset, tokenizer, "cls_token_id", "start_token_id")
+    end = _id(preset, tokenizer, "sep_token_id", "end_token_id")
+    separator = (end,)
+    packer = _packer(preset)
+    if packer is not None:
+        separator = tuple(map(int, packer.sep_value))
+    return Specials(
+        (start,),
+        separator,
+        (end,),
+        _id(preset, tokenizer, "pad_token_id"),
+        _unknown(tokenizer, end),
+    )
+
+
+def config_of(preset: str) -> dict[str, Any]:
+    """The config of the preset's backbone, as Keras serialises it.
+
+    Raises:
+        MtlError: see `load_backbone`.
+    """
+    import keras
+
+    backbone = load_backbone(preset, weights=False)
+    # Where the preset came from says nothing of how to compute.
+    backbone.dtype_policy = keras.dtype_policies.get("float32")
+    return keras.saving.serialize_keras_object(backbone)
+
+
+def save(directory: str, backbone: Mapping[str, Any], tokenizer: Any) -> None:
+    """Writes a preset without weights: `load_tokenizer` can read it.
+
+    Args:
+        directory: is there, and empty.
+        backbone: the config of a backbone.
+        tokenizer: of the preset.
+    """
+    files.write_json(os.path.join(directory, CONFIG_FILE), dict(backbone))
+    tokenizer.save_to_preset(directory)
+
+
+def read_config(directory: str) -> dict[str, Any]:
+    """The config of the backbone that `save` wrote.
+
+    Raises:
+        MtlError: it is missing or damaged.
+    """
+    path = os.path.join(directory, CONFIG_FILE)
+    config = files.read_json(path)
+    if not isinstance(config, dict) or "class_name" not in config:
+        raise DataError(f"{path} is no config of a backbone")
+    return config
+
+
+def _packer(preset: str) -> Any:
+    """What lays the pieces of two texts out; None where there is none."""
+    import keras_nlp
+
+    try:
+        preprocessor = keras_nlp.models.TextClassifierPreprocessor.from_preset(
+            preset
+        )
+    except ValueError:  # the kind of backbone has none
+        return None
+    if not preprocessor.built:
+        preprocessor.build(None)
+    return preprocessor.packer
+
+
+def _id(preset: str, tokenizer: Any, *names: str) -> int:
+    for name in names:
+        value = getattr(tokenizer, name, None)
+        if value is not None:
+            return int(value)
+    raise ConfigError(
+        f"{FIELD}: the tokenizer of {preset!r}, a "
+        f"{type(tokenizer).__name__}, has no {' or '.join(names)}: an encoder "
+        "such as BERT is needed"
+    )
+
+
+def _unknown(tokenizer: Any, default: int) -> int:
+    piece = getattr(tokenizer, "oov_token", None)
+    if piece is not None:
+        return int(tokenizer.token_to_id(piece))
+    for name in ("unk_token_id", "mask_token_id"):
+        value = getattr(tokenizer, name, None)
+        if value is not None:
+            return int(value)
+    return default
+
+
+def _unreadable(preset: str, what: str, error: Exception) -> DataError:
+    reason = str(error).strip().splitlines() or [type(error).__name__]
+    if isinstance(error, json.JSONDecodeError):
+        reason = [f"{CONFIG_FILE} is no JSON: {reason[0]}"]
+    return DataError(
+        f"{FIELD}: cannot read the {what} of {preset!r}: {reason[0]}"
+    )

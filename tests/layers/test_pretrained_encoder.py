@@ -1,0 +1,184 @@
+"""The encoder layer: what it reads, windows, and what is trained."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
+
+SPECIALS = {"start": [2], "separator": [3], "end": [3], "pad": 0}
+
+
+@pytest.fixture(scope="module")
+def backbone():
+    import keras_nlp
+
+    keras.utils.set_random_seed(3)
+    return keras_nlp.models.BertBackbone(
+        vocabulary_size=20,
+        num_layers=3,
+        num_heads=2,
+        hidden_dim=8,
+        intermediate_dim=16,
+        max_sequence_length=12,
+    )
+
+
+def made(backbone, **options):
+    config = keras.saving.serialize_keras_object(backbone)
+    layer = PretrainedEncoder(config, SPECIALS, name="encoder", **options)
+    layer.build()
+    layer.set_pretrained(backbone)
+    return layer
+
+
+def batch(*rows):
+    """Pieces of the backbone as a batch of one group."""
+    width = max(map(len, rows))
+    found = [[p + 1 for p in row] + [0] * (width - len(row)) for row in rows]
+    return tf.constant([found], tf.int32)
+
+
+def reference(backbone, pieces, segments=None):
+    size = len(pieces)
+    output = backbone(
+        {
+            "token_ids": tf.constant([pieces]),
+            "segment_ids": tf.constant([segments or [0] * size]),
+            "padding_mask": tf.ones([1, size], tf.int32),
+        }
+    )
+    return output["sequence_output"].numpy()[0]
+
+
+def test_the_states_are_those_of_the_backbone_whatever_the_padding(backbone):
+    layer = made(backbone)
+    short, long = [2, 7, 8, 3], [2, 9, 10, 11, 12, 13, 3]
+    found = layer(batch(short, long)).numpy()[0]
+    np.testing.assert_allclose(
+        found[0, :4], reference(backbone, short), atol=1e-5
+    )
+    np.testing.assert_allclose(found[1], reference(backbone, long), atol=1e-5)
+
+
+def test_the_second_text_is_another_segment(backbone):
+    pieces, segments = [2, 7, 8, 3, 9, 3], [0, 0, 0, 0, 1, 1]
+    found = made(backbone)(batch(pieces)).numpy()[0, 0]
+    np.testing.assert_allclose(
+        found, reference(backbone, pieces, segments), atol=1e-5
+    )
+    assert not np.allclose(found, reference(backbone, pieces), atol=1e-3)
+
+
+def test_long_texts_are_read_in_windows(backbone):
+    """Each window as the backbone reads it, with its special pieces."""
+    layer = made(backbone, window=6, overlap=2)
+    pieces = [2, 5, 6, 7, 8, 9, 10, 11, 12, 3]
+    found = layer(batch(pieces, [2] + [4] * 30 + [3])).numpy()[0, 0]
+    first = reference(backbone, [2, 5, 6, 7, 8, 3])
+    second = reference(backbone, [2, 7, 8, 9, 10, 3])
+    third = reference(backbone, [2, 9, 10, 11, 12, 3])
+    expected = [*first[:4], *second[2:4], *third[2:]]
+    np.testing.assert_allclose(found[:10], expected, atol=1e-5)
+
+
+def test_words_take_the_states_of_their_first_pieces():
+    states = tf.reshape(tf.range(10.0), [1, 1, 5, 2])
+    words = tf.constant([[[1, 3, 0]]])
+    found = first_pieces(states, words).numpy()[0, 0]
+    np.testing.assert_array_equal(found[:2], [[2, 3], [6, 7]])
+
+
+def test_dropout_is_a_function_of_the_seed(backbone):
+    layer = made(backbone)
+    tokens = batch([2, 7, 8, 3])
+
+    def call(seed):
+        return layer(tokens, training=True, seed=tf.constant(seed)).numpy()
+
+    np.testing.assert_array_equal(call([1, 2]), call([1, 2]))
+    assert not np.allclose(call([1, 2]), call([1, 3]))
+    assert not np.allclose(call([1, 2]), layer(tokens).numpy())
+    with pytest.raises(ValueError, match="needs a seed"):
+        layer(tokens, training=True)
+
+
+def test_lower_layers_are_frozen_and_rates_decay(backbone):
+    layer = made(backbone, frozen_layers=1, layer_decay=0.5)
+    trained = [v.path for v in layer.trainable_variables]
+    assert trained
+    assert all("layer_1" in path or "layer_2" in path for path in trained)
+    rates = {v.path: v.rate_factor for v in layer.network.weights}
+    of = {
+        name: {r for p, r in rates.items() if name in p}
+        for name in ("layer_2", "layer_1", "layer_0", "token_embedding")
+    }
+    assert list(of.values()) == [{1.0}, {0.5}, {0.25}, {0.125}]
+    assert not any("pooled" in path for path in rates)
+
+
+def test_a_frozen_encoder_gives_no_gradient_and_drops_nothing(backbone):
+    layer = made(backbone, trainable=False)
+    tokens = batch([2, 7, 8, 3])
+    assert not layer.trainable_variables
+    np.testing.assert_array_equal(
+        layer(tokens, training=True).numpy(), layer(tokens).numpy()
+    )
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"frozen_layers": 4}, "frozen_layers must be at most 3"),
+        ({"window": 13}, "window must be at most 12"),
+        ({"window": 6, "overlap": 4}, r"overlap must be at most .* \(3\)"),
+    ],
+)
+def test_wrong_options_are_refused(backbone, options, message):
+    with pytest.raises(ConfigError, match=message):
+        made(backbone, **options)
+
+
+def test_a_layer_is_made_anew_from_its_config(backbone):
+    layer = made(backbone, window=6, overlap=1, frozen_layers=1)
+    other = PretrainedEncoder.from_config(layer.get_config())
+    other.build()
+    other.set_pretrained(backbone)
+    tokens = batch([2, 5, 6, 7, 8, 9, 3])
+    np.testing.assert_allclose(layer(tokens), other(tokens), atol=1e-6)
+
+
+def test_adapters_belong_to_tasks_and_start_as_nothing(backbone):
+    layer = made(backbone, trainable=False, adapter_units=2, tasks=3)
+    plain = made(backbone)
+    rows = batch([2, 7, 8, 3], [2, 9, 3])
+    tokens, task = tf.concat([rows, rows], 0), tf.constant([0, 2])
+    before = layer(tokens, task).numpy()
+    np.testing.assert_allclose(before, plain(tokens).numpy(), atol=1e-5)
+    # Only the adapters, two in each of three layers, are trained.
+    assert len(layer.trainable_variables) == 6 * 4
+    assert all(v.is_private for v in layer.trainable_variables)
+    rng = np.random.default_rng(0)
+    for weight in layer.trainable_variables:
+        value = weight.numpy()
+        value[2] += rng.normal(size=value[2].shape)
+        weight.assign(value)
+    after = layer(tokens, task).numpy()
+    np.testing.assert_array_equal(after[0], before[0])
+    assert not np.allclose(after[1], before[1], atol=1e-3)
+
+
+def test_adapters_in_a_frozen_encoder_have_gradients(backbone):
+    layer = made(backbone, trainable=False, adapter_units=2, tasks=2)
+    tokens, task = batch([2, 7, 8, 3]), tf.constant([1])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(tokens, task)[0, 0, 1, 0])
+    variables = [v.value for v in layer.trainable_variables]
+    found = tape.gradient(loss, variables)
+    assert all(gradient is not None for gradient in found)
+    ups = [
+        g for g, v in zip(found, layer.trainable_variables) if v.name == "up"
+    ]
+    assert any(np.abs(tf.convert_to_tensor(g).numpy()[1]).max() for g in ups)

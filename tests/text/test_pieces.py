@@ -1,0 +1,212 @@
+"""Pieces of a pretrained encoder: special ones, pairs, words, limits."""
+
+import json
+import shutil
+
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.text import pieces, presets
+from mtl_tf.text.pieces import PieceEncoder
+from mtl_tf.text.tokenizers import make_tokenizer
+from tests.text import small_presets
+
+WORDS = {"name": "whitespace", "lowercase": True}
+
+
+@pytest.fixture(scope="module")
+def preset(tmp_path_factory):
+    return small_presets.bert(tmp_path_factory.mktemp("bert"))
+
+
+def encoder_of(preset, **options):
+    return pieces.of_preset(preset, make_tokenizer(WORDS), **options)
+
+
+def written(encoder, ids):
+    return " ".join(encoder.pieces[one] for one in ids)
+
+
+def test_texts_stand_between_the_special_pieces(preset):
+    encoder = encoder_of(preset)
+    rows = encoder.of_texts(tf.constant(["A GOOD boox!", ""]))["tokens"]
+    first, second = rows.to_list()
+    assert written(encoder, first) == "[CLS] a good b ##o ##o ##x ! [SEP]"
+    assert written(encoder, second) == "[CLS] [SEP]"
+    assert min(first) > 0
+
+
+def test_pairs_have_the_separator_of_the_preset(preset):
+    encoder = encoder_of(preset)
+    texts = [tf.constant(["a book"]), tf.constant(["the film"])]
+    (row,) = encoder.packed(texts).to_list()
+    assert written(encoder, row) == "[CLS] a book [SEP] the film [SEP]"
+
+
+def test_the_longest_text_is_cut_first_and_special_pieces_stay(preset):
+    encoder = encoder_of(preset, max_length=8)
+    long = " ".join(["good"] * 20)
+    (row,) = encoder.of_texts(tf.constant([long]))["tokens"].to_list()
+    assert written(encoder, row) == "[CLS] " + "good " * 6 + "[SEP]"
+    (row,) = encoder.packed([tf.constant([long]), tf.constant(["a"])]).to_list()
+    assert written(encoder, row) == "[CLS] good good good good [SEP] a [SEP]"
+
+
+def test_a_limit_below_the_special_pieces_is_refused(preset):
+    with pytest.raises(ConfigError, match="max_length must be at least 5"):
+        encoder_of(preset, max_length=3)
+
+
+def test_every_word_has_a_first_piece(preset):
+    encoder = encoder_of(preset, reads_words=True)
+    given = [["a", "boox", "\u200d", "good!"], [], ["the"]]
+    found = encoder.of_words(tf.ragged.constant(given, dtype=tf.string))
+    tokens, words = found["tokens"].to_list(), found["words"].to_list()
+    assert [len(row) for row in words] == [4, 0, 1]
+    names = [encoder.pieces[tokens[0][place]] for place in words[0]]
+    # A word of no piece, a joiner, is the unknown one.
+    assert names == ["a", "b", "[UNK]", "good"]
+    assert written(encoder, tokens[0]) == (
+        "[CLS] a b ##o ##o ##x [UNK] good ! [SEP]"
+    )
+    assert written(encoder, tokens[1]) == "[CLS] [SEP]"
+    assert encoder.pieces[tokens[2][words[2][0]]] == "the"
+
+
+def test_words_are_cut_by_number_and_their_pieces_never(preset):
+    encoder = encoder_of(preset, max_length=5, reads_words=True)
+    given = tf.ragged.constant([["zzzz"] * 9], dtype=tf.string)
+    found = encoder.of_words(given)
+    assert found["words"].to_list() == [[1, 5, 9, 13, 17]]
+    assert found["tokens"].row_lengths().numpy().tolist() == [22]
+
+
+def test_any_bytes_have_pieces(preset):
+    encoder = encoder_of(preset)
+    texts = tf.constant([b"\xff\xfe good", b"a\x00b", "\U0001f600".encode()])
+    rows = encoder.of_texts(texts)["tokens"].to_list()
+    assert all(len(row) >= 3 for row in rows)
+
+
+def test_a_saved_encoder_is_the_same(preset, tmp_path):
+    encoder = encoder_of(preset, max_length=9, reads_words=True)
+    encoder.save(str(tmp_path))
+    # Its own files are enough.
+    loaded = PieceEncoder.load(str(tmp_path), max_length=9)
+    texts = tf.constant(["a very good book, with letters", "x"])
+    assert (
+        loaded.of_texts(texts)["tokens"].to_list()
+        == encoder.of_texts(texts)["tokens"].to_list()
+    )
+    assert loaded.specials == encoder.specials
+    assert loaded.backbone == encoder.backbone
+    assert loaded.reads_words
+
+
+def test_damaged_files_are_told(preset, tmp_path):
+    encoder_of(preset).save(str(tmp_path))
+    (tmp_path / "pieces.json").write_text("[]")
+    with pytest.raises(RunError, match="pieces.json"):
+        PieceEncoder.load(str(tmp_path))
+
+
+def test_what_is_no_preset_is_told(preset, tmp_path):
+    with pytest.raises(ConfigError, match="'bert_bace_en' is no folder.*bert_"):
+        presets.check("bert_bace_en")
+    with pytest.raises(ConfigError, match="has no config.json"):
+        presets.check(str(tmp_path))
+    copied = tmp_path / "copied"
+    shutil.copytree(preset, copied)
+    (copied / "tokenizer.json").unlink()
+    with pytest.raises(DataError, match="cannot read the tokenizer"):
+        presets.load_tokenizer(str(copied))
+    (copied / "config.json").write_text("{}")
+    with pytest.raises(DataError, match="cannot read the weights"):
+        presets.load_backbone(str(copied))
+
+
+def hugging_face(folder, backbone):
+    """Writes BERT's weights in the form of Hugging Face."""
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    sizes = small_presets.SIZES
+    config = {
+        "model_type": "bert",
+        "vocab_size": len(small_presets.VOCABULARY),
+        "num_hidden_layers": sizes["num_layers"],
+        "num_attention_heads": sizes["num_heads"],
+        "hidden_size": sizes["hidden_dim"],
+        "intermediate_size": sizes["intermediate_dim"],
+        "max_position_embeddings": sizes["max_sequence_length"],
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": true}')
+    (folder / "vocab.txt").write_text("\n".join(small_presets.VOCABULARY))
+    hidden = sizes["hidden_dim"]
+    found = {}
+    for weight in backbone.weights:
+        name = weight.path.replace("self_attention_layer/", "attention.self.")
+        name = name.replace(
+            "attention.self.attention_output", "attention.output.dense"
+        )
+        for old, new in (
+            ("token_embedding/embeddings", "embeddings.word_embeddings.weight"),
+            (
+                "position_embedding/embeddings",
+                "embeddings.position_embeddings.weight",
+            ),
+            (
+                "segment_embedding/embeddings",
+                "embeddings.token_type_embeddings.weight",
+            ),
+            ("embeddings_layer_norm", "embeddings.LayerNorm"),
+            ("transformer_layer_", "encoder.layer."),
+            ("self_attention_layer_norm", "attention.output.LayerNorm"),
+            ("feedforward_layer_norm", "output.LayerNorm"),
+            ("feedforward_intermediate_dense", "intermediate.dense"),
+            ("feedforward_output_dense", "output.dense"),
+            ("pooled_dense", "pooler.dense"),
+        ):
+            name = name.replace(old, new)
+        name = name.replace("/gamma", ".weight").replace("/beta", ".bias")
+        value = weight.numpy()
+        if name.endswith("/kernel"):
+            inner = hidden if "attention.self" in name else -1
+            value = (
+                value.reshape([inner, value.size // inner])
+                if (inner > 0)
+                else value.reshape([-1, value.shape[-1]])
+            )
+            value = np.ascontiguousarray(value.T)
+        if name.endswith("/bias"):
+            value = value.reshape(-1)
+        name = name.replace("/kernel", ".weight").replace("/bias", ".bias")
+        found[name.replace("/", ".")] = value
+    save_file(found, folder / "model.safetensors")
+
+
+def test_a_folder_of_hugging_face_is_read(preset, tmp_path):
+    pytest.importorskip("safetensors")
+    backbone = presets.load_backbone(preset)
+    hugging_face(tmp_path, backbone)
+    found = presets.load_backbone(str(tmp_path))
+    for one, other in zip(found.weights, backbone.weights, strict=True):
+        assert one.numpy().tolist() == other.numpy().tolist(), one.path
+    texts = tf.constant(["A good boox!"])
+    assert (
+        encoder_of(str(tmp_path)).of_texts(texts)["tokens"].to_list()
+        == encoder_of(preset).of_texts(texts)["tokens"].to_list()
+    )
+
+
+def test_a_missing_package_is_named(preset, tmp_path, monkeypatch):
+    import keras_nlp
+
+    def fail(*_, **__):
+        raise ImportError("requires the safetensors package")
+
+    monkeypatch.setattr(keras_nlp.models.Backbone, "from_preset", fail)
+    with pytest.raises(ConfigError, match=r"pip install 'mtl_tf\[encoders\]'"):
+        presets.load_backbone(preset)

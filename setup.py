@@ -81,7 +81,7 @@ EXTRAS = {
     "vectors": ["gensim>=4.4"],
 }
 # The tests run all of the product but what needs a GPU or a server.
-for _name in ("baselines", "figures", "vectors"):
+for _name in ("baselines", "encoders", "figures", "vectors"):
     EXTRAS["dev"] += EXTRAS[_name]
 
 

@@ -18,6 +18,8 @@ from mtl_tf.core.errors import ConfigError, Interrupted, RunError
 from mtl_tf.core.names import look_up
 from mtl_tf.programs import runner
 
+# Run only where they are named: a quarter of an hour.
+_LONG = ("scaling",)
 CASES = {
     "meta_mtl": "a training step beside the same cell in keras.layers.RNN",
     "arc_ii": "training steps of the schemes with memories beside an LSTM's",
@@ -39,7 +41,7 @@ def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
     flags.DEFINE_list(
         "cases",
-        list(CASES),
+        [name for name in CASES if name not in _LONG],
         "what to measure, separated by commas: "
         + "; ".join(f"{name}, {what}" for name, what in CASES.items()),
         flag_values=values,

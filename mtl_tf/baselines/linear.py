@@ -256,6 +256,7 @@ def _predictions(
         metrics=task.metrics,
         labels=_labels(task, split),
         predictions=predicted,
+        settings=task.settings,
         **extra,
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from mtl_tf.evaluation import task_types
 from mtl_tf.evaluation.scoring import TaskPredictions, check_length
 from mtl_tf.tasks import task_types as types_of_tasks
+from mtl_tf.tasks.own_metrics import higher_is_better
 
 
 def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def _mean(scores: list[float]) -> float | None:
 
 
 def _score(task: TaskPredictions) -> dict[str, Any]:
-    scorer = task_types.of(task.type).scorer(task)
+    scorer = task_types.of(task.type).scorer_of(task)
     size, primary = scorer.size, task.metrics[0]
     result: dict[str, Any] = {
         "type": task.type,
@@ -137,7 +138,7 @@ def _score(task: TaskPredictions) -> dict[str, Any]:
         **scorer.details(),
     }
     declared = types_of_tasks.of(task.type).metrics
-    if primary in declared and not declared[primary].higher_is_better:
+    if not higher_is_better(primary, declared, task.settings):
         result["lower_is_better"] = True
     if task.losses is not None:
         result["loss"] = _mean_of(task.name, "losses", task.losses, size)

@@ -3,15 +3,18 @@
 import abc
 import dataclasses
 import json
+import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from mtl_tf.core import files
+from mtl_tf.core import files, own_functions
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.evaluation.mistakes import Mistake, scores_alone
+from mtl_tf.tasks import own_metrics
 from mtl_tf.tasks import task_types as types_of_tasks
 
 
@@ -98,6 +101,44 @@ class Scorer(abc.ABC):
         return {}
 
 
+class _OwnScorer(Scorer):
+    """Also computes a task's own metrics; see `mtl_tf.tasks.own_metrics`.
+
+    Args:
+        task: the predictions.
+        scoring: of the task's type.
+    """
+
+    def __init__(self, task: TaskPredictions, scoring: "Scoring"):
+        places = own_metrics.places(task.settings)
+        own = [name for name in task.metrics if name in places]
+        usual = tuple(name for name in task.metrics if name not in own)
+        self._usual = scoring.scorer(dataclasses.replace(task, metrics=usual))
+        self._own = {
+            name: (places[name], own_functions.load(places[name]))
+            for name in own
+        }
+        self._order = tuple(task.metrics)
+        self._labels = [scoring.shown(task, one) for one in task.labels]
+        self._said = [scoring.shown(task, one) for one in task.predictions]
+        self.size = self._usual.size
+
+    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+        """See `Scorer.part`."""
+        scores = self._usual.part(chosen)
+        rows = np.arange(self.size)[chosen]
+        labels = [self._labels[row] for row in rows]
+        said = [self._said[row] for row in rows]
+        for name, (place, function) in self._own.items():
+            scores[name] = _called(place, function, labels, said)
+        first = {name: scores.pop(name) for name in self._order}
+        return {"examples": scores.pop("examples"), **first, **scores}
+
+    def details(self) -> dict[str, Any]:
+        """What the type's scorer tells."""
+        return self._usual.details()
+
+
 class Scoring(abc.ABC):
     """How the tasks of a type are scored and their predictions written.
 
@@ -116,6 +157,17 @@ class Scoring(abc.ABC):
     digits: Mapping[str, int] = {}
     ending = "jsonl"
     measure = ""
+
+    def scorer_of(self, task: TaskPredictions) -> Scorer:
+        """What scores a task, also by metrics of its own.
+
+        Raises:
+            ConfigError: a metric has an unknown name, or cannot be imported.
+        """
+        own = own_metrics.places(task.settings)
+        if any(name in own for name in task.metrics):
+            return _OwnScorer(task, self)
+        return self.scorer(task)
 
     def total(self, tasks: Mapping[str, Mapping]) -> tuple[str, str] | None:
         """A score of all tasks of the type together, if they have one.
@@ -184,8 +236,8 @@ class Scoring(abc.ABC):
             ValueError: labels and predictions do not fit together.
         """
         primary = task.metrics[0]
-        declared = types_of_tasks.of(task.type).metrics.get(primary)
-        higher = declared is None or declared.higher_is_better
+        declared = types_of_tasks.of(task.type).metrics
+        higher = own_metrics.higher_is_better(primary, declared, task.settings)
         return [
             Mistake(
                 number,
@@ -194,7 +246,7 @@ class Scoring(abc.ABC):
                 score,
             )
             for number, score in scores_alone(
-                self.scorer(task), primary, higher
+                self.scorer_of(task), primary, higher
             )
         ]
 
@@ -202,6 +254,28 @@ class Scoring(abc.ABC):
         """A label or a prediction as JSON shows it."""
         del task
         return value
+
+
+def _called(
+    place: str,
+    function: Callable[..., Any],
+    labels: Sequence[Any],
+    predictions: Sequence[Any],
+) -> float | None:
+    if not labels:
+        return None
+    try:
+        score = float(function(labels, predictions))
+    except Exception as error:
+        raise ConfigError(
+            f"the metric {place} fails on {len(labels)} examples: "
+            f"{type(error).__name__}: {error}"
+        )
+    if not math.isfinite(score):
+        raise ConfigError(
+            f"the metric {place} must return a finite number, got {score}"
+        )
+    return score
 
 
 def check_length(name: str, what: str, values: Any, length: int) -> None:

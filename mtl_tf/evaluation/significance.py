@@ -16,6 +16,7 @@ from mtl_tf.core import checks, random
 from mtl_tf.evaluation import task_types
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.tasks import task_types as types_of_tasks
+from mtl_tf.tasks.own_metrics import higher_is_better
 
 #: A run's predictions by task.
 System = Mapping[str, TaskPredictions]
@@ -123,11 +124,11 @@ class _Scorer:
     def __init__(self, task: TaskPredictions):
         self.metric = task.metrics[0]
         only = dataclasses.replace(task, metrics=(self.metric,))
-        self._scorer = task_types.of(task.type).scorer(only)
+        self._scorer = task_types.of(task.type).scorer_of(only)
         self.size = self._scorer.size
         declared = types_of_tasks.of(task.type).metrics
-        known = declared.get(self.metric)
-        self.sign = -1.0 if known and not known.higher_is_better else 1.0
+        is_gain = higher_is_better(self.metric, declared, task.settings)
+        self.sign = 1.0 if is_gain else -1.0
 
     def __call__(self, rows: np.ndarray) -> float:
         return float(self._scorer.part(rows)[self.metric])

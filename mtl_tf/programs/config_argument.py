@@ -20,9 +20,10 @@ from absl import flags
 from ml_collections import config_dict, config_flags
 
 from mtl_tf.configs import base, fields
+from mtl_tf.core import neighbours
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import hint
-from mtl_tf.programs import adapting, neighbours
+from mtl_tf.programs import adapting
 
 HELP = (
     "what to do: NAME[:ARGUMENT] of a shipped config (listed below) or "

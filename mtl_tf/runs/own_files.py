@@ -4,6 +4,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mtl_tf.core import own_functions
+
+_LISTS = (list, tuple)
 _FIELDS = (
     ("tasks",),
     ("text", "vocabulary_tasks"),
@@ -95,6 +98,14 @@ def _with_entries(
 
 
 def _entry(entry: Any) -> Any:
+    if isinstance(entry, Mapping) and isinstance(entry.get("metrics"), _LISTS):
+        metrics = [
+            own_functions.absolute(name)
+            if isinstance(name, str) and own_functions.is_own(name)
+            else name
+            for name in entry["metrics"]
+        ]
+        entry = {**entry, "metrics": metrics}
     if not isinstance(entry, Mapping) or "files" not in entry:
         return entry
     files = entry["files"]

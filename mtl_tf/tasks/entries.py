@@ -8,7 +8,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 from mtl_tf.core.task_types import DEFAULT
-from mtl_tf.tasks import fields, task_types
+from mtl_tf.tasks import fields, own_metrics, task_types
 from mtl_tf.tasks.groups import Member, pool_of
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
 from mtl_tf.tasks.source import Source
@@ -59,7 +59,11 @@ def _task(
     source, splits = task_type.source_of(entry, data_dir, manual_dir)
     labels, settings = source.labels, task_type.settings(entry, source)
     metrics = fields.strings(entry, "metrics", 1)
-    task_type.check_metrics(metrics or (), settings)
+    if metrics:
+        metrics, own = own_metrics.split(metrics, tuple(task_type.metrics))
+        usual = set(metrics) - set(own_metrics.places(own))
+        task_type.check_metrics([m for m in metrics if m in usual], settings)
+        settings = {**settings, **own}
     source, splits = with_validation(name, source, splits, task_type)
     return Task(
         name=name,

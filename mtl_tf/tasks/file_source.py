@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -51,6 +52,7 @@ class TextFileSource(Source):
         self._target = target
         self._scans: dict[str, _Scan] = {}
         self._specs: dict[str, tuple[int, tf.TensorSpec]] = {}
+        self._stamps: dict[str, tuple[int, int]] = {}
         missing = target.given is None and "train" not in self._files
         if target.needs_labels and missing:
             raise ConfigError("without a training file, labels must be given")
@@ -130,12 +132,17 @@ class TextFileSource(Source):
             spec = tf.TensorSpec(shape, tf.as_dtype(self._target.dtype))
             self._specs[split] = len(scan.values), spec
             self._scans.pop(split)
+        if _stamp(path) != self._stamps[split]:
+            raise DataError(
+                f"{path} has changed since it was first read: start again"
+            )
         return self._specs[split]
 
     def _scanned(self, split: str) -> "_Scan":
         if split not in self._scans:
             path = self._files[split]
             check_text(path)
+            self._stamps[split] = _stamp(path)
             scan = _Scan(self._target.needs_labels)
             for row in self._rows(split, scan.undecodable.add):
                 scan.add(row)
@@ -154,6 +161,15 @@ class TextFileSource(Source):
     def _note(self, warning: str) -> None:
         logging.warning("%s", warning)
         self.warnings.append(warning)
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """What changes with a file: its size and when it was written."""
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}")
+    return found.st_size, found.st_mtime_ns
 
 
 class _Tally:

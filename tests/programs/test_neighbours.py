@@ -1,5 +1,6 @@
 """Configs that import files beside them."""
 
+import importlib
 import sys
 
 import pytest
@@ -62,8 +63,7 @@ def test_path_and_modules_are_as_before_when_a_file_fails(tmp_path):
 def test_what_was_imported_from_the_folder_before_stays(tmp_path, monkeypatch):
     file = write(tmp_path / "mine", 4)
     monkeypatch.syspath_prepend(str(tmp_path / "mine"))
-    import shared_parts
-
+    shared_parts = importlib.import_module("shared_parts")
     assert config_argument.load(file).training.epochs == 4
     assert sys.modules["shared_parts"] is shared_parts
     monkeypatch.delitem(sys.modules, "shared_parts")

@@ -84,7 +84,9 @@ def test_float16_on_replicas_is_refused(two_replicas):
 
 def test_schemes_that_need_float32_say_so():
     model = {"scheme": {"name": "nbow"}, "embedding_dim": 4}
-    with pytest.raises(ConfigError, match="nbow.*needs one of l_e, l_i, s_c"):
+    with pytest.raises(
+        ConfigError, match="nbow.*needs one of direct, l_e, l_i, s_c"
+    ):
         multi_task.build_model(model, 9, TASKS, dtype=HALF)
 
 

@@ -43,6 +43,12 @@ LAYERS = {
 CROSS_ENTROPY = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
 
+def mostly_slow(names):
+    """The first, and the others as slow: each takes 0.3 GB for its traces."""
+    first, *others = names
+    return [first, *(pytest.param(n, marks=pytest.mark.slow) for n in others)]
+
+
 @pytest.fixture(autouse=True)
 def without_jit():
     """Compiling takes seconds: what XLA does is tested with each layer."""
@@ -79,7 +85,7 @@ def assert_trains_and_saves(model, inputs, labels, tmp_path, more_padding):
     np.testing.assert_allclose(losses[1], losses[0], 1e-4)
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", mostly_slow(LAYERS))
 def test_layers_stand_in_sequential_models(name, tmp_path):
     make, _ = LAYERS[name]
     ids, labels = make_ids()
@@ -95,7 +101,7 @@ def test_layers_stand_in_sequential_models(name, tmp_path):
     assert_trains_and_saves(model, ids, labels, tmp_path, wide)
 
 
-@pytest.mark.parametrize("name", [n for n in LAYERS if LAYERS[n][1]])
+@pytest.mark.parametrize("name", mostly_slow(n for n in LAYERS if LAYERS[n][1]))
 def test_layers_of_tasks_stand_in_functional_models(name, tmp_path):
     make, options = LAYERS[name]
     ids, labels = make_ids()
@@ -110,8 +116,8 @@ def test_layers_of_tasks_stand_in_functional_models(name, tmp_path):
     assert np.all(other != model.predict([ids, task], verbose=0))
 
 
-@pytest.mark.parametrize("name", ["lstm", "gru", "parallel"])
-@pytest.mark.parametrize("return_sequences", [False, True])
+@pytest.mark.parametrize("name", mostly_slow(["parallel", "lstm", "gru"]))
+@pytest.mark.parametrize("return_sequences", mostly_slow([True, False]))
 def test_bidirectional_of_keras_takes_the_layers(
     name, return_sequences, tmp_path
 ):

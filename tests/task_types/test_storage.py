@@ -91,6 +91,7 @@ def test_texts_of_every_type(tmp_path):
     assert_same_run(all_types(tmp_path), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "family",
     [

@@ -1,5 +1,6 @@
 """A sweep's runs as one table, with the setting that validation chooses."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,11 +48,16 @@ def report(
         groups.setdefault(key, []).append((cell, outcome))
     settings = [_setting(key, group) for key, group in groups.items()]
     # Stable: equal settings stay in the order of the grid.
-    settings.sort(key=lambda s: -(s["validation"]["mean"] or -1.0))
+    settings.sort(key=_rank)
     whole = [s for s in settings if not s["failed"] and not s["waiting"]]
     best = whole[0] if whole else None
     selected = best and _selected(best, groups[best["name"]])
     return {"name": name, "settings": settings, "selected": selected}
+
+
+def _rank(setting: Mapping[str, Any]) -> float:
+    mean = setting["validation"]["mean"]
+    return math.inf if mean is None else -mean
 
 
 def _setting(key: str, group: Sequence[tuple[Cell, Outcome]]) -> dict:

@@ -75,7 +75,10 @@ class Checkpoints:
         self.directory = os.path.join(directory, "checkpoints")
         self.best = BestWeights(os.path.join(directory, "best"), model)
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False)
-        self.best_score = tf.Variable(-1.0, dtype=tf.float64, trainable=False)
+        # Scores that are better when lower count with a minus: any may be.
+        self.best_score = tf.Variable(
+            -np.inf, dtype=tf.float64, trainable=False
+        )
         self.best_step = tf.Variable(-1, dtype=tf.int64, trainable=False)
         self.waited = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)

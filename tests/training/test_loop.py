@@ -20,8 +20,15 @@ def test_evaluates_on_time_and_at_the_end(whole):
     assert stage.records[0]["loss_weights"] == {"first": 1.0, "second": 2.0}
 
 
-def test_keeps_the_weights_of_the_best_score(tmp_path):
-    scores = {5: 10.0, 10: 30.0, 12: 20.0}
+@pytest.mark.parametrize(
+    "scores",
+    [
+        {5: 10.0, 10: 30.0, 12: 20.0},
+        # Of errors, which count with a minus.
+        {5: -30.0, 10: -10.0, 12: -20.0},
+    ],
+)
+def test_keeps_the_weights_of_the_best_score(tmp_path, scores):
     stage = toy.Stage(tmp_path, scores=scores.get)
     kept = {}
     record = stage.loop.record
@@ -33,7 +40,7 @@ def test_keeps_the_weights_of_the_best_score(tmp_path):
     stage.loop.record = watch
     stage.run()
     best = stage.checkpoints.best.load()
-    assert (best["step"], best["score"]) == (10, 30.0)
+    assert (best["step"], best["score"]) == (10, scores[10])
     np.testing.assert_array_equal(stage.model.table.numpy(), kept[10])
     names = os.listdir(tmp_path / "best")
     assert not [n for n in names if n.startswith(("weights-5", "weights-12"))]

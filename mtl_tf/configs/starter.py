@@ -22,7 +22,7 @@ from it.
 Command: python -m launch.train --config=starter --model_dir=runs/starter
 
 Time and score: on the four sample tasks (seed 0, 2 CPU cores) mean accuracy
-87.4 in 106 s; the linear baseline has 82.8. docs/results/own_configs.md has
+91.4 in 152 s; the linear baseline has 82.8. docs/results/own_configs.md has
 more.
 """
 

@@ -12,7 +12,7 @@ from build_support import environment
 def main(arguments: list[str]) -> int:
     """Runs pytest; the result is its exit status, 5 if there was no test.
 
-    Of a file that has slow tests alone, these are run.
+    Of a file that has slow and extended tests alone, these are run.
     """
     temporary = os.environ.get("TEST_TMPDIR", "")
     if temporary:
@@ -28,7 +28,8 @@ def main(arguments: list[str]) -> int:
         options.append(f"--junitxml={report}")  # each case, with its time
     status = pytest.main([*options, *arguments])
     if status == pytest.ExitCode.NO_TESTS_COLLECTED:
-        status = pytest.main([*options, "-m", "slow", *arguments])
+        late = ["-m", "slow or extended"]
+        status = pytest.main([*options, *late, *arguments])
     return int(status)
 
 

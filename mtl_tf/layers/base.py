@@ -4,12 +4,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks, random
 from mtl_tf.core.errors import ConfigError
 
 _INIT = {"name": "glorot", "range": 0.1, "seed": 0}
+
+
+# Numbers that are drawn at a time: in float64 all of a large vocabulary's
+# vectors would take twice their memory, and half of that again as float32.
+_DRAWN = 1 << 20
 
 
 def check_init(init: Mapping | None) -> dict:
@@ -99,10 +105,8 @@ class StackedLayer(keras.layers.Layer):
         def draw(shape, dtype=None):
             generator = random.generator(self.init["seed"], self.name, name)
             if normal:
-                values = generator.normal(0.0, limit, shape)
-            else:
-                values = generator.uniform(-limit, limit, shape)
-            return tf.cast(values, dtype)
+                return _fill(lambda n: generator.normal(0.0, limit, n), shape)
+            return _fill(lambda n: generator.uniform(-limit, limit, n), shape)
 
         return draw
 
@@ -215,3 +219,17 @@ def own_labels(counts: Sequence[int], task: tf.Tensor, units: int) -> tf.Tensor:
         bool `[G, units]`.
     """
     return tf.sequence_mask(tf.gather(tf.constant(counts), task), units)
+
+
+def _fill(draw: Callable[[int], np.ndarray], shape: tuple) -> np.ndarray:
+    """Float32 numbers of a shape, the same as if all were drawn at once.
+
+    Args:
+        draw: the next so many numbers.
+        shape: of the result.
+    """
+    values = np.empty(math.prod(shape), np.float32)
+    for start in range(0, len(values), _DRAWN):
+        part = values[start : start + _DRAWN]
+        part[:] = draw(len(part))
+    return values.reshape(shape)

@@ -78,6 +78,7 @@ def accuracies(results):
     return {n: t["accuracy"] for n, t in results["tasks"].items()}
 
 
+@pytest.mark.extended
 def test_sharing_helps_and_own_copies_tell_tasks_apart(
     entries, trained, tmp_path
 ):

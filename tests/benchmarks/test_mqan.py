@@ -14,6 +14,8 @@ from mtl_tf.layers import recurrence
 from mtl_tf.models.question_answering import build_question_model
 from tests.benchmarks.benchmark_testing import SMALL, check_form, column
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture(scope="module")
 def models():

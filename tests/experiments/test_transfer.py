@@ -39,6 +39,7 @@ def by_path(directory):
     }
 
 
+@pytest.mark.extended
 def test_each_task_is_left_out_once(turns):
     directory, results = turns
     for name, other in (("plain", "mirror"), ("mirror", "plain")):

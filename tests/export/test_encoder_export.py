@@ -23,6 +23,7 @@ def on(preset, chosen, **scheme):
     return chosen
 
 
+@pytest.mark.extended
 def test_texts_are_answered_as_predict_does(preset, tmp_path):
     config = on(preset, corpus.quick(corpus.write(tmp_path, 1, SIZES)))
     # Longer than the encoder can read at a time.

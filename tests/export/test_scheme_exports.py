@@ -51,6 +51,7 @@ def test_no_scheme_is_forgotten():
     assert set(SCHEMES) == set(registry.SCHEMES)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", CASES)
 def test_a_served_model_answers_as_predict_does(name, tmp_path):
     config = corpus.config(corpus.write(tmp_path, 1, SIZES))

@@ -77,6 +77,7 @@ def test_a_training_from_lists_to_an_export(config, tmp_path):
     assert again.calls == []
 
 
+@pytest.mark.extended
 def test_a_callback_that_raises_stops_a_run_which_then_continues(
     config, tmp_path
 ):
@@ -91,6 +92,7 @@ def test_a_callback_that_raises_stops_a_run_which_then_continues(
     assert run.results["tasks"] == every
 
 
+@pytest.mark.extended
 def test_other_examples_are_another_run(config, tmp_path):
     mtl_tf.train(config, tmp_path)
     config.tasks[0]["data"]["train"].pop()
@@ -108,7 +110,9 @@ mtl_tf.train(config, sys.argv[1], verbose=sys.argv[2] == "1")
 """
 
 
-@pytest.mark.parametrize("verbose", ["1", "0"])
+@pytest.mark.parametrize(
+    "verbose", [pytest.param("1", marks=pytest.mark.extended), "0"]
+)
 def test_a_script_shows_the_training_and_nothing_of_tensorflow(
     verbose, tmp_path
 ):

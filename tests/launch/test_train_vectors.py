@@ -58,6 +58,7 @@ def test_vectors_of_a_task(capsys, tmp_path, corpus):
     assert output.read_bytes() != first
 
 
+@pytest.mark.extended
 def test_a_run_finds_its_words(capsys, tmp_path):
     pytest.importorskip("gensim")
     output = tmp_path / "vectors.txt"

@@ -116,6 +116,7 @@ def test_layers_of_tasks_stand_in_functional_models(name, tmp_path):
     assert np.all(other != model.predict([ids, task], verbose=0))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", mostly_slow(["parallel", "lstm", "gru"]))
 @pytest.mark.parametrize("return_sequences", mostly_slow([True, False]))
 def test_bidirectional_of_keras_takes_the_layers(
@@ -185,6 +186,7 @@ def test_the_loss_of_a_crf_says_that_there_is_none():
         model.fit(ids, ids % 3, verbose=0)
 
 
+@pytest.mark.extended
 def test_transformers_train_with_dropout(tmp_path):
     ids, labels = make_ids()
     tokens = keras.Input([None], dtype="int32")

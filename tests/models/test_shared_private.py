@@ -313,6 +313,7 @@ def slow(*case):
     return pytest.param(*case, marks=pytest.mark.slow)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "scheme, shares",
     [

@@ -64,6 +64,7 @@ def make_config(entries, epochs, **scheme):
     return config
 
 
+@pytest.mark.extended
 def test_the_discriminator_falls_to_chance_and_the_tasks_hold(
     entries, tmp_path
 ):

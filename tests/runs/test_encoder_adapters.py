@@ -1,6 +1,7 @@
 """A run that trains adapters in a frozen encoder, saved and loaded."""
 
 import numpy as np
+import pytest
 
 import mtl_tf
 from mtl_tf.runs import training_run
@@ -11,6 +12,7 @@ from tests.text import small_presets
 SIZES = {"train": 40, "validation": 20, "test": 20}
 
 
+@pytest.mark.extended
 def test_adapters_train_in_a_frozen_encoder(tmp_path):
     preset = small_presets.bert(tmp_path / "bert")
     chosen = corpus.quick(corpus.write(tmp_path, 1, SIZES), epochs=1)

@@ -71,6 +71,7 @@ def test_a_run_needs_its_preset_no_more(trained):
         assert one["scores"] == pytest.approx(other["scores"], abs=1e-6)
 
 
+@pytest.mark.extended
 def test_kill_9_ends_with_the_same_weights(preset, entries, tmp_path):
     """Also of dropout inside the encoder."""
     config = config_of(entries, preset)
@@ -106,6 +107,7 @@ def test_a_new_run_starts_from_the_weights_of_the_preset(
         np.testing.assert_array_equal(weight.numpy(), own[weight.path].numpy())
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("scheme", ["lstm", "s_p"])
 def test_sharing_schemes_stand_above_a_frozen_encoder(
     scheme, preset, entries, tmp_path

@@ -55,6 +55,7 @@ def config(entries, **training):
     return made
 
 
+@pytest.mark.extended
 def test_one_model_learns_both_kinds(entries, tmp_path):
     one, other = str(tmp_path / "one"), str(tmp_path / "other")
     results = training_run.train(config(entries), one)

@@ -49,6 +49,7 @@ def test_an_unknown_surgery_offers_the_nearest(tmp_path, toy_files):
         training_run.train(config, str(tmp_path / "a"))
 
 
+@pytest.mark.extended
 def test_stages_that_share_nothing_train_plainly(tmp_path, toy_files):
     config = joint(
         toy_files,

@@ -34,6 +34,7 @@ def tables(run, *parts):
     return np.array(embedding.vectors), np.array(embedding.private_vectors)
 
 
+@pytest.mark.extended
 def test_pretrained_vectors_fill_the_shared_table(tmp_path, entries):
     numbers = np.random.default_rng(0).normal(size=(len(WORDS), 12))
     with open(tmp_path / "vectors.txt", "w") as file:
@@ -64,6 +65,7 @@ def test_pretrained_vectors_fill_the_shared_table(tmp_path, entries):
         training_run.train(config, str(tmp_path / "wrong"))
 
 
+@pytest.mark.extended
 def test_vectors_of_our_own_learn_at_the_rate_of_the_rest(tmp_path, entries):
     config = make_config(entries, steps=3)
     training_run.train(config, str(tmp_path / "plain"))
@@ -77,6 +79,7 @@ def test_vectors_of_our_own_learn_at_the_rate_of_the_rest(tmp_path, entries):
     np.testing.assert_array_equal(plain, same)
 
 
+@pytest.mark.extended
 def test_private_fine_tuning_moves_the_tasks_own_tables(tmp_path, entries):
     tuning = {"epochs": 2, "scope": "private", "learning_rate": 0.02}
     config = make_config(entries, epochs=1, fine_tune=tuning)

@@ -25,6 +25,7 @@ def train(config, directory, strategy):
     return training_run.train(config, str(directory), strategy=strategy)
 
 
+@pytest.mark.extended
 def test_replicas_train_as_one_device(tmp_path, small_files, mirrored):
     """Also texts of several lengths, with word gradients of several sizes.
 

@@ -36,6 +36,7 @@ def probability(run):
     return found["scores"]["odd"]
 
 
+@pytest.mark.extended
 def test_a_model_learns_from_labels_as_often_as_they_are_drawn(tmp_path):
     plain, steps = trained(tmp_path / "plain")
     even, same = trained(tmp_path / "even", sampling="balanced")

@@ -70,6 +70,7 @@ def noted_evaluations(monkeypatch):
     return calls
 
 
+@pytest.mark.extended
 def test_predictions_are_padded_to_the_tasks_own_buckets(
     untrained, monkeypatch
 ):
@@ -132,13 +133,24 @@ def test_damaged_boundaries_are_told(untrained, damage, with_axes, tmp_path):
     ("pipeline", "message"),
     [
         ({"token_weights": {"anser": 5}}, "anser.*did you mean 'answer'"),
-        ({"token_weights": {"answer": -1}}, r"token_weights\['answer'\] must"),
-        ({"buckets": [20, 50]}, "must be the number of them at most"),
-        ({"tokens_per_batch": 71}, "72 tokens with their padding and weights"),
-        (
-            {"mixing": {"name": "joint"}, "tokens_per_batch": 0}
-            | {"token_weights": {}},
-            "set pipeline.buckets_per_task to False",
+        *(
+            pytest.param(*case, marks=pytest.mark.extended)
+            for case in (
+                (
+                    {"token_weights": {"answer": -1}},
+                    r"token_weights\['answer'\] must",
+                ),
+                ({"buckets": [20, 50]}, "must be the number of them at most"),
+                (
+                    {"tokens_per_batch": 71},
+                    "72 tokens with their padding and weights",
+                ),
+                (
+                    {"mixing": {"name": "joint"}, "tokens_per_batch": 0}
+                    | {"token_weights": {}},
+                    "set pipeline.buckets_per_task to False",
+                ),
+            )
         ),
     ],
 )

@@ -185,6 +185,7 @@ def test_a_malformed_line_is_named(tmp_path):
         train(corpus.config(entries), tmp_path / "run")
 
 
+@pytest.mark.extended
 def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
     tmp_path, toy_run, toy_files, monkeypatch
 ):

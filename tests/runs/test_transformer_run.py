@@ -22,6 +22,7 @@ def read(directory, name):
         return json.load(file)
 
 
+@pytest.mark.extended
 def test_a_run_is_loaded_in_its_precision(transformer_run):
     assert read(transformer_run, "config.json")["training"][
         "mixed_precision"
@@ -57,6 +58,7 @@ def test_a_run_does_not_go_on_with_other_batches(transformer_run, tmp_path):
         training_run.train(config, directory)
 
 
+@pytest.mark.extended
 def test_float16_trains_and_scales_its_loss(small_files, tmp_path):
     config = corpus.transformer(
         small_files,

@@ -97,6 +97,7 @@ def test_another_search_than_the_configs(run):
     assert set(said) == {"task", "translation", "score"}
 
 
+@pytest.mark.extended
 def test_long_texts_are_translated_in_small_batches(run, monkeypatch):
     texts = ["w1 w2 " * n for n in (9, 1, 0, 40, 3, 9)]
     whole = mtl_tf.load(run[0], {"max_length": 5}).predict("xx-bb", texts)
@@ -172,6 +173,7 @@ def test_how_steps_are_cut_into_calls_changes_nothing(run, entries, tmp_path):
     assert again["tasks"] == results["tasks"]
 
 
+@pytest.mark.extended
 def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
     used = {}
 

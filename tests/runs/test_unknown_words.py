@@ -61,6 +61,7 @@ def test_words_that_occur_once_teach_the_unknown_one(
     assert np.any(before[good] != after[good])
 
 
+@pytest.mark.extended
 def test_single_models_know_the_words_and_vectors_of_all(entries, tmp_path):
     path = tmp_path / "vectors.txt"
     words = ["good", "bad", "onetest3", "twovalidation1", "elsewhere"]

@@ -29,6 +29,7 @@ def batch_of(task_type, task):
     return batch
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("labels", [(WIDE, NARROW), (NARROW, WIDE)])
 @pytest.mark.parametrize(
     "task_type", ["classification", "multi_label", "tagging"]

@@ -22,6 +22,7 @@ def test_no_family_is_forgotten():
     assert tested | {"separate"} == set(families.FAMILIES)
 
 
+@pytest.mark.extended
 def test_two_workers_train_as_one_device(tmp_path):
     config = families.write(tmp_path)["nbow"]
     worker_processes.train({"run": config}, tmp_path / "two")

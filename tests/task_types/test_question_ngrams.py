@@ -66,6 +66,7 @@ def test_an_unknown_word_is_read_by_its_characters(hashed):
     assert one["confidence"] != pytest.approx(other["confidence"], 1e-2)
 
 
+@pytest.mark.extended
 def test_training_reads_and_changes_them(tmp_path):
     config = config_of(tmp_path, buckets=500)
     config["pipeline"] |= {"tokens_per_batch": 200}

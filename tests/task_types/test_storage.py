@@ -87,6 +87,7 @@ def assert_same_run(config, folder):
     assert not (folder / "memory" / "encoded").exists()
 
 
+@pytest.mark.extended
 def test_texts_of_every_type(tmp_path):
     assert_same_run(all_types(tmp_path), tmp_path)
 
@@ -107,6 +108,7 @@ def test_families(tmp_path, family):
     assert_same_run(config, tmp_path)
 
 
+@pytest.mark.extended
 def test_pairs_that_are_left_out(tmp_path):
     config = families.write(tmp_path)["translation"]
     config["text"]["max_length"] = 4
@@ -121,6 +123,7 @@ def config(tmp_path, small_files):
     return stored(corpus.quick(small_files, "lstm"), "disk")
 
 
+@pytest.mark.extended
 def test_a_killed_run_continues_bit_equal(tmp_path, config):
     train(config, tmp_path / "whole", "memory")
     config["training"] |= {"checkpoint_seconds": 1e-6, "steps_per_call": 2}
@@ -145,6 +148,7 @@ training_run.train(json.loads(sys.argv[1]), sys.argv[2])
 """
 
 
+@pytest.mark.extended
 def test_a_preparation_that_was_killed_leaves_no_wrong_file(tmp_path, config):
     folder = str(tmp_path / "run")
     command = [sys.executable, "-c", _KILLED_WHILE_WRITING]

@@ -107,6 +107,7 @@ toy.Stage(arguments[0], optimizer="adam", average=0.9, steps_per_call=1,
 """
 
 
+@pytest.mark.extended
 def test_kill_9_resumes_bit_equal(tmp_path):
     run_killed(STAGE, 6, tmp_path / "a")
     settings = {"optimizer": "adam", "average": 0.9}

@@ -88,6 +88,7 @@ toy.Stage(sys.argv[1], steps_per_call=1, checkpoint_seconds=0.0,
 """
 
 
+@pytest.mark.extended
 def test_a_disk_that_is_full_leaves_the_last_states(tmp_path, whole):
     ended = subprocess.run(
         [sys.executable, "-c", _FULL, str(tmp_path)],

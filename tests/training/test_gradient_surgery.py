@@ -236,7 +236,7 @@ def opposed(step, full):
     [
         # The others do all that it does, and move weights besides.
         pytest.param("static", marks=pytest.mark.slow),
-        "uncertainty",
+        pytest.param("uncertainty", marks=pytest.mark.extended),
         "gradnorm",
     ],
 )

@@ -135,6 +135,7 @@ strategies.make_strategy("multi_worker")
 """
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_worker_whose_others_never_come_ends(number):
     """Both the one that the others look for and one that looks for it."""

@@ -1,0 +1,43 @@
+"""A pretrained encoder, tuned on several tasks at once.
+
+Paper: the form of MT-DNN (Liu et al. 2019, "Multi-Task Deep Neural Networks
+for Natural Language Understanding"): all tasks share one encoder, each has a
+head of its own. Texts are the mean of their pieces' states. AdamW with a
+warm-up and a linear decay, as Devlin et al. (2019) tune. It is nobody's
+table.
+
+The encoder is no part of the package: `model.encoder.preset` names a folder,
+such as that of a BERT in the form of Hugging Face (docs/encoders.md).
+
+Command: python -m launch.train --config=encoder --model_dir=runs/encoder
+    --config.model.encoder.preset=FOLDER --config.tasks="('sst/sst2',)"
+    --manual_dir=FOLDER (that holds sst/)
+
+Time and score: docs/results/encoders.md, with MiniLM-L6.
+"""
+
+from ml_collections import config_dict
+
+from mtl_tf.configs import base
+
+
+def get_config() -> config_dict.ConfigDict:
+    """Returns the config; it takes no argument."""
+    config = base.default_config()
+    config.name = "encoder"
+    config.tasks = ("sample_reviews",)
+    config.text.max_length = 256
+    config.pipeline.batch_size = 32
+    config.pipeline.buckets = 6
+    config.model.scheme = config_dict.ConfigDict(
+        {"name": "direct", "pooling": "mean"}
+    )
+    config.model.dropout.embedding = 0.0
+    config.model.dropout.head = 0.1
+    config.training.epochs = 3
+    config.training.patience = 0
+    config.training.optimizer.name = "adamw"
+    config.training.optimizer.learning_rate = 5e-5
+    config.training.optimizer.schedule = "linear"
+    config.training.optimizer.warmup_steps = 100
+    return config

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import base
 from mtl_tf.layers.base import check_init
 from mtl_tf.layers.classification_head import ClassificationHead
 from mtl_tf.layers.dropout import Dropout
@@ -394,3 +395,15 @@ def test_layers_are_registered():
     for layer in (TaskDense, Embedding, ClassificationHead, Dropout):
         name = f"mtl_tf>{layer.__name__}"
         assert keras.saving.get_registered_object(name) is layer
+
+
+@pytest.mark.parametrize("name", ["glorot", "normal"])
+def test_weights_that_are_drawn_in_parts_are_those_of_one_draw(
+    name, monkeypatch
+):
+    layer = base.StackedLayer(name="any", init={"name": name, "seed": 3})
+    draw = layer.initializer("kernel", (7, 5))
+    whole = draw((3, 7, 5))
+    monkeypatch.setattr(base, "_DRAWN", 8)
+    np.testing.assert_array_equal(draw((3, 7, 5)), whole)
+    assert whole.dtype == np.float32 and np.unique(whole).size == whole.size

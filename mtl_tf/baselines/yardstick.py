@@ -73,7 +73,8 @@ class CommonTag(Yardstick):
 
     def majority(self, task, train, split):
         """See the class."""
-        tokens, tags = train.columns["tokens"], train.columns["tags"]
+        tokens, asked = _words([train, split])
+        tags = train.columns["tags"]
         width = max(int(c.values.max(initial=0)) + 1 for c in (tokens, tags))
         pairs = tokens.values.astype(np.int64) * width + tags.values
         kinds, counts = np.unique(pairs, return_counts=True)
@@ -85,9 +86,31 @@ class CommonTag(Yardstick):
         once = seen[tokens.values] == 1
         rare = tags.values[once] if once.any() else tags.values
         unknown = np.bincount(rare).argmax() if rare.size else 0
-        asked = split.columns["tokens"]
         places = np.searchsorted(words, asked.values).clip(0, len(words) - 1)
         known = words[places] == asked.values
         found = np.where(known, best[places], unknown)
         rows = Column(found, asked.offsets)
         return [rows[number] for number in range(len(rows))]
+
+
+def _words(splits: Sequence[EncodedSplit]) -> list[Column]:
+    """Each word of some splits as a number, the same for equal words.
+
+    The pieces of a word of a pretrained encoder get one, and its special
+    piece at the end of every text belongs to none.
+    """
+    if "words" not in splits[0].columns:
+        return [split.columns["tokens"] for split in splits]
+    numbers: dict[bytes, int] = {}
+    found = []
+    for split in splits:
+        words, tokens = split.columns["words"], split.columns["tokens"]
+        values = []
+        for example in range(len(tokens)):
+            pieces = tokens[example]
+            ends = [*words[example][1:], len(pieces) - 1]
+            for start, end in zip(words[example], ends):
+                word = pieces[start:end].tobytes()
+                values.append(numbers.setdefault(word, len(numbers)))
+        found.append(Column(np.array(values, np.int64), words.offsets))
+    return found

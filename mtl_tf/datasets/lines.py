@@ -8,7 +8,7 @@ reported, and the row is kept. What cannot be understood is an error that names
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.sources import read_file, unpack
@@ -112,21 +112,10 @@ class LineFile:
         raw = content.split(b"\n")
         if not raw[-1]:
             raw.pop()
-        lines, undecodable, replaced = [], [], 0
-        for number, line in enumerate(raw, 1):
-            line = line.removesuffix(b"\r")
-            try:
-                lines.append(line.decode("utf-8"))
-            except UnicodeDecodeError:
-                lines.append(line.decode("latin-1"))
-                undecodable.append(number)
-                replaced += sum(byte > 127 for byte in line)
-        if undecodable:
-            self.warn(
-                f"{count(len(undecodable), 'line')} not UTF-8, read as "
-                f"Latin-1 ({count(replaced, 'character')}; first: line "
-                f"{undecodable[0]})"
-            )
+        undecodable = Undecodable()
+        lines = list(decoded(raw, undecodable.add))
+        for warning in undecodable.warnings():
+            self.warn(warning)
         return lines
 
     def _row(
@@ -145,6 +134,48 @@ class LineFile:
                 f"be {wanted}"
             )
         return text, labels[label]
+
+
+class Undecodable:
+    """Counts the lines of a file that are not UTF-8."""
+
+    def __init__(self):
+        self._lines = self._characters = self._first = 0
+
+    def add(self, number: int, line: bytes) -> None:
+        """Counts a line, of which every byte became a character."""
+        self._lines += 1
+        self._characters += sum(byte > 127 for byte in line)
+        self._first = self._first or number
+
+    def warnings(self) -> list[str]:
+        """A sentence about them, if there are any."""
+        if not self._lines:
+            return []
+        return [
+            f"{count(self._lines, 'line')} not UTF-8, read as Latin-1 "
+            f"({count(self._characters, 'character')}; first: line "
+            f"{self._first})"
+        ]
+
+
+def decoded(
+    lines: Iterable[bytes],
+    odd: Callable[[int, bytes], None] = lambda number, line: None,
+) -> Iterator[str]:
+    r"""Yields lines as text, without `\n` and a `\r` before it.
+
+    Args:
+        lines: as they are in a file.
+        odd: called with the number, from 1, of each line that is not UTF-8.
+    """
+    for number, line in enumerate(lines, 1):
+        line = line.removesuffix(b"\n").removesuffix(b"\r")
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError:
+            yield line.decode("latin-1")
+            odd(number, line)
 
 
 class Oddities:

@@ -5,10 +5,14 @@ length are an error, since nobody can say where they part. A pair with an empty
 line on a side says nothing about translation: it is skipped and counted.
 """
 
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.lines import LineFile, count
+from mtl_tf.datasets.lines import LineFile, Undecodable, count, decoded
+from mtl_tf.datasets.sources import check_text, opened
 
 TextPair = tuple[str, str]
 
@@ -25,6 +29,18 @@ class AlignedLines(NamedTuple):
     warnings: list[str]
 
 
+class Counted(NamedTuple):
+    """What going through two files has shown.
+
+    Attributes:
+        pairs: how many there are.
+        warnings: what was odd, counted, a sentence each.
+    """
+
+    pairs: int
+    warnings: list[str]
+
+
 def read_aligned(source: LineFile, target: LineFile) -> AlignedLines:
     """Reads the pairs of two files.
 
@@ -34,38 +50,127 @@ def read_aligned(source: LineFile, target: LineFile) -> AlignedLines:
     Raises:
         DataError: they have not equally many lines, or no pair.
     """
-    check_aligned(source, target)
-    texts = [_texts(source), _texts(target)]
-    pairs = [pair for pair in zip(*texts) if all(pair)]
-    if not pairs:
-        raise DataError(
-            f"{source.path} and {target.path}: in no line both have a text"
-        )
-    warnings = [*source.warnings, *target.warnings]
-    skipped = len(texts[0]) - len(pairs)
-    if skipped:
-        first = next(
-            n for n, pair in enumerate(zip(*texts), 1) if not all(pair)
-        )
-        empty = [sum(not text for text in side) for side in texts]
-        warnings.append(
-            f"{source.name} and {target.name}: {count(skipped, 'pair')} with "
-            f"an empty text skipped ({empty[0]:,} empty in the first file, "
-            f"{empty[1]:,} in the second; first: line {first})"
-        )
+    skipped = _Skipped(source.path, target.path)
+    pairs = list(skipped.leave_out(_stripped(source.lines, target.lines)))
+    warnings = [*source.warnings, *target.warnings, *skipped.warnings()]
     return AlignedLines(pairs, warnings)
 
 
-def check_aligned(source: LineFile, target: LineFile) -> None:
-    """Raises `DataError` unless two files have equally many lines."""
-    if len(source) != len(target):
-        raise DataError(
-            f"{source.path} has {count(len(source), 'line')}, but "
-            f"{target.path} has {len(target):,}: they are not aligned; line n "
-            "of one must be the translation of line n of the other"
-        )
+class AlignedFiles:
+    """Two files that are gone through without being in memory.
+
+    Args:
+        source, target: their paths; packed by gzip where a name ends in `.gz`.
+    """
+
+    def __init__(self, source: str, target: str):
+        self._paths = source, target
+
+    def pairs(self) -> Iterator[TextPair]:
+        """Yields the pairs in which both have a text."""
+        skipped = _Skipped(*self._paths)
+        return skipped.leave_out(_stripped(*map(_lines, self._paths)))
+
+    def check(self) -> Counted:
+        """Reads both to their ends.
+
+        Raises:
+            DataError: a file is missing, unreadable, empty or in UTF-16, they
+                have not equally many lines, or no pair.
+        """
+        for path in self._paths:
+            check_text(path)
+        odd = [Undecodable() for _ in self._paths]
+        lines = [_lines(path, one.add) for path, one in zip(self._paths, odd)]
+        skipped = _Skipped(*self._paths)
+        pairs = sum(1 for _ in skipped.leave_out(_stripped(*lines)))
+        warnings = [
+            f"{os.path.basename(path)}: {warning}"
+            for path, one in zip(self._paths, odd)
+            for warning in one.warnings()
+        ]
+        return Counted(pairs, [*warnings, *skipped.warnings()])
 
 
-def _texts(file: LineFile) -> list[str]:
-    first, *others = file.lines
-    return [line.strip() for line in (first.removeprefix("\ufeff"), *others)]
+class _Skipped:
+    """Leaves out pairs with an empty text, and counts them.
+
+    Args:
+        source, target: paths of the files, for messages.
+    """
+
+    def __init__(self, source: str, target: str):
+        self._paths = source, target
+        self._count = self._first = 0
+        self._empty = [0, 0]
+
+    def leave_out(
+        self, pairs: Iterator[tuple[str | None, str | None]]
+    ) -> Iterator[TextPair]:
+        """Yields the other pairs.
+
+        Args:
+            pairs: of all lines; None where a file has no more of them.
+
+        Raises:
+            DataError: the files have not equally many lines, none of a file
+                has a text, or no pair.
+        """
+        lines, found = [0, 0], 0
+        for number, pair in enumerate(pairs, 1):
+            for side, text in enumerate(pair):
+                lines[side] += text is not None
+                self._empty[side] += text == ""
+            if None in pair:
+                continue
+            if all(pair):
+                found += 1
+                yield pair
+            else:
+                self._count += 1
+                self._first = self._first or number
+        for path, has, empty in zip(self._paths, lines, self._empty):
+            if has == empty:
+                raise DataError(f"{path}: the file is empty")
+        if lines[0] != lines[1]:
+            source, target = self._paths
+            raise DataError(
+                f"{source} has {count(lines[0], 'line')}, but {target} has "
+                f"{lines[1]:,}: they are not aligned; line n of one must be "
+                "the translation of line n of the other"
+            )
+        if not found:
+            source, target = self._paths
+            raise DataError(
+                f"{source} and {target}: in no line both have a text"
+            )
+
+    def warnings(self) -> list[str]:
+        """A sentence about them, if there are any."""
+        if not self._count:
+            return []
+        source, target = map(os.path.basename, self._paths)
+        return [
+            f"{source} and {target}: {count(self._count, 'pair')} with an "
+            f"empty text skipped ({self._empty[0]:,} empty in the first file, "
+            f"{self._empty[1]:,} in the second; first: line {self._first})"
+        ]
+
+
+def _stripped(
+    source: Iterable[str], target: Iterable[str]
+) -> Iterator[tuple[str | None, str | None]]:
+    """The texts of both files; None where one has no more lines."""
+    pairs = itertools.zip_longest(source, target)
+    for number, pair in enumerate(pairs):
+        if not number:
+            pair = [line and line.removeprefix("\ufeff") for line in pair]
+        yield tuple(line and line.strip() for line in pair)
+
+
+def _lines(
+    path: str,
+    odd: Callable[[int, bytes], None] = lambda number, line: None,
+) -> Iterator[str]:
+    with opened(path) as file:
+        yield from decoded(file, odd)

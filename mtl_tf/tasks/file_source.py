@@ -1,34 +1,26 @@
 """Texts with targets, from the user's own files."""
 
 import functools
-import itertools
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.core.names import hint, look_up
+from mtl_tf.core.names import hint
 from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.row_files import SKIP, Layout, Row, rows_of
-from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
-_ROWS_AT_ONCE = 1024
 
+class TextFileSource(StreamedSource):
+    """One file a split.
 
-class TextFileSource(Source):
-    """One file a split. A file is checked when its split is asked for first.
-
-    It is read to its end then, and again by every dataset that is gone
-    through: texts are never in memory all at once.
-
-    What is odd keeps its row, is counted, logged once and kept in `warnings`:
-    lines that are not UTF-8 (read as Latin-1), empty texts, a file of one
-    class, a label for more than every other row.
+    What is odd keeps its row and is counted: lines that are not UTF-8 (read
+    as Latin-1), empty texts, a file of one class, a label for more than every
+    other row.
 
     Args:
         files: path of each split's file.
@@ -46,13 +38,11 @@ class TextFileSource(Source):
         layouts: Mapping[str, Layout],
         target: TextTarget,
     ):
-        super().__init__()
-        self._files = dict(files)
+        super().__init__({split: (path,) for split, path in files.items()})
         self._layouts = dict(layouts)
         self._target = target
         self._scans: dict[str, _Scan] = {}
-        self._specs: dict[str, tuple[int, tf.TensorSpec]] = {}
-        self._stamps: dict[str, tuple[int, int]] = {}
+        self._shapes: dict[str, tuple[int, ...]] = {}
         missing = target.given is None and "train" not in self._files
         if target.needs_labels and missing:
             raise ConfigError("without a training file, labels must be given")
@@ -65,84 +55,68 @@ class TextFileSource(Source):
         values = self._scanned("train").values
         labels = self._target.collect(values)
         for doubt in self._target.label_doubts(labels, values):
-            self._note(f"{self._files['train']}: {doubt}")
+            self.note(f"{self._path('train')}: {doubt}")
         return labels
 
-    @property
-    def split_names(self) -> tuple[str, ...]:
-        """The splits that have a file."""
-        return tuple(self._files)
+    def check(self, split: str) -> int:
+        """Reads the split's file to its end, and counts its rows."""
+        scan = self._scanned(split)
+        try:
+            for value in scan.lines or scan.values[:1]:
+                target = self._target.encode(value, self._ids())
+        except UnknownLabel as error:
+            (label,) = error.args
+            raise DataError(
+                f"{self._path(split)}:{scan.lines[value]}: unknown label "
+                f"{label!r}; {hint(label, self._ids())}"
+            )
+        self._shapes[split] = np.shape(target)
+        self._scans.pop(split)
+        return len(scan.values)
 
-    def size(self, split: str) -> int:
-        """Returns how many rows the split's file has."""
-        return self._checked(split)[0]
+    def examples(self, split: str) -> Iterator[Row]:
+        """Yields the rows of the split's file."""
+        rows = self._rows(split)
+        return (row for row in rows if row.target is not SKIP)
 
-    def dataset(self, split: str) -> tf.data.Dataset:
-        """Returns the rows of the split's file, in order."""
-        size, spec = self._checked(split)
+    def signature(self, split: str) -> dict[str, tf.TypeSpec]:
+        """The texts, and the target's numbers."""
         texts = tf.TensorSpec([None], tf.string)
-        signature = dict.fromkeys(self._layouts[split].texts, texts)
-        signature[self._target.name] = tf.TensorSpec(
-            [None, *spec.shape], spec.dtype
+        found = dict.fromkeys(self._layouts[split].texts, texts)
+        found[self._target.name] = tf.TensorSpec(
+            [None, *self._shapes[split]], tf.as_dtype(self._target.dtype)
         )
-        examples = tf.data.Dataset.from_generator(
-            lambda: self._batches(split), output_signature=signature
-        ).unbatch()
-        return examples.apply(tf.data.experimental.assert_cardinality(size))
+        return found
 
-    def _batches(self, split: str) -> Iterator[dict[str, np.ndarray]]:
-        """The examples of a split, some after others."""
-        ids = {label: i for i, label in enumerate(self.labels)}
-        names = self._layouts[split].texts
-        rows = (row for row in self._rows(split) if row.target is not SKIP)
-        while some := list(itertools.islice(rows, _ROWS_AT_ONCE)):
-            # JSON can spell halves of surrogate pairs, which UTF-8 cannot.
-            batch = {
-                name: np.array(
-                    [t.encode("utf-8", "replace") for t in texts], object
-                )
-                for name, texts in zip(names, zip(*(r.texts for r in some)))
-            }
-            values = [self._target.encode(row.target, ids) for row in some]
-            batch[self._target.name] = np.array(values, self._target.dtype)
-            yield batch
+    def batch(self, split: str, examples: Sequence[Row]) -> dict[str, Any]:
+        """Texts in UTF-8, and encoded targets."""
+        ids, names = self._ids(), self._layouts[split].texts
+        found = {
+            name: np.array(list(map(encoded, texts)), object)
+            for name, texts in zip(names, zip(*(row.texts for row in examples)))
+        }
+        values = [self._target.encode(row.target, ids) for row in examples]
+        found[self._target.name] = np.array(values, self._target.dtype)
+        return found
+
+    def _ids(self) -> dict[str, int]:
+        return {label: i for i, label in enumerate(self.labels)}
+
+    def _path(self, split: str) -> str:
+        (path,) = self._files[split]
+        return path
 
     def _rows(
         self, split: str, odd: Callable[[int], None] = lambda line: None
     ) -> Iterator[Row]:
         layout = self._layouts[split]
-        return rows_of(self._files[split], layout, self._target.parse, odd)
-
-    def _checked(self, split: str) -> tuple[int, tf.TensorSpec]:
-        """How many rows a split has, and what one of their targets is."""
-        path = look_up(split, self._files, "split")
-        if split not in self._specs:
-            scan = self._scanned(split)
-            ids = {label: i for i, label in enumerate(self.labels)}
-            try:
-                for value in scan.lines or scan.values[:1]:
-                    encoded = self._target.encode(value, ids)
-            except UnknownLabel as error:
-                (label,) = error.args
-                raise DataError(
-                    f"{path}:{scan.lines[value]}: unknown label {label!r}; "
-                    f"{hint(label, ids)}"
-                )
-            shape = np.shape(encoded)
-            spec = tf.TensorSpec(shape, tf.as_dtype(self._target.dtype))
-            self._specs[split] = len(scan.values), spec
-            self._scans.pop(split)
-        if _stamp(path) != self._stamps[split]:
-            raise DataError(
-                f"{path} has changed since it was first read: start again"
-            )
-        return self._specs[split]
+        return rows_of(self._path(split), layout, self._target.parse, odd)
 
     def _scanned(self, split: str) -> "_Scan":
         if split not in self._scans:
-            path = self._files[split]
+            path = self._path(split)
             check_text(path)
-            self._stamps[split] = _stamp(path)
+            self.remember(split)
             scan = _Scan(self._target.needs_labels)
             for row in self._rows(split, scan.undecodable.add):
                 scan.add(row)
@@ -154,34 +128,9 @@ class TextFileSource(Source):
                 *scan.warnings(),
                 *self._target.doubts(scan.values),
             ):
-                self._note(f"{path}: {warning}")
+                self.note(f"{path}: {warning}")
             self._scans[split] = scan
         return self._scans[split]
-
-    def _note(self, warning: str) -> None:
-        logging.warning("%s", warning)
-        self.warnings.append(warning)
-
-
-def _stamp(path: str) -> tuple[int, int]:
-    """What changes with a file: its size and when it was written."""
-    try:
-        found = os.stat(path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}")
-    return found.st_size, found.st_mtime_ns
-
-
-class _Tally:
-    """How many lines of a kind a file has, and which is the first."""
-
-    def __init__(self):
-        self.count = self.first = 0
-
-    def add(self, line: int) -> None:
-        """Counts a line."""
-        self.count += 1
-        self.first = self.first or line
 
 
 class _Scan:
@@ -202,8 +151,8 @@ class _Scan:
         self.values: list[Any] = []
         self.lines: dict[Any, int] = {}
         self._same: dict[Any, Any] = {}
-        self.undecodable, self._skipped = _Tally(), _Tally()
-        self._broken, self._empty = _Tally(), _Tally()
+        self.undecodable, self._skipped = Tally(), Tally()
+        self._broken, self._empty = Tally(), Tally()
 
     def add(self, row: Row) -> None:
         """Takes a row."""

@@ -1,24 +1,24 @@
 """Pairs of texts in two languages, from files and from TFDS datasets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
 
-from mtl_tf.core.names import look_up
-from mtl_tf.datasets.lines import LineFile
-from mtl_tf.datasets.parallel_lines import TextPair, read_aligned
+from mtl_tf.datasets.parallel_lines import AlignedFiles, TextPair
 from mtl_tf.tasks.prepared import PreparedDataset, Wanted
 from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.streamed_source import StreamedSource, encoded
+
+_SIDES = ("source", "target")
 
 
-class ParallelFileSource(Source):
-    """Two line-aligned files a split, read when it is asked for first.
+class ParallelFileSource(StreamedSource):
+    """Two line-aligned files a split.
 
-    What is odd is counted, logged once and kept in `warnings`: lines that are
-    not UTF-8 (read as Latin-1), and pairs with an empty text, which are
-    skipped.
+    What is odd is counted: lines that are not UTF-8 (read as Latin-1), and
+    pairs with an empty text, which are skipped.
 
     Args:
         files: paths of the source and the target file of each split.
@@ -26,39 +26,27 @@ class ParallelFileSource(Source):
 
     labels = ()
 
-    def __init__(self, files: Mapping[str, tuple[str, str]]):
-        super().__init__()
-        self._files = dict(files)
-        self._splits: dict[str, list[TextPair]] = {}
+    def check(self, split: str) -> int:
+        """Reads the split's files to their ends, and counts their pairs."""
+        found = AlignedFiles(*self._files[split]).check()
+        for warning in found.warnings:
+            self.note(warning)
+        return found.pairs
 
-    @property
-    def split_names(self) -> tuple[str, ...]:
-        """The splits that have files."""
-        return tuple(self._files)
+    def examples(self, split: str) -> Iterator[TextPair]:
+        """Yields the pairs of the split's files."""
+        return AlignedFiles(*self._files[split]).pairs()
 
-    def size(self, split: str) -> int:
-        """Returns how many pairs the split's files have."""
-        return len(self._pairs(split))
+    def signature(self, split: str) -> dict[str, tf.TypeSpec]:
+        """Texts in both languages."""
+        return dict.fromkeys(_SIDES, tf.TensorSpec([None], tf.string))
 
-    def dataset(self, split: str) -> tf.data.Dataset:
-        """Returns the pairs of the split's files, in order."""
-        sources, targets = (
-            np.array([text.encode() for text in side], object)
-            for side in zip(*self._pairs(split))
-        )
-        return tf.data.Dataset.from_tensor_slices(
-            {"source": sources, "target": targets}
-        )
-
-    def _pairs(self, split: str) -> list[TextPair]:
-        if split not in self._splits:
-            paths = look_up(split, self._files, "split")
-            pairs, warnings = read_aligned(*map(LineFile, paths))
-            for warning in warnings:
-                logging.warning("%s", warning)
-            self.warnings.extend(warnings)
-            self._splits[split] = pairs
-        return self._splits[split]
+    def batch(self, split: str, examples: Sequence[TextPair]) -> dict[str, Any]:
+        """Texts in UTF-8."""
+        return {
+            name: np.array(list(map(encoded, texts)), object)
+            for name, texts in zip(_SIDES, zip(*examples))
+        }
 
 
 class ParallelDatasetSource(Source):

@@ -2,18 +2,20 @@
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
-from absl import logging
 
 from mtl_tf.core.errors import DataError, MissingData
-from mtl_tf.core.names import hint, look_up
+from mtl_tf.core.names import hint
 from mtl_tf.datasets.building import QUESTIONS
+from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.prepared import PreparedDataset, Wanted
-from mtl_tf.tasks.row_files import json_records, read_lines
+from mtl_tf.tasks.row_files import json_records, lines_of
 from mtl_tf.tasks.source import SPLITS, Source
+from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 
 #: What a model reads, in the order in which it does, and what it writes.
 INPUTS, ANSWER = ("context", "question"), "answer"
@@ -32,8 +34,8 @@ class _Example(NamedTuple):
     line: int
 
 
-class QuestionFileSource(Source):
-    """A JSON object a line, read when its split is asked for first.
+class QuestionFileSource(StreamedSource):
+    """A JSON object a line, in one file a split.
 
     Args:
         files: path of each split's file.
@@ -49,45 +51,65 @@ class QuestionFileSource(Source):
         columns: Mapping[str, str],
         question: str,
     ):
-        super().__init__()
-        self._files, self._columns = dict(files), dict(columns)
+        super().__init__({split: (path,) for split, path in files.items()})
+        self._columns = dict(columns)
         self._question = question
-        self._splits: dict[str, list[_Example]] = {}
 
-    @property
-    def split_names(self) -> tuple[str, ...]:
-        """The splits that have a file."""
-        return tuple(self._files)
+    def check(self, split: str) -> int:
+        """Reads the split's file to its end, and counts its lines."""
+        (path,) = self._files[split]
+        check_text(path)
+        undecodable, unanswered, unasked = Tally(), Tally(), Tally()
+        count = 0
+        for one in self._read(split, undecodable.add):
+            count += 1
+            if not one.answers[0].strip():
+                unanswered.add(one.line)
+            if not one.question.strip():
+                unasked.add(one.line)
+        if not count:
+            raise DataError(f"{path} is empty: it has no examples")
+        for tally, what in (
+            (undecodable, "not UTF-8, read as Latin-1"),
+            (unanswered, "without an answer"),
+            (unasked, "without a question"),
+        ):
+            if tally.count:
+                noun = "line" if tally.count == 1 else "lines"
+                self.note(
+                    f"{path}: {tally.count} {noun} {what} (first: line "
+                    f"{tally.first})"
+                )
+        return count
 
-    def size(self, split: str) -> int:
-        """Returns how many lines the split's file has."""
-        return len(self._examples(split))
+    def examples(self, split: str) -> Iterator[_Example]:
+        """Yields the lines of the split's file."""
+        return self._read(split)
 
-    def dataset(self, split: str) -> tf.data.Dataset:
-        """Returns the lines of the split's file, in order."""
-        examples = self._examples(split)
-        answers = [list(map(_bytes, one.answers)) for one in examples]
-        columns = {
-            name: [_bytes(getattr(one, name)) for one in examples]
+    def signature(self, split: str) -> dict[str, tf.TypeSpec]:
+        """Texts, and all answers that count."""
+        names = (*INPUTS, "scoring", ANSWER)
+        found = dict.fromkeys(names, tf.TensorSpec([None], tf.string))
+        return found | {"answers": tf.RaggedTensorSpec([None, None], tf.string)}
+
+    def batch(self, split: str, examples: Sequence[_Example]) -> dict[str, Any]:
+        """Texts in UTF-8; the first answer is the one to learn."""
+        answers = [list(map(encoded, one.answers)) for one in examples]
+        found = {
+            name: np.array(
+                [encoded(getattr(e, name)) for e in examples], object
+            )
             for name in (*INPUTS, "scoring")
         }
-        columns[ANSWER] = [own[0] for own in answers]
-        columns["answers"] = tf.ragged.constant(answers, tf.string)
-        return tf.data.Dataset.from_tensor_slices(columns)
+        found[ANSWER] = np.array([own[0] for own in answers], object)
+        return found | {"answers": tf.ragged.constant(answers, tf.string)}
 
-    def _examples(self, split: str) -> list[_Example]:
-        if split not in self._splits:
-            path = look_up(split, self._files, "split")
-            lines, undecodable = read_lines(path)
-            examples = [
-                self._example(path, number, record)
-                for number, record in json_records(path, lines)
-            ]
-            if not examples:
-                raise DataError(f"{path} is empty: it has no examples")
-            self._warn(path, examples, undecodable)
-            self._splits[split] = examples
-        return self._splits[split]
+    def _read(
+        self, split: str, odd: Callable[[int], None] = lambda line: None
+    ) -> Iterator[_Example]:
+        (path,) = self._files[split]
+        for number, record in json_records(path, lines_of(path, odd)):
+            yield self._example(path, number, record)
 
     def _example(
         self, path: str, line: int, record: Mapping[str, Any]
@@ -127,28 +149,6 @@ class QuestionFileSource(Source):
         if key not in record:
             raise DataError(f"{where}: no {key!r}; {hint(key, record)}")
         return record[key]
-
-    def _warn(
-        self, path: str, examples: list[_Example], undecodable: list[int]
-    ) -> None:
-        counted = {
-            "not UTF-8, read as Latin-1": undecodable,
-            "without an answer": [
-                one.line for one in examples if not one.answers[0].strip()
-            ],
-            "without a question": [
-                one.line for one in examples if not one.question.strip()
-            ],
-        }
-        for what, lines in counted.items():
-            if lines:
-                noun = "line" if len(lines) == 1 else "lines"
-                warning = (
-                    f"{path}: {len(lines)} {noun} {what} (first: line "
-                    f"{lines[0]})"
-                )
-                logging.warning("%s", warning)
-                self.warnings.append(warning)
 
 
 class QuestionDatasetSource(Source):
@@ -223,11 +223,6 @@ def _named(
     found.setdefault("answers", found[ANSWER][None])
     found.setdefault("scoring", tf.constant(_NOTHING))
     return found
-
-
-def _bytes(text: str) -> bytes:
-    # JSON can spell halves of surrogate pairs, which UTF-8 cannot.
-    return text.encode("utf-8", "replace")
 
 
 def _short(value: Any) -> str:

@@ -129,6 +129,31 @@ def test_unknown_words_are_tagged_as_words_that_occur_once():
     np.testing.assert_array_equal(found, [0, 1, 2, 2, 2, 2])
 
 
+def test_the_pieces_of_a_word_are_one_word():
+    def split(words):
+        """Each word's pieces, between those at the start and the end."""
+        starts = np.cumsum([1, *map(len, words)])
+        tokens = [101, *(piece for word in words for piece in word), 102]
+        columns = {
+            "words": (starts[:-1], "text"),
+            "tokens": (tokens, "pieces"),
+            "tags": ([1 if len(word) > 1 else 0 for word in words], "text"),
+        }
+        return EncodedSplit(
+            "t",
+            {
+                name: Column(np.array(v), np.array([0, len(v)]), axis)
+                for name, (v, axis) in columns.items()
+            },
+        )
+
+    train = split([[5], [5, 6], [5, 6], [7, 6], [5], [8]])
+    asked = split([[5, 6], [5], [5, 7], [8]])
+    (found,) = task_types.of("tagging").majority({}, train, asked)
+    # Of those that occur once, [7, 6] and [8], the first tag is the lower.
+    np.testing.assert_array_equal(found, [1, 0, 0, 0])
+
+
 def test_types_without_a_yardstick():
     for name in ("translation", "question_answering"):
         assert task_types.of(name).majority({}, None, None) is None

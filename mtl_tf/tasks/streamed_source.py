@@ -1,0 +1,126 @@
+"""Files that are read again by every pass, so that no split is in memory."""
+
+import abc
+import itertools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.core.names import look_up
+from mtl_tf.tasks.source import Source
+
+_AT_ONCE = 1024
+
+
+class StreamedSource(Source):
+    """Files of each split, which are checked when it is asked for first.
+
+    They are read to their end then, and again by every dataset that is gone
+    through: examples are never in memory all at once. What is odd is logged
+    once and kept in `warnings`.
+
+    Args:
+        files: paths of each split's files.
+    """
+
+    def __init__(self, files: Mapping[str, Sequence[str]]):
+        super().__init__()
+        self._files = {split: tuple(paths) for split, paths in files.items()}
+        self._sizes: dict[str, int] = {}
+        self._stamps: dict[str, list[tuple[int, int]]] = {}
+
+    @property
+    def split_names(self) -> tuple[str, ...]:
+        """The splits that have files."""
+        return tuple(self._files)
+
+    def size(self, split: str) -> int:
+        """Returns how many examples the split's files have."""
+        paths = look_up(split, self._files, "split")
+        if split not in self._sizes:
+            self.remember(split)
+            self._sizes[split] = self.check(split)
+        for path, before in zip(paths, self._stamps[split]):
+            if _stamp(path) != before:
+                raise DataError(
+                    f"{path} has changed since it was first read: start again"
+                )
+        return self._sizes[split]
+
+    def dataset(self, split: str) -> tf.data.Dataset:
+        """Returns the examples of the split's files, in order."""
+        size = self.size(split)
+        examples = tf.data.Dataset.from_generator(
+            lambda: self._batches(split),
+            output_signature=self.signature(split),
+        ).unbatch()
+        return examples.apply(tf.data.experimental.assert_cardinality(size))
+
+    @abc.abstractmethod
+    def check(self, split: str) -> int:
+        """Reads a split to its end, notes what is odd, counts examples.
+
+        Raises:
+            DataError: something is wrong; the message names the place.
+        """
+
+    @abc.abstractmethod
+    def examples(self, split: str) -> Iterator[Any]:
+        """Yields the examples of a split while its files are read."""
+
+    @abc.abstractmethod
+    def signature(self, split: str) -> dict[str, tf.TypeSpec]:
+        """What `batch` returns, of any number of examples."""
+
+    @abc.abstractmethod
+    def batch(self, split: str, examples: Sequence[Any]) -> dict[str, Any]:
+        """Returns some examples as features, one row each."""
+
+    def remember(self, split: str) -> None:
+        """Remembers how a split's files are, before they are first read."""
+        paths = self._files[split]
+        self._stamps.setdefault(split, [_stamp(path) for path in paths])
+
+    def note(self, warning: str) -> None:
+        """Logs and keeps a sentence about what is odd."""
+        logging.warning("%s", warning)
+        self.warnings.append(warning)
+
+    def _batches(self, split: str) -> Iterator[dict[str, Any]]:
+        examples = iter(self.examples(split))
+        while some := list(itertools.islice(examples, _AT_ONCE)):
+            yield self.batch(split, some)
+
+
+class Tally:
+    """How many lines of a kind a file has, and which is the first."""
+
+    def __init__(self):
+        self.count = self.first = 0
+
+    def add(self, line: int) -> None:
+        """Counts a line."""
+        self.count += 1
+        self.first = self.first or line
+
+
+def encoded(text: str) -> bytes:
+    """A text in UTF-8.
+
+    JSON can spell halves of surrogate pairs, which UTF-8 cannot: they become
+    question marks.
+    """
+    return text.encode("utf-8", "replace")
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """What changes with a file: its size and when it was written."""
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}")
+    return found.st_size, found.st_mtime_ns

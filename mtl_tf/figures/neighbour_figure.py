@@ -45,18 +45,21 @@ def neighbour_figure(
         (x[1] for run in found.values() for w in run for x in w.nearest),
         default=0.0,
     )
-    for number, (label, words) in enumerate(found.items()):
+    titles = [
+        wrapped(sheet.figure, label, page.font_size, block - _GAP)
+        for label in found
+    ]
+    lines = 1 + max(title.count("\n") for title in titles)
+    for number, (title, words) in enumerate(zip(titles, found.values())):
         place = number % columns
         if not place:
             sheet.down(_below(page) if number else 0.0)
-            sheet.down(3.2 * page.em)
+            sheet.down((1.2 * lines + 0.6) * page.em)
         left = place * block
         axes = sheet.axes(height, left, block - _GAP)
         look = style.COLOURS[number % len(style.COLOURS)]
         _draw(axes, words, most, look, page)
         axes.set_xlim(min(0.0, lowest), 1)
-        width = block - _GAP
-        title = wrapped(sheet.figure, label, page.font_size, width)
         axes.set_title(title, fontsize=page.font_size)
         _name_words(axes, [] if place else names, most, page)
         if place == columns - 1 or number == len(found) - 1:

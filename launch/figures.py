@@ -25,6 +25,8 @@ FIGURES = (
     *(LEARNING_CURVES, SCORE_CURVES, LAYERS, NEIGHBOURS),
     *(SOURCES, ANSWER),
 )
+FREE_HEIGHT = (LEARNING_CURVES, SCORE_CURVES, LAYERS)
+LEAST_SIZE = 16  # ems of a page
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -53,6 +55,7 @@ def define_flags(values: flags.FlagValues) -> None:
         flag_values=values,
     )
     _define_choices(values)
+    _define_page(values)
     common_flags.define_data(values)
     flags.DEFINE_list(
         "output",
@@ -105,8 +108,89 @@ def _define_choices(values: flags.FlagValues) -> None:
     )
 
 
+def _define_page(values: flags.FlagValues) -> None:
+    """Defines what the figure is drawn for."""
+    for name, most, about in (
+        ("width", 40, "inches of the figure's width, 0 for what it needs"),
+        (
+            "height",
+            100,
+            f"inches of the height of {', '.join(FREE_HEIGHT)}; 0 for their "
+            "own, as of all others, which are as high as what they show",
+        ),
+    ):
+        flags.DEFINE_float(
+            *(name, 0.0, about),
+            lower_bound=0,
+            upper_bound=most,
+            flag_values=values,
+        )
+    flags.DEFINE_float(
+        "font_size",
+        9.0,
+        "points of the type",
+        lower_bound=4,
+        upper_bound=40,
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "font",
+        "",
+        "family of the type, such as serif or the name of an installed font; "
+        "matplotlib's own if empty",
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "dpi",
+        300,
+        "dots an inch of a .png",
+        lower_bound=30,
+        upper_bound=1200,
+        flag_values=values,
+    )
+
+
+def _page(values: flags.FlagValues) -> Any:
+    """The page of the flags.
+
+    Raises:
+        ConfigError: it is too small for its type, or the height of the figure
+            is not free.
+    """
+    from mtl_tf.figures.page import Page
+
+    if values.height and values.figure not in FREE_HEIGHT:
+        raise ConfigError(
+            f"--height={values.height:g}: {values.figure} is as high as what "
+            f"it shows; only {', '.join(FREE_HEIGHT)} have a free height"
+        )
+    least = LEAST_SIZE * values.font_size / 72
+    for name in ("width", "height"):
+        value = values[name].value
+        if 0 < value < least:
+            raise ConfigError(
+                f"--{name}={value:g} is too little for a type of "
+                f"{values.font_size:g} points: give {least:.1f} inches at "
+                "least, or a smaller --font_size"
+            )
+    return Page(
+        values.width, values.height, values.font_size, values.font, values.dpi
+    )
+
+
 def main(values: flags.FlagValues) -> None:
     """Draws the figure and writes it."""
+    from mtl_tf.figures import style
+
+    page = _page(values)
+    with style.drawing(page):
+        _draw(values, page)
+    for path in values.output:
+        print(path)
+
+
+def _draw(values: flags.FlagValues, page: Any) -> None:
+    """Draws the figure and writes its files."""
     from mtl_tf.figures import style
 
     runs = drawing.all_named(values.model_dir)
@@ -116,34 +200,32 @@ def main(values: flags.FlagValues) -> None:
     if values.figure == NEIGHBOURS:
         words = [word.strip() for word in values.words]
         drawing.neighbours(
-            runs, values.task, words, values.count, values.output
+            runs, values.task, words, values.count, values.output, page
         )
     else:
-        style.save(_figure(values, runs), values.output)
-    for path in values.output:
-        print(path)
+        style.save(_figure(values, runs, page), values.output, page)
 
 
-def _figure(values: flags.FlagValues, runs: list[Named]) -> Any:
+def _figure(values: flags.FlagValues, runs: list[Named], page: Any) -> Any:
     if values.figure == LEARNING_CURVES:
-        return drawing.learning_curves(runs)
+        return drawing.learning_curves(runs, page)
     if values.figure == SCORE_CURVES:
-        return drawing.score_curves(runs, values.axis, values.metric)
+        return drawing.score_curves(runs, values.axis, values.metric, page)
     if values.figure == LAYERS:
-        return drawing.layers(runs)
+        return drawing.layers(runs, page)
     if values.figure == SOURCES:
         where = (values.data_dir, values.manual_dir)
         return drawing.sources(
-            runs, values.task, values.split, values.examples, where
+            runs, values.task, values.split, values.examples, where, page
         )
     texts = read_texts(values.text, values.input)
     if values.figure == ANSWER:
-        return drawing.answer(runs, values.task, texts)
+        return drawing.answer(runs, values.task, texts, page)
     if values.figure == ATTENTION:
-        return drawing.attention(runs, values.task, texts)
+        return drawing.attention(runs, values.task, texts, page)
     if values.figure == ALIGNMENT:
-        return drawing.alignment(runs, values.task, texts)
-    return drawing.token_figure(values.figure, runs, values.task, texts)
+        return drawing.alignment(runs, values.task, texts, page)
+    return drawing.token_figure(values.figure, runs, values.task, texts, page)
 
 
 def read_texts(given: list[str], source: str | None) -> list[str]:
@@ -232,6 +314,11 @@ PROGRAM = runner.Program(
             "The same of each word of the answers to questions in a file",
             "--figure=answer --model_dir=runs/decanlp --task=squad "
             "--input=questions.txt --output=answer.png",
+        ),
+        (
+            "Curves for a column of a paper, in its type",
+            "--figure=score_curves --model_dir=runs/meta,runs/lstm "
+            "--width=3.3 --font=serif --font_size=8 --output=column.pdf",
         ),
         (
             "The losses of two runs",

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.figures import style
+from mtl_tf.figures.panels import shorten
 
 # Classes whose cells are large enough for a number.
 _NUMBERED = 20
@@ -30,14 +31,17 @@ def confusion_picture(
     counts = np.asarray(matrix, dtype=np.float64)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     cell = _CELL if len(classes) <= _NUMBERED else _CELL / 2
-    longest = 0.08 * max(map(len, classes))
+    names = [shorten(name) for name in classes]
+    longest = 0.08 * max(map(len, names))
     side = cell * len(classes)
-    figure = style.new_figure(side + longest + 2.0, side + longest + 1.2)
+    figure = style.new_figure(
+        *(1.1 * side + longest + 1.5, side + longest + 0.6), "constrained"
+    )
     axes = figure.subplots()
     image = axes.imshow(shares, cmap=style.HEAT, vmin=0, vmax=1)
     places = range(len(classes))
-    axes.set_xticks(places, classes, rotation=90, fontsize=8)
-    axes.set_yticks(places, classes, fontsize=8)
+    axes.set_xticks(places, names, rotation=90, fontsize=8)
+    axes.set_yticks(places, names, fontsize=8)
     axes.set_xlabel("predicted", fontsize=9)
     axes.set_ylabel("label", fontsize=9)
     if len(classes) <= _NUMBERED:
@@ -45,7 +49,6 @@ def confusion_picture(
     bar = figure.colorbar(image, ax=axes, fraction=0.05)
     bar.set_label("share of the row", fontsize=8)
     bar.ax.tick_params(labelsize=7)
-    figure.tight_layout()
     return figure
 
 

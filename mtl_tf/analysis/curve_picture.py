@@ -7,6 +7,7 @@ from typing import Any
 from mtl_tf.analysis.histories import Curves
 from mtl_tf.evaluation.tables import metric_title
 from mtl_tf.figures import style
+from mtl_tf.figures.page import Page
 
 _WIDTH, _HEIGHT = 9.0, 3.2
 
@@ -72,7 +73,8 @@ def curve_picture(runs: Sequence[Trained]) -> Any:
     Raises:
         ConfigError: matplotlib is not installed.
     """
-    figure = style.new_figure(_WIDTH, _HEIGHT)
+    figure = style.new_figure(_WIDTH, _HEIGHT, "constrained")
+    page = Page()
     losses, scores = figure.subplots(1, 2)
     names = (("train", "training"), ("validation", "validation"))
     for (series, label), look in zip(names, style.looks(2)):
@@ -90,10 +92,9 @@ def curve_picture(runs: Sequence[Trained]) -> Any:
                 step, color="#777777", linestyle=":", linewidth=1, label=label
             )
         axes.set_xlabel("step")
-        axes.grid(color="#dddddd", linewidth=0.5)
+        style.plain_axes(axes, page)
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.legend(fontsize=8)
-    figure.tight_layout()
     return figure
 
 

@@ -43,6 +43,13 @@ TRAINING: Fields = {
         "such as 0.999, less in the first steps: the averages are scored and "
         "kept in place of the weights themselves. 0 for none.",
     ),
+    "training.average_last": Field(
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "Of how many evaluations, the last ones, the weights are averaged: the "
+        "averages are scored and kept in place of the weights themselves. 0 "
+        "for none; not together with training.average.",
+    ),
     "training.l2": Field(
         0.0,
         rules.NOT_NEGATIVE,

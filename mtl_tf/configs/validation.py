@@ -34,12 +34,23 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
             _option(path, value)
     choices.check(config)
     checks.folds("cross_validation", **config["cross_validation"])
+    _averages(config["training"])
     _embedding(config["model"])
     _positions(config["model"]["scheme"], config["text"]["max_length"])
     _written_words(config["text"], config["model"])
     _buckets(config["pipeline"])
     _encoder(config)
     return config
+
+
+def _averages(training: Mapping[str, Any]) -> None:
+    """Refuses two averages of the weights at once."""
+    if training["average"] and training["average_last"]:
+        raise ConfigError(
+            f"training.average is {training['average']:g} and "
+            f"training.average_last {training['average_last']}: take one of "
+            "them, and 0 for the other"
+        )
 
 
 def _embedding(model: Mapping[str, Any]) -> None:

@@ -27,6 +27,7 @@ from absl import logging
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, DataError, InUse, MissingData
 from mtl_tf.core.names import hint, look_up
+from mtl_tf.datasets import own_builders
 from mtl_tf.datasets.conll2000 import CONFIGS as CONLL2000
 from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
 from mtl_tf.datasets.decanlp_multi30k import CONFIGS as DECANLP_MULTI30K
@@ -122,8 +123,9 @@ def prepare(
     """A builder whose data are ready to be read.
 
     Args:
-        name: "fdu_mtl/books", "sample_reviews/films", or any name that
-            `tfds.builder` takes.
+        name: "fdu_mtl/books", "sample_reviews/films", any name that
+            `tfds.builder` takes, or a builder of one's own; see
+            `own_builders.is_own`.
         data_dir: folder of the builds; see `data_directory`.
         manual_dir: folder that holds the corpora's folders, or the corpus's own
             folder; see `manual_directory`. Where one is given, the build is the
@@ -317,6 +319,8 @@ def _prepare_catalogue(
 
 
 def _catalogue_builder(name: str, data_dir: str) -> "tfds.core.DatasetBuilder":
+    if own_builders.is_own(name):
+        return own_builders.builder(name, data_dir)
     import tensorflow_datasets as tfds
 
     try:

@@ -29,6 +29,7 @@ class Alignment:
         weights: float64 [U, S], equation 5 of Dong et al. (2015): how much
             each token of the translation takes of each of the text. A row
             sums to 1.
+        text: what was translated.
     """
 
     label: str
@@ -37,6 +38,7 @@ class Alignment:
     known: np.ndarray
     target: tuple[str, ...]
     weights: np.ndarray
+    text: str = ""
 
 
 def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
@@ -74,6 +76,7 @@ def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
         known=ids.numpy()[0] != source.vocabulary.OOV,
         target=_shown(target, [target.vocabulary.tokens[n] for n in said]),
         weights=weights,
+        text=text,
     )
 
 

@@ -24,6 +24,7 @@ class Attention:
         tasks: names of the tasks, one a column.
         columns: float64 [L, K, K]: of each column to each.
         words: float64 [L, K, T]: of each column to each token.
+        text: what was read.
     """
 
     tokens: tuple[str, ...]
@@ -31,6 +32,7 @@ class Attention:
     tasks: tuple[str, ...]
     columns: np.ndarray
     words: np.ndarray
+    text: str = ""
 
 
 def read(run: Run, text: str, label: str = "") -> Attention:
@@ -59,8 +61,8 @@ def read(run: Run, text: str, label: str = "") -> Attention:
             f"the run {label} has no column for each task: give a run of the "
             f"scheme l_e, not of {run.config['model']['scheme']['name']}"
         )
-    tokens, ids, known = read_text(run, text)
-    batch = {"task": tf.constant([0]), "tokens": ids}
+    reading = read_text(run, text)
+    batch = {"task": tf.constant([0]), **reading.columns}
     key = run.model.key_of(0)
     inspect = run.model(batch, inspect=True, key=key)["inspect"]
     tasks = tuple(task["name"] for task in run.tasks)
@@ -72,9 +74,10 @@ def read(run: Run, text: str, label: str = "") -> Attention:
     )
     mean = maps.astype(np.float64).mean(axis=1)
     return Attention(
-        tokens=tokens,
-        known=known,
+        tokens=reading.tokens,
+        known=reading.known,
         tasks=tasks,
         columns=mean[:, :, : len(tasks)],
         words=mean[:, :, len(tasks) :],
+        text=text,
     )

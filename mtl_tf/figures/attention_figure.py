@@ -3,150 +3,129 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from mtl_tf.figures.attention import Attention
+from mtl_tf.figures.page import DEFAULT, Page, widest
 from mtl_tf.figures.panels import Heat, shorten, shown_tokens
-from mtl_tf.figures.sheet import (
-    BAR_GAP,
-    LEFT,
-    LETTER,
-    PER_LINE,
-    RIGHT,
-    TITLE,
-    TOKEN,
-    Sheet,
-    heading,
-    name_tokens,
-    wrap,
-)
+from mtl_tf.figures.sheet import ROW, Sheet, heading, quoted, shared_norm
+from mtl_tf.figures.token_figure import UNKNOWN
 
-_CELL = 0.2  # inches of a task's row
-_GAP = 0.25
-_BAR = 0.85  # a colour bar with its numbers and label
-_LEAST = 4.5  # inches that headings need, above a text of two tokens, too
-_NOTE = "; [word]: not in the vocabulary"
+_CELL = 1.6  # ems of the least column of a task
+_GAP = 0.16
+_SHARE = "words"
 
 
-def attention_figure(texts: Sequence[Attention], title: str = "") -> Any:
+def attention_figure(
+    texts: Sequence[Attention], title: str = "", page: Page = DEFAULT
+) -> Any:
     """A `matplotlib.figure.Figure` of texts, one below the other.
 
     Figure 4.2 of Sun (2019): for each layer the attention of each task's
     column to all columns, with the share that is left for the words, and to
-    every word. Means over the heads.
+    every word. Means over the heads. All maps have one scale of colours.
 
     Args:
         texts: what the columns of one run attend to.
         title: above everything.
+        page: what it is drawn for.
     """
-    widths = [max(_words_width(t), _block_width(t)) for t in texts]
-    width = max(_LEAST, *widths)
-    height = sum(_height(text, width) for text in texts)
-    sheet = Sheet(LEFT + width + RIGHT, height + TITLE + _GAP)
-    brackets = any(not text.known.all() for text in texts)
-    sheet.text(title + (_NOTE if brackets else ""))
-    sheet.down(TITLE)
-    for number, text in enumerate(texts, 1):
-        _draw_columns(sheet, text, number, width)
-        _draw_words(sheet, text, number)
-    return sheet.figure
-
-
-def _words_width(text: Attention) -> float:
-    return min(len(text.tokens), PER_LINE) * TOKEN
-
-
-def _block_width(text: Attention) -> float:
-    """Inches of a layer's matrix with all that stands on its right."""
-    return len(text.tasks) * _CELL + BAR_GAP + _BAR + _GAP
+    sheet = Sheet(page)
+    norm = shared_norm(
+        [
+            heat
+            for text in texts
+            for values in (text.columns, text.words)
+            for heat in _heats(text, values)
+        ]
+    )
+    longest = max(len(text.tokens) for text in texts)
+    names = [name for text in texts for name in _names(text)]
+    sheet.margin(names, 0, sheet.columns_width(longest))
+    sheet.write(title, bold=True)
+    for text in texts:
+        sheet.write(quoted(text.text or " ".join(text.tokens)))
+        _draw_columns(sheet, text, norm)
+        _draw_words(sheet, text, norm)
+    sheet.bar(norm, "attention")
+    if any(not text.known.all() for text in texts):
+        sheet.write(UNKNOWN, small=True)
+    return sheet.finish()
 
 
 def _names(text: Attention) -> tuple[str, ...]:
     return tuple(map(shorten, text.tasks))
 
 
-def _names_height(names: Sequence[str]) -> float:
-    return max(map(len, names)) * LETTER + _GAP
-
-
-def _per_row(text: Attention, width: float) -> int:
-    fitting = int(width // _block_width(text))
-    return max(1, min(fitting, len(text.columns)))
-
-
-def _height(text: Attention, width: float) -> float:
-    rows = -(-len(text.columns) // _per_row(text, width))
-    return rows * _matrix_height(text) + sum(
-        _line_height(text, part) for part in wrap(len(text.tokens))
-    )
-
-
-def _matrix_height(text: Attention) -> float:
-    size = len(text.tasks) * _CELL
-    return 2 * TITLE + size + _names_height(_names(text))
-
-
-def _line_height(text: Attention, part: slice) -> float:
-    heats = len(text.words) * (TITLE + len(text.tasks) * _CELL)
-    tokens = shown_tokens(text.tokens, text.known)[part]
-    return TITLE + heats + _names_height(tokens)
-
-
-def _draw_columns(
-    sheet: Sheet, text: Attention, number: int, width: float
-) -> None:
+def _draw_columns(sheet: Sheet, text: Attention, norm: Any) -> None:
     """One matrix a layer, side by side as far as there is room."""
-    per_row = _per_row(text, width)
-    for layer, heat in enumerate(_heats(text, text.columns)):
-        place = layer % per_row
+    page = sheet.page
+    sheet.write(
+        "attention to the tasks' columns, and its share for the words",
+        small=True,
+    )
+    share = widest(sheet.figure, ["100%", _SHARE], page.small) + 0.08
+    title = widest(sheet.figure, ["layer 10"], page.small)
+    least = max(len(text.tasks) * _CELL * page.em, title + 0.1)
+    heats = list(_heats(text, text.columns))
+    fitting = max(1, int((sheet.inner + _GAP) / (least + share + _GAP)))
+    rows = -(-len(heats) // fitting)
+    columns = -(-len(heats) // rows)
+    block = (sheet.inner + _GAP) / columns
+    width, height = block - _GAP - share, len(text.tasks) * ROW * page.em
+    below = 0.0
+    for layer, heat in enumerate(heats):
+        place = layer % columns
         if layer and not place:
-            sheet.down(_matrix_height(text))
-        top = sheet.top - 2 * TITLE
-        axes = sheet.matrix(heat, place * _block_width(text), top, _CELL)
-        # Above the heading of the shares.
-        axes.set_title(heat.title, fontsize=9, loc="left", pad=14)
-        if not layer:
-            what = "attention to the tasks' columns, and to all words"
-            _head(sheet, f"Text {number}: {what}")
-        name_tokens(axes, _names(text))
-        axes.tick_params(labelsize=8)
+            sheet.down(height + below + _GAP)
+        left = place * block
+        if not place:
+            sheet.down(1.5 * page.em)
+        axes = sheet.heat(
+            *(heat, slice(None), height, norm), left=left, width=width
+        )
+        axes.set_title(heat.title, fontsize=page.small, loc="left", pad=3)
+        below = sheet.name_columns(axes, _names(text))
         if place:
             axes.set_yticks(range(len(text.tasks)), [])
-        _write_shares(axes, text.words[layer].sum(axis=-1))
-    sheet.down(_matrix_height(text))
+        _write_shares(axes, text.words[layer].sum(axis=-1), page)
+    sheet.down(height + below + _GAP)
 
 
-def _write_shares(axes: Any, shares: np.ndarray) -> None:
+def _write_shares(axes: Any, shares: Sequence[float], page: Page) -> None:
     """Writes beside each row how much attention goes to the words."""
-    right = len(shares) - 0.35
+    place = (len(shares) - 0.5, 0)
+    after = {"xytext": (5, 0), "textcoords": "offset points"}
     for row, share in enumerate(shares):
-        axes.text(right, row, f"{share:.0%}", fontsize=7, va="center")
-    axes.text(right, -0.6, "words", fontsize=7, va="bottom")
-
-
-def _draw_words(sheet: Sheet, text: Attention, number: int) -> None:
-    tokens = shown_tokens(text.tokens, text.known)
-    for part in wrap(len(tokens)):
-        below = sheet.top - _line_height(text, part)
-        line = heading(number, part, len(tokens))
-        _head(sheet, f"{line}: attention to the words")
-        sheet.down(TITLE - _GAP / 2)
-        for heat in _heats(text, text.words):
-            axes = sheet.heat(heat, part, len(text.tasks) * _CELL)
-        name_tokens(axes, tokens[part])
-        sheet.top = below
-
-
-def _head(sheet: Sheet, words: str) -> None:
-    x, y = sheet.size
-    sheet.figure.text(
-        *(LEFT / x, (sheet.top - 0.2) / y, words), fontsize=9, weight="bold"
+        axes.annotate(
+            *(f"{share:.0%}", (place[0], row)),
+            **after,
+            fontsize=page.small,
+            va="center",
+        )
+    axes.annotate(
+        *(_SHARE, (place[0], -0.5)),
+        xytext=(5, 3),
+        textcoords="offset points",
+        fontsize=page.small,
+        va="bottom",
     )
 
 
-def _heats(text: Attention, values: np.ndarray) -> Iterator[Heat]:
+def _draw_words(sheet: Sheet, text: Attention, norm: Any) -> None:
+    tokens = shown_tokens(text.tokens, text.known)
+    height = len(text.tasks) * ROW * sheet.page.em
+    for part in sheet.wrap(len(tokens)):
+        what = ["attention to the words", heading(part, len(tokens))]
+        sheet.write(", ".join(filter(None, what)), small=True)
+        axes = None
+        for heat in _heats(text, text.words):
+            sheet.write(heat.title, small=True)
+            axes = sheet.heat(heat, part, height, norm)
+            sheet.down(height + 0.06)
+        sheet.down(sheet.name_columns(axes, tokens[part]) + _GAP - 0.06)
+
+
+def _heats(text: Attention, values: Any) -> Iterator[Heat]:
     for layer, part in enumerate(values):
-        # Each layer on its own scale: the lower ones spread more evenly.
         limits = (0.0, float(part.max()))
         title = f"layer {layer + 1}"
         yield Heat(title, part, _names(text), "attention", limits)

@@ -5,44 +5,47 @@ from typing import Any
 
 from mtl_tf.figures import style
 from mtl_tf.figures.curves import Curve
+from mtl_tf.figures.page import DEFAULT, FULL_WIDTH, Page, wrapped
+
+_PANEL = 19.0  # ems of a panel's height
+_TITLES = {
+    "train": "training loss (mean over the epoch)",
+    "development": "development loss (at the epoch's end)",
+}
+_NARROW = 40.0  # ems of a page that has no room for two panels in a row
 
 
-def curve_figure(curves: Sequence[Curve]) -> Any:
+def curve_figure(curves: Sequence[Curve], page: Page = DEFAULT) -> Any:
     """A `matplotlib.figure.Figure`: training left, development right.
 
-    Figure 5 of Chen et al. (2018).
+    Figure 5 of Chen et al. (2018). On a narrow page development is below.
 
     Args:
         curves: one a run.
+        page: what it is drawn for.
     """
-    # Labels may be long and many: the legend has rows of its own below.
-    rows = -(-len(curves) // 3)
-    legend = 0.3 * rows + 0.2
-    height = 3.6 + legend
-    figure = style.new_figure(9.0, height)
-    both = figure.subplots(1, 2, sharex=True, sharey=True)
-    for axes, part in zip(both, ("train", "development")):
-        _draw(axes, curves, part)
-    # Once both are drawn: a limit that is set stops growing with the data.
-    both[0].set_ylim(bottom=0)
-    both[0].set_ylabel("mean cross-entropy of the tasks")
-    both[0].set_title("training loss (mean over the epoch)", fontsize=10)
-    both[1].set_title("development loss (at the epoch's end)", fontsize=10)
-    figure.subplots_adjust(
-        left=0.08,
-        right=0.98,
-        top=1 - 0.35 / height,
-        bottom=(legend + 0.55) / height,
-        wspace=0.06,
-    )
+    width = page.width or FULL_WIDTH
+    columns = 1 if width < _NARROW * page.em else 2
+    legend_rows = 1 + len(curves) // 3
+    height = (_PANEL * (3 - columns) + 1.6 * legend_rows) * page.em
+    figure = style.new_figure(width, page.height or height, "constrained")
+    both = figure.subplots(3 - columns, columns, sharex=True, sharey=True)
+    for axes, part in zip(both, _TITLES):
+        _draw(axes, curves, part, page)
+        title = wrapped(
+            figure, _TITLES[part], page.font_size, 0.8 * width / columns
+        )
+        axes.set_title(title, fontsize=page.font_size)
+    for axes in both[: 3 - columns]:
+        axes.set_ylabel("mean loss of the tasks", fontsize=page.font_size)
+    for axes in both[-columns:]:
+        axes.set_xlabel("epoch", fontsize=page.font_size)
     lines, labels = both[0].get_legend_handles_labels()
-    figure.legend(
-        lines, labels, loc="lower center", ncol=min(3, len(curves)), fontsize=9
-    )
+    style.legend(figure, lines, labels, page)
     return figure
 
 
-def _draw(axes: Any, curves: Sequence[Curve], part: str) -> None:
+def _draw(axes: Any, curves: Sequence[Curve], part: str, page: Page) -> None:
     for curve, look in zip(curves, style.looks(len(curves))):
         points = [
             (epoch, loss)
@@ -51,6 +54,5 @@ def _draw(axes: Any, curves: Sequence[Curve], part: str) -> None:
         ]
         epochs, losses = zip(*points) if points else ((), ())
         axes.plot(epochs, losses, label=curve.label, markersize=4, **look)
-    axes.set_xlabel("epoch")
-    axes.grid(color="#dddddd", linewidth=0.5)
+    style.plain_axes(axes, page)
     axes.xaxis.get_major_locator().set_params(integer=True)

@@ -5,9 +5,12 @@ from typing import Any
 
 from mtl_tf.figures import style
 from mtl_tf.figures.depth import Depth, lines
+from mtl_tf.figures.page import DEFAULT, Page, wrapped
+
+_WIDTH, _HEIGHT = 4.8, 26.0  # inches, ems
 
 
-def depth_figure(depths: Sequence[Depth]) -> Any:
+def depth_figure(depths: Sequence[Depth], page: Page = DEFAULT) -> Any:
     """A `matplotlib.figure.Figure` with one line a structure.
 
     Figure 4.1 of Sun (2019). Where a structure has several runs with as many
@@ -16,12 +19,11 @@ def depth_figure(depths: Sequence[Depth]) -> Any:
 
     Args:
         depths: the runs.
+        page: what it is drawn for.
     """
     found = lines(depths)
-    # Labels may be long and many: the legend has rows of its own below.
-    legend = 0.3 * -(-len(found) // 3) + 0.2
-    height = 3.8 + legend
-    figure = style.new_figure(6.4, height)
+    height = page.height or (_HEIGHT + 0.8 * len(found)) * page.em
+    figure = style.new_figure(page.width or _WIDTH, height, "constrained")
     axes = figure.subplots()
     repeated = False
     for (structure, points), look in zip(
@@ -34,16 +36,16 @@ def depth_figure(depths: Sequence[Depth]) -> Any:
             *(layers, means, bars), label=structure, capsize=3, **look
         )
     axes.set_xticks(sorted({depth.layers for depth in depths}))
-    axes.set_xlabel("layers")
-    spread = "\n(mean and standard deviation of the runs)" if repeated else ""
-    split = depths[0].split
-    axes.set_ylabel(f"mean score of the tasks, {split} [%]{spread}")
-    axes.grid(color="#dddddd", linewidth=0.5)
-    figure.subplots_adjust(
-        left=0.15,
-        right=0.97,
-        top=1 - 0.15 / height,
-        bottom=(legend + 0.55) / height,
+    spread = " (mean and standard deviation of runs)" if repeated else ""
+    room = figure.get_size_inches()[0] - 6 * page.em
+    label = wrapped(figure, f"layers{spread}", page.font_size, room)
+    axes.set_xlabel(label, fontsize=page.font_size)
+    style.plain_axes(axes, page)
+    legend = style.legend(figure, *axes.get_legend_handles_labels(), page)
+    box = legend.get_window_extent(figure.canvas.get_renderer())
+    room = height - box.height / figure.dpi - 4 * page.em
+    label = f"mean of the tasks, {depths[0].split} [%]"
+    axes.set_ylabel(
+        wrapped(figure, label, page.font_size, room, 3), fontsize=page.font_size
     )
-    figure.legend(loc="lower center", ncol=min(3, len(found)), fontsize=9)
     return figure

@@ -1,4 +1,7 @@
-"""From trained runs to the figures of `launch.figures`."""
+"""From trained runs to the figures of `launch.figures`.
+
+They are drawn within `style.drawing` of the same page.
+"""
 
 import dataclasses
 import os
@@ -6,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.figures.page import DEFAULT, Page
 
 FUSION_GATE, GENERATED_WEIGHTS = "fusion_gate", "generated_weights"
 ATTENTION = "attention"
@@ -54,16 +58,18 @@ def all_named(items: Sequence[str]) -> list[Named]:
     return runs
 
 
-def learning_curves(runs: list[Named]) -> Any:
+def learning_curves(runs: list[Named], page: Page = DEFAULT) -> Any:
     """The figure of the runs' losses by epoch."""
     from mtl_tf.figures import curve_figure, curves
 
     return curve_figure.curve_figure(
-        [curves.read(run.path, run.label) for run in runs]
+        [curves.read(run.path, run.label) for run in runs], page
     )
 
 
-def score_curves(runs: list[Named], axis: str, metric: str) -> Any:
+def score_curves(
+    runs: list[Named], axis: str, metric: str, page: Page = DEFAULT
+) -> Any:
     """The figure of the runs' validation scores, a panel a task."""
     from mtl_tf.figures import score_curve_figure
     from mtl_tf.figures import score_curves as reading
@@ -73,10 +79,15 @@ def score_curves(runs: list[Named], axis: str, metric: str) -> Any:
         for run in runs
         for curve in reading.read(run.path, run.label, axis, metric)
     ]
-    return score_curve_figure.score_curve_figure(curves, axis)
+    return score_curve_figure.score_curve_figure(curves, axis, page)
 
 
-def alignment(runs: list[Named], task: str | None, texts: list[str]) -> Any:
+def alignment(
+    runs: list[Named],
+    task: str | None,
+    texts: list[str],
+    page: Page = DEFAULT,
+) -> Any:
     """The figure of what the runs' translations of texts attend to."""
     from mtl_tf.figures import alignment as reading
     from mtl_tf.figures import alignment_figure
@@ -92,6 +103,7 @@ def alignment(runs: list[Named], task: str | None, texts: list[str]) -> Any:
             for text in texts
         ],
         f"Attention of translations, {task}",
+        page,
     )
 
 
@@ -101,6 +113,7 @@ def sources(
     split: str,
     count: int,
     where: tuple[str | None, str | None],
+    page: Page = DEFAULT,
 ) -> Any:
     """The figure of where the words of a run's answers come from."""
     from mtl_tf.figures import sources as reading
@@ -108,10 +121,15 @@ def sources(
 
     label, run = _only_run(runs, SOURCES)
     found = reading.of_tasks(run, task, split, count, where, label)
-    return sources_figure.sources_figure(found)
+    return sources_figure.sources_figure(found, page)
 
 
-def answer(runs: list[Named], task: str | None, texts: list[str]) -> Any:
+def answer(
+    runs: list[Named],
+    task: str | None,
+    texts: list[str],
+    page: Page = DEFAULT,
+) -> Any:
     """The figure of where each word of answers comes from."""
     from mtl_tf.figures import sources as reading
     from mtl_tf.figures import sources_figure
@@ -119,7 +137,7 @@ def answer(runs: list[Named], task: str | None, texts: list[str]) -> Any:
     label, run = _only_run(runs, ANSWER)
     task = task or _only_task(run)
     found = [reading.of_answer(run, task, text, label) for text in texts]
-    return sources_figure.answer_figure(found)
+    return sources_figure.answer_figure(found, page)
 
 
 def _only_run(runs: list[Named], figure: str) -> tuple[str, Any]:
@@ -136,6 +154,7 @@ def neighbours(
     words: list[str],
     count: int,
     paths: list[str],
+    page: Page = DEFAULT,
 ) -> None:
     """Writes the words nearest to some, in the form of each file."""
     from mtl_tf.core import files
@@ -150,7 +169,8 @@ def neighbours(
     }
     pictures = [path for path in paths if style.form_of(path) not in TABLES]
     if pictures:
-        style.save(neighbour_figure.neighbour_figure(found), pictures)
+        figure = neighbour_figure.neighbour_figure(found, page)
+        style.save(figure, pictures, page)
     for path in paths:
         if style.form_of(path) == "md":
             files.write_text(path, reading.markdown(found))
@@ -158,7 +178,7 @@ def neighbours(
             files.write_json(path, reading.to_json(found))
 
 
-def layers(runs: list[Named]) -> Any:
+def layers(runs: list[Named], page: Page = DEFAULT) -> Any:
     """The figure of the runs' scores against their numbers of layers.
 
     Runs with the same label, or without one of the same structure, are on
@@ -167,11 +187,16 @@ def layers(runs: list[Named]) -> Any:
     from mtl_tf.figures import depth, depth_figure
 
     return depth_figure.depth_figure(
-        [depth.read(run.path, run.given) for run in runs]
+        [depth.read(run.path, run.given) for run in runs], page
     )
 
 
-def attention(runs: list[Named], task: str | None, texts: list[str]) -> Any:
+def attention(
+    runs: list[Named],
+    task: str | None,
+    texts: list[str],
+    page: Page = DEFAULT,
+) -> Any:
     """The figure of what the tasks' columns of a run attend to.
 
     Raises:
@@ -190,11 +215,16 @@ def attention(runs: list[Named], task: str | None, texts: list[str]) -> Any:
     return attention_figure.attention_figure(
         [reading.read(run, text, runs[0].label) for text in texts],
         f"Attention of the tasks' columns, {runs[0].label}",
+        page,
     )
 
 
 def token_figure(
-    figure: str, runs: list[Named], task: str | None, texts: list[str]
+    figure: str,
+    runs: list[Named],
+    task: str | None,
+    texts: list[str],
+    page: Page = DEFAULT,
 ) -> Any:
     """A figure of texts, token by token.
 
@@ -203,6 +233,7 @@ def token_figure(
         runs: whose scores to show.
         task: the task, or None where the runs have one only.
         texts: what they read.
+        page: what it is drawn for.
     """
     from mtl_tf.figures import generated_weights, panels, traces
     from mtl_tf.figures.token_figure import token_figure as draw
@@ -229,7 +260,7 @@ def token_figure(
         else:
             rows = generated_weights.GATES
             made.append(panels.generated_weights(found, change, rows))
-    return draw(made, f"Task {task}")
+    return draw(made, f"Task {task}", page)
 
 
 def _load_all(runs: list[Named], task: str | None) -> dict[str, Any]:

@@ -5,59 +5,113 @@ from typing import Any
 
 from mtl_tf.figures import style
 from mtl_tf.figures.neighbours import Neighbours
+from mtl_tf.figures.page import DEFAULT, Page, widest, wrapped
 from mtl_tf.figures.panels import shorten
+from mtl_tf.figures.sheet import TICK, Sheet
 
-_BAR, _GAP = 0.22, 0.16  # inches of a neighbour, and between words
-_LEFT, _WIDTH, _BETWEEN = 1.3, 2.8, 0.35
-_ABOVE, _BELOW = 0.45, 0.6
+_BAR, _GROUP = 1.75, 1.2  # ems of a neighbour, and between words
+_GAP = 0.2
+_WISH = 2.8  # inches of a panel
 
 
-def neighbour_figure(found: Mapping[str, Sequence[Neighbours]]) -> Any:
+def neighbour_figure(
+    found: Mapping[str, Sequence[Neighbours]], page: Page = DEFAULT
+) -> Any:
     """A `matplotlib.figure.Figure` with a panel a run and a group a word.
 
     Table 6 of Dong et al. (2015) as a picture.
 
     Args:
         found: of each run the neighbours of the same words.
+        page: what it is drawn for.
     """
-    first = next(iter(found.values()))
+    sheet = Sheet(page)
+    names = [shorten(one.word) for one in next(iter(found.values()))]
+    sheet.margin(names, 0, len(found) * _WISH)
     # As many places as the run has that found the most of a word.
     most = [
         max(len(one.nearest) for one in same) for same in zip(*found.values())
     ]
-    tops, inches = [], 0.0
-    for count in most:
-        tops.append(inches)
-        inches += count * _BAR + _GAP
-    width = _LEFT + len(found) * (_WIDTH + _BETWEEN)
-    height = _ABOVE + inches + _BELOW
-    figure = style.new_figure(width, height)
-    for number, (label, words) in enumerate(found.items()):
-        left = _LEFT + number * (_WIDTH + _BETWEEN)
-        axes = figure.add_axes(
-            (left / width, _BELOW / height, _WIDTH / width, inches / height)
-        )
+    texts = [
+        _text(*x) for run in found.values() for w in run for x in w.nearest
+    ]
+    least = widest(sheet.figure, texts, page.small) + _GAP
+    fitting = max(1, int((sheet.inner + _GAP) / (least + _GAP)))
+    rows = -(-len(found) // fitting)
+    columns = -(-len(found) // rows)
+    block = (sheet.inner + _GAP) / columns
+    height = sum(count * _BAR + _GROUP for count in most) * page.em
+    lowest = min(
+        (x[1] for run in found.values() for w in run for x in w.nearest),
+        default=0.0,
+    )
+    titles = [
+        wrapped(sheet.figure, label, page.font_size, block - _GAP)
+        for label in found
+    ]
+    lines = 1 + max(title.count("\n") for title in titles)
+    for number, (title, words) in enumerate(zip(titles, found.values())):
+        place = number % columns
+        if not place:
+            sheet.down(_below(page) if number else 0.0)
+            sheet.down((1.2 * lines + 0.6) * page.em)
+        left = place * block
+        axes = sheet.axes(height, left, block - _GAP)
         look = style.COLOURS[number % len(style.COLOURS)]
-        _draw(axes, words, tops, look)
-        axes.set_ylim(inches - _GAP / 2, -_GAP / 2)
-        axes.set_title(label, fontsize=10)
-        middles = [top + count * _BAR / 2 for top, count in zip(tops, most)]
-        names = [shorten(one.word) for one in first] if not number else []
-        axes.set_yticks(middles, names or [""] * len(middles), fontsize=9)
-    return figure
+        _draw(axes, words, most, look, page)
+        axes.set_xlim(min(0.0, lowest), 1)
+        axes.set_title(title, fontsize=page.font_size)
+        _name_words(axes, [] if place else names, most, page)
+        if place == columns - 1 or number == len(found) - 1:
+            sheet.down(height)
+    sheet.down(_below(page))
+    return sheet.finish()
+
+
+def _below(page: Page) -> float:
+    """Inches of an axis's numbers and label."""
+    return TICK + 2.8 * page.em
+
+
+def _text(word: str, cosine: float) -> str:
+    return f"{shorten(word)}  {cosine:.2f}"
+
+
+def _tops(most: Sequence[int]) -> list[float]:
+    """Where each word's bars begin, in ems."""
+    return [
+        sum(count * _BAR + _GROUP for count in most[:place])
+        for place in range(len(most))
+    ]
+
+
+def _name_words(
+    axes: Any, names: Sequence[str], most: Sequence[int], page: Page
+) -> None:
+    tops = _tops(most)
+    axes.set_ylim(tops[-1] + most[-1] * _BAR + _GROUP / 2, -_GROUP / 2)
+    middles = [top + count * _BAR / 2 for top, count in zip(tops, most)]
+    axes.set_yticks(middles, names or [""] * len(middles), fontsize=page.small)
+    axes.tick_params(axis="y", length=0)
 
 
 def _draw(
-    axes: Any, words: Sequence[Neighbours], tops: Sequence[float], colour: str
+    axes: Any,
+    words: Sequence[Neighbours],
+    most: Sequence[int],
+    colour: str,
+    page: Page,
 ) -> None:
-    for one, top in zip(words, tops):
+    for one, top in zip(words, _tops(most)):
         for place, (word, cosine) in enumerate(one.nearest):
             y = top + (place + 0.5) * _BAR
             axes.barh(y, cosine, 0.85 * _BAR, color=colour, alpha=0.35)
-            text = f"{shorten(word)}  {cosine:.2f}"
-            axes.text(0.02, y, text, fontsize=8, va="center", ha="left")
-    axes.set_xlim(0, 1)
-    axes.set_xlabel("cosine of the vectors", fontsize=9)
-    axes.tick_params(axis="x", labelsize=8)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color="#dddddd", linewidth=0.5)
+            axes.annotate(
+                *(_text(word, cosine), (0.0, y)),
+                xytext=(3, 0),
+                textcoords="offset points",
+                fontsize=page.small,
+                va="center",
+            )
+    axes.set_xlabel("cosine of the vectors", fontsize=page.small)
+    style.plain_axes(axes, page, "x")

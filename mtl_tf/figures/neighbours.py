@@ -1,7 +1,7 @@
 """The words whose learnt vectors are nearest to those of given words."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from mtl_tf.core.errors import DataError
 from mtl_tf.evaluation.tables import grid
 from mtl_tf.figures.carried_spaces import Pieces
 from mtl_tf.runs.loaded_run import Run
+from mtl_tf.text.pieces import PieceEncoder
 from mtl_tf.text.translation import TranslationText
 
 
@@ -35,7 +36,8 @@ def read(
     """The neighbours of words by the cosine of a run's word vectors.
 
     Table 6 of Dong et al. (2015). Of a run that translates they are the
-    vectors of the source language, which all pairs share.
+    vectors of the source language, which all pairs share; of a pretrained
+    encoder those that it reads its pieces from.
 
     Args:
         run: of any type; of one that was fine-tuned task by task the weights
@@ -48,47 +50,103 @@ def read(
         DataError: a word is none of the run's tokens.
     """
     checks.positive_integer("count", count)
-    translates = isinstance(run.encoder, TranslationText)
-    encoder = run.encoder.source if translates else run.encoder
-    part = run.model.encoder if translates else run.model
-    vectors = part.embedding.vectors.numpy().astype(np.float64)
+    table = _table(run)
+    vectors = table.vectors.astype(np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units = vectors / np.maximum(lengths, 1e-12)
-    tokens, shown = encoder.vocabulary.tokens, Pieces(encoder)
     found = []
     for word in words:
-        place = _place(encoder, word, label)
+        place = _place(table, word, label)
         cosines = units @ units[place]
         # Padding and the unknown word are no neighbours, nor is it itself.
-        cosines[[encoder.vocabulary.PAD, encoder.vocabulary.OOV, place]] = -2
+        cosines[[*table.special, place]] = -2
         best = np.argsort(-cosines, kind="stable")[:count]
-        nearest = ((shown(tokens[n]), float(cosines[n])) for n in best)
+        nearest = ((table.shown(n), float(cosines[n])) for n in best)
         found.append(
             Neighbours(word, tuple(one for one in nearest if one[1] >= -1.01))
         )
     return found
 
 
-def _place(encoder: Any, word: str, label: str) -> int:
-    """The id of a word.
+@dataclasses.dataclass(frozen=True)
+class _Table:
+    """The vectors of a run.
+
+    Attributes:
+        vectors: a row a token.
+        special: rows of padding, the unknown word and other signs.
+        unknown: the row of the unknown word.
+        tokens_of: a word's tokens and their rows.
+        shown: how a row's token is shown.
+    """
+
+    vectors: np.ndarray
+    special: tuple[int, ...]
+    unknown: int
+    tokens_of: Callable[[str], tuple[list[str], list[int]]]
+    shown: Callable[[int], str]
+
+
+def _table(run: Run) -> _Table:
+    if isinstance(run.encoder, PieceEncoder):
+        return _table_of_pieces(run)
+    translates = isinstance(run.encoder, TranslationText)
+    encoder = run.encoder.source if translates else run.encoder
+    part = run.model.encoder if translates else run.model
+    vocabulary, pieces = encoder.vocabulary, Pieces(encoder)
+
+    def tokens_of(word: str) -> tuple[list[str], list[int]]:
+        [tokens] = encoder.tokenizer(tf.constant([word])).to_list()
+        rows = vocabulary.lookup(tf.constant(tokens, tf.string)).numpy()
+        return [token.decode() for token in tokens], rows.tolist()
+
+    return _Table(
+        part.embedding.vectors.numpy(),
+        (vocabulary.PAD, vocabulary.OOV),
+        vocabulary.OOV,
+        tokens_of,
+        lambda row: pieces(vocabulary.tokens[row]),
+    )
+
+
+def _table_of_pieces(run: Run) -> _Table:
+    """The pieces of a pretrained encoder, before any layer of it."""
+    encoder, specials = run.encoder, run.encoder.specials
+    signs = (*specials.start, *specials.separator, *specials.end)
+    signs = (*signs, specials.pad, specials.unknown)
+
+    def tokens_of(word: str) -> tuple[list[str], list[int]]:
+        [found] = encoder.pieces_of(tf.constant([word])).to_list()
+        rows = [number + 1 for number in found]
+        return [encoder.pieces[row] for row in rows], rows
+
+    return _Table(
+        run.model.embedding.vectors.numpy(),
+        (0, *(number + 1 for number in signs)),
+        specials.unknown + 1,
+        tokens_of,
+        lambda row: encoder.pieces[row],
+    )
+
+
+def _place(table: _Table, word: str, label: str) -> int:
+    """The row of a word.
 
     Raises:
         DataError: it is not exactly one token that the vocabulary has.
     """
-    [tokens] = encoder.tokenizer(tf.constant([word])).to_list()
+    tokens, rows = table.tokens_of(word)
     if len(tokens) != 1:
-        shown = " ".join(token.decode() for token in tokens) or "nothing"
         raise DataError(
-            f"the run {label} reads {word!r} as {shown}: only the vector of "
-            "one token has neighbours; give another word"
+            f"the run {label} reads {word!r} as {' '.join(tokens) or 'nothing'}"
+            ": only the vector of one token has neighbours; give another word"
         )
-    place = int(encoder.vocabulary.lookup(tf.constant(tokens))[0])
-    if place == encoder.vocabulary.OOV:
+    if rows[0] == table.unknown:
         raise DataError(
             f"the run {label} does not know the word {word!r}: it is not in "
             "its vocabulary"
         )
-    return place
+    return rows[0]
 
 
 def to_json(found: Mapping[str, Sequence[Neighbours]]) -> dict[str, Any]:

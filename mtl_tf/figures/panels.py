@@ -20,7 +20,8 @@ class Heat:
         values: [rows, T].
         rows: names of the rows; without them they are counted.
         unit: label of the colour bar.
-        limits: of the colours.
+        limits: its lowest and highest value; maps that are drawn together
+            have one scale for all.
     """
 
     title: str
@@ -35,13 +36,15 @@ class Panel:
     """Everything above one text's tokens.
 
     Attributes:
-        tokens: the T tokens, long ones cut; one that no run knows is in
+        text: the text.
+        tokens: its T tokens, long ones cut; one that no run knows is in
             brackets.
         scores: [T] by run.
         poles: names of the ends of the score's axis, -1 and 1.
         heats: the heat maps.
     """
 
+    text: str
     tokens: tuple[str, ...]
     scores: dict[str, np.ndarray]
     poles: tuple[str, str]
@@ -64,9 +67,12 @@ def fusion_gate(traces: Sequence[Trace]) -> Panel:
             f"{trace.label}: fusion gate{_direction(name, trace)}",
             trace.inspect[name].T,
             (),
-            "activation",
+            "activation of the fusion gate",
             # Gates may move little: the whole scale would hide it.
-            (trace.inspect[name].min(), trace.inspect[name].max()),
+            (
+                float(trace.inspect[name].min()),
+                float(trace.inspect[name].max()),
+            ),
         )
         for trace in traces
         for name in ("forward/gate", "backward/gate")
@@ -100,11 +106,11 @@ def generated_weights(
     for trace in traces:
         if "forward/meta_vector" in trace.inspect:
             values = change(trace)
-            high = np.nanmax(values) if np.isfinite(values).any() else 1.0
+            known = values[np.isfinite(values)]
+            high = float(known.max()) if known.size else 1.0
             title = f"{trace.label}: change of the generated matrices (eq. 23)"
-            heats.append(
-                Heat(title, values, tuple(rows), "mean ratio", (0.0, high))
-            )
+            unit = "mean relative change"
+            heats.append(Heat(title, values, tuple(rows), unit, (0.0, high)))
     if not heats:
         raise ConfigError(_without(traces, "generated weights", "meta_lstm"))
     return _panel(traces, heats)
@@ -114,6 +120,7 @@ def _panel(traces: Sequence[Trace], heats: Sequence[Heat]) -> Panel:
     tokens = same_tokens(list(traces))
     known = np.any([trace.known for trace in traces], axis=0)
     return Panel(
+        text=traces[0].text or " ".join(tokens),
         tokens=shown_tokens(tokens, known),
         scores={trace.label: trace.scores for trace in traces},
         poles=traces[0].poles,

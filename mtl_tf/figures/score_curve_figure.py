@@ -5,6 +5,7 @@ from typing import Any
 
 from mtl_tf.evaluation.tables import metric_title
 from mtl_tf.figures import style
+from mtl_tf.figures.page import DEFAULT, FULL_WIDTH, Page, wrapped
 from mtl_tf.figures.score_curves import (
     HOURS,
     MINIBATCHES,
@@ -12,10 +13,9 @@ from mtl_tf.figures.score_curves import (
     by_task,
 )
 
-_PER_ROW = 3
-_WIDTH, _HEIGHT = 3.6, 2.9  # inches of a panel with its labels
-_LEFT, _BELOW, _ABOVE = 0.62, 0.55, 0.35
-_LEGEND_ROW, _LETTER = 0.26, 0.085
+_PANEL = (17.0, 16.0)  # ems of the least width and of the height
+_WISH = 26.0  # ems of a panel's width that is enough
+_EMPTY = 0.17  # the share of places that may stay empty
 _TITLES = {
     MINIBATCHES: "minibatches of the task",
     HOURS: "hours of training",
@@ -23,7 +23,7 @@ _TITLES = {
 
 
 def score_curve_figure(
-    curves: Sequence[ScoreCurve], axis: str = MINIBATCHES
+    curves: Sequence[ScoreCurve], axis: str = MINIBATCHES, page: Page = DEFAULT
 ) -> Any:
     """A `matplotlib.figure.Figure` with a panel a task and a line a run.
 
@@ -32,62 +32,64 @@ def score_curve_figure(
     Args:
         curves: of all runs.
         axis: what they stand against, as they were read.
+        page: what it is drawn for.
     """
     panels = by_task(curves)
     labels = list(dict.fromkeys(curve.label for curve in curves))
     looks = dict(zip(labels, style.looks(len(labels))))
-    columns = min(_PER_ROW, len(panels))
+    widest = page.width or FULL_WIDTH
+    columns = _columns(len(panels), int(widest / (_PANEL[0] * page.em)))
     rows = -(-len(panels) // columns)
-    width = columns * _WIDTH
-    per_row = _labels_per_row(labels, width)
-    legend = -(-len(labels) // per_row) * _LEGEND_ROW + 0.2
-    height = rows * _HEIGHT + legend
-    figure = style.new_figure(width, height)
-    for number, (task, group) in enumerate(panels.items()):
-        row, column = divmod(number, columns)
-        bottom = height - (row + 1) * _HEIGHT + _BELOW
-        axes = figure.add_axes(
-            (
-                (column * _WIDTH + _LEFT) / width,
-                bottom / height,
-                (_WIDTH - _LEFT - 0.15) / width,
-                (_HEIGHT - _BELOW - _ABOVE) / height,
-            )
-        )
-        _draw(axes, group, looks)
-        axes.set_title(task, fontsize=10)
-        axes.set_xlabel(_TITLES[axis], fontsize=9)
+    width = page.width or min(widest, columns * _WISH * page.em)
+    legend = 1.6 * (1 + len(labels) // 3)
+    height = page.height or (rows * _PANEL[1] + legend) * page.em
+    figure = style.new_figure(width, height, "constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).flatten()
+    for number, (axes, (task, group)) in enumerate(zip(grid, panels.items())):
+        _draw(axes, group, looks, page)
+        room = 0.8 * width / columns
+        title = wrapped(figure, task, page.font_size, room)
+        axes.set_title(title, fontsize=page.font_size)
+        if number + columns >= len(panels):
+            axes.set_xlabel(_TITLES[axis], fontsize=page.small)
         metric = group[0].metric
-        if not column or metric != curves[0].metric:
-            axes.set_ylabel(f"validation {metric_title(metric)}", fontsize=9)
-    _legend(figure, looks, per_row)
+        if not number % columns or metric != curves[0].metric:
+            label = f"validation {metric_title(metric)}"
+            axes.set_ylabel(label, fontsize=page.small)
+    for axes in grid[len(panels) :]:
+        axes.remove()
+    _legend(figure, looks, page)
     return figure
 
 
-def _labels_per_row(labels: Sequence[str], width: float) -> int:
-    """How many names of the longest one's size fit beside each other."""
-    each = max(map(len, labels)) * _LETTER + 0.7
-    return max(1, min(len(labels), int(width / each)))
+def _columns(panels: int, most: int) -> int:
+    """Panels in a row, so that the last row is as full as can be."""
+    choices = range(1, max(1, min(panels, most)) + 1)
+
+    def order(columns: int) -> tuple[bool, bool, int]:
+        empty = -panels % columns
+        return empty > _EMPTY * (panels + empty), columns == 1, -columns
+
+    return min(choices, key=order)
 
 
 def _draw(
-    axes: Any, group: Sequence[ScoreCurve], looks: Mapping[str, dict]
+    axes: Any,
+    group: Sequence[ScoreCurve],
+    looks: Mapping[str, dict],
+    page: Page,
 ) -> None:
     for curve in group:
         axes.plot(
             *(curve.places, curve.scores), markersize=4, **looks[curve.label]
         )
     axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
-    axes.tick_params(labelsize=8)
-    axes.xaxis.get_major_locator().set_params(nbins=5)
-    axes.grid(color="#dddddd", linewidth=0.5)
+    style.plain_axes(axes, page)
+    axes.xaxis.get_major_locator().set_params(nbins=4)
 
 
-def _legend(figure: Any, looks: Mapping[str, dict], columns: int) -> None:
+def _legend(figure: Any, looks: Mapping[str, dict], page: Page) -> None:
     from matplotlib.lines import Line2D
 
     lines = [Line2D([], [], markersize=4, **look) for look in looks.values()]
-    figure.legend(
-        lines, list(looks), loc="lower center", ncol=columns, fontsize=9
-    )
+    style.legend(figure, lines, list(looks), page)

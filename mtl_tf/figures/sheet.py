@@ -1,7 +1,8 @@
-"""A figure that is filled from the top, in inches.
+"""A figure that is filled from the top, in inches, and ends where that ends.
 
 Everything is placed in inches, so that a text of 400 tokens is as readable as
-one of ten: the figure grows, the type does not shrink.
+one of ten: the figure grows, the type does not shrink. Columns of tokens share
+the whole width among them, so that short texts leave none of it empty.
 """
 
 import math
@@ -11,117 +12,246 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.figures import style
+from mtl_tf.figures.page import (
+    FULL_WIDTH,
+    Page,
+    extent,
+    widest,
+    wrapped,
+)
 from mtl_tf.figures.panels import Heat
 
-PER_LINE = 30  # tokens
-TOKEN = 0.36  # inches of a token's column
-LEFT, RIGHT = 1.25, 1.0
-LETTER = 0.07
-TITLE, ROW = 0.32, 0.24
-BAR_GAP = 0.55  # between a matrix and its colour bar
-
-
-def wrap(tokens: int) -> list[slice]:
-    """Cuts a text in lines of at most `PER_LINE` tokens, of like length."""
-    lines = max(1, math.ceil(tokens / PER_LINE))
-    size = math.ceil(tokens / lines)
-    return [
-        slice(start, min(start + size, tokens))
-        for start in range(0, tokens, size)
-    ]
-
-
-def _draw_heat(axes: Any, heat: Heat, values: np.ndarray) -> Any:
-    low, high = heat.limits
-    # The first token has no change: grey, which is no colour of the scale.
-    axes.set_facecolor("#d9d9d9")
-    image = axes.imshow(
-        np.ma.masked_invalid(values),
-        aspect="auto",
-        cmap=style.HEAT,
-        vmin=low,
-        vmax=high,
-        interpolation="nearest",
-    )
-    axes.set_title(heat.title, fontsize=9, loc="left", pad=3)
-    axes.set_xticks(range(values.shape[1]), [])
-    if heat.rows:
-        axes.set_yticks(range(len(heat.rows)), heat.rows, fontsize=8)
-    else:
-        axes.set_ylabel("neuron", fontsize=8)
-        axes.tick_params(axis="y", labelsize=7)
-    return image
+EDGE = 0.06  # inches around everything
+TICK = 0.11  # of a tick with its distance to the number
+# In ems of the page's type.
+_COLUMN, _WIDE_COLUMN = 1.6, 5.0
+ROW = 1.9
+# Inches that headings need above a text of two tokens, too.
+_LEAST = 3.0
 
 
 class Sheet:
-    """A figure that is filled from the top, in inches.
+    """A figure that is filled from the top.
 
     Args:
-        width: of the figure.
-        height: of the figure.
+        page: what it is drawn for.
+
+    Attributes:
+        figure: the `matplotlib.figure.Figure`.
+        depth: inches from the top to what is free.
+        left: where axes begin, once `margin` has been called.
+        inner: inches of the axes' width.
     """
 
-    def __init__(self, width: float, height: float):
-        self.figure = style.new_figure(width, height)
-        self.size = (width, height)
-        self.top = height
+    def __init__(self, page: Page):
+        self.page = page
+        self.width = page.width or FULL_WIDTH
+        self.figure = style.new_figure(self.width, 1.0)
+        self.depth = EDGE
+        self.left, self.inner = EDGE, self.width - 2 * EDGE
+        self._axes: list[tuple[Any, tuple[float, ...]]] = []
+        self._texts: list[tuple[Any, float, float]] = []
+        self._legends: list[tuple[Any, float]] = []
+
+    def margin(
+        self, names: Sequence[str], lines: int = 0, wish: float = 0.0
+    ) -> None:
+        """Makes room on the left for what stands beside the axes.
+
+        Args:
+            names: of the rows and ticks.
+            lines: of the label that is turned by a quarter.
+            wish: inches that the axes need at most, 0 for all there are; the
+                page is as much narrower, if its width is free.
+        """
+        names_width = widest(self.figure, names, self.page.small)
+        label = lines * 1.25 * self.page.em + (0.06 if lines else 0.0)
+        self.left = EDGE + label + names_width + TICK
+        # A number at the end of an axis stands half beside it.
+        self.inner = self.width - self.left - 1.2 * self.page.em - EDGE
+        if self.inner < 6 * self.page.em:
+            self.inner = 6 * self.page.em
+        elif wish and not self.page.width:
+            self.inner = min(self.inner, max(wish, _LEAST))
+        self.width = self.left + self.inner + 1.2 * self.page.em + EDGE
+
+    def columns_width(self, tokens: int) -> float:
+        """Inches that so many tokens are glad of."""
+        return tokens * _WIDE_COLUMN * self.page.em
+
+    def wrap(self, tokens: int) -> list[slice]:
+        """Cuts a text in lines that fit, of like length."""
+        most = max(1, int(self.inner / (_COLUMN * self.page.em)))
+        lines = max(1, math.ceil(tokens / most))
+        size = math.ceil(tokens / lines)
+        return [
+            slice(start, min(start + size, tokens))
+            for start in range(0, tokens, size)
+        ]
 
     def down(self, inches: float) -> None:
         """Leaves a gap."""
-        self.top -= inches
+        self.depth += inches
 
-    def place(self, left: float, top: float, width: float, height: float):
-        """Axes at a distance from the left margin."""
-        x, y = self.size
-        box = ((LEFT + left) / x, (top - height) / y, width / x, height / y)
-        return self.figure.add_axes(box)
+    def write(
+        self, text: str, lines: int = 2, bold: bool = False, small: bool = False
+    ) -> None:
+        """Writes a text from the left edge on and goes below it."""
+        size = self.page.small if small else self.page.font_size
+        weight = "bold" if bold else "normal"
+        text = wrapped(
+            self.figure, text, size, self.width - 2 * EDGE, lines, weight
+        )
+        if text:
+            self.put(text, EDGE, size, weight)
+            self.down(extent(self.figure, text, size, weight)[1] + 0.05)
 
-    def axes(self, height: float, tokens: int):
-        """Axes over so many tokens at the top of what is free."""
-        axes = self.place(0, self.top, tokens * TOKEN, height)
-        axes.set_xlim(-0.5, tokens - 0.5)
-        axes.set_autoscalex_on(False)
-        self.down(height)
+    def put(
+        self,
+        text: str,
+        left: float,
+        size: float,
+        weight: str = "normal",
+        ha: str = "left",
+    ) -> None:
+        """Places a text at what is free, inches from the left edge."""
+        made = self.figure.text(
+            *(0, 0, text), fontsize=size, weight=weight, va="top", ha=ha
+        )
+        made.set_parse_math(False)
+        self._texts.append((made, left, self.depth))
+
+    def legend(self, handles: Sequence[Any], labels: Sequence[str]) -> None:
+        """Writes a legend and goes below it."""
+        page, width = self.page, self.width - 2 * EDGE
+        entry = style.label_size(2.0, page)
+        texts = [
+            wrapped(self.figure, one, page.font_size, width - entry, 3)
+            for one in labels
+        ]
+        made = self.figure.legend(
+            handles,
+            texts,
+            loc="upper left",
+            ncols=style.legend_columns(self.figure, texts, page, width),
+            fontsize=page.font_size,
+            frameon=False,
+            borderaxespad=0.0,
+            borderpad=0.0,
+        )
+        self._legends.append((made, self.depth))
+        box = made.get_window_extent(self.figure.canvas.get_renderer())
+        self.down(box.height / self.figure.dpi + 0.08)
+
+    def axes(
+        self, height: float, left: float = 0.0, width: float | None = None
+    ) -> Any:
+        """Axes at the top of what is free; it stays free.
+
+        Args:
+            height: inches.
+            left: inches from where axes begin.
+            width: inches, None for all.
+        """
+        width = self.inner - left if width is None else width
+        made = self.figure.add_axes((0, 0, 1, 1))
+        box = (self.left + left, self.depth, width, height)
+        self._axes.append((made, box))
+        return made
+
+    def heat(
+        self, heat: Heat, part: slice, height: float, norm: Any, **place: float
+    ) -> Any:
+        """A heat map of some columns at what is free; returns its axes."""
+        axes = self.axes(height, **place)
+        values = heat.values[:, part]
+        # The first token has no change: grey, which is no colour of the scale.
+        axes.set_facecolor("#d9d9d9")
+        axes.imshow(
+            np.ma.masked_invalid(values),
+            aspect="auto",
+            cmap=style.HEAT,
+            norm=norm,
+            interpolation="nearest",
+        )
+        axes.set_xticks(range(values.shape[1]), [])
+        if heat.rows:
+            names = [*heat.rows]
+            axes.set_yticks(range(len(names)), names, fontsize=self.page.small)
+        else:
+            axes.set_ylabel("neuron", fontsize=self.page.small)
+            axes.tick_params(axis="y", labelsize=self.page.small)
         return axes
 
-    def text(self, title: str) -> None:
-        """A title on the left."""
-        x, y = self.size
-        self.figure.text(LEFT / x, (self.top - 0.22) / y, title, fontsize=11)
+    def name_columns(self, axes: Any, names: Sequence[str]) -> float:
+        """Writes names below the columns of a map; inches that they take."""
+        (width,) = (box[2] for one, box in self._axes if one is axes)
+        size, places = self.page.small, range(len(names))
+        longest = widest(self.figure, names, size)
+        gap = 0.5 * self.page.em
+        if longest + gap <= width / len(names):
+            axes.set_xticks(places, names, fontsize=size)
+            return TICK + 1.2 * self.page.em
+        axes.set_xticks(places, names, rotation=90, fontsize=size)
+        return TICK + longest
 
-    def heat(self, heat: Heat, part: slice, height: float):
-        """A heat map above tokens with its colour bar; returns its axes."""
-        self.down(TITLE)
-        top, count = self.top, part.stop - part.start
-        axes = self.axes(height, count)
-        image = _draw_heat(axes, heat, heat.values[:, part])
-        self._bar(image, count * TOKEN + 0.12, top, height, heat.unit)
-        return axes
+    def bar(self, norm: Any, label: str) -> None:
+        """The bar of colours of all maps, with its label on the right."""
+        from matplotlib.cm import ScalarMappable
 
-    def matrix(self, heat: Heat, left: float, top: float, cell: float):
-        """A square heat map of its own with its colour bar, off the flow."""
-        rows, columns = heat.values.shape
-        width, height = columns * cell, rows * cell
-        axes = self.place(left, top, width, height)
-        image = _draw_heat(axes, heat, heat.values)
-        self._bar(image, left + width + BAR_GAP, top, height, heat.unit)
-        return axes
+        width = min(2.4, 0.4 * self.inner)
+        axes = self.axes(0.8 * self.page.em, 0.0, width)
+        colours = ScalarMappable(norm, style.HEAT)
+        bar = self.figure.colorbar(colours, cax=axes, orientation="horizontal")
+        bar.outline.set_linewidth(0.5)
+        axes.tick_params(labelsize=self.page.small)
+        axes.xaxis.get_major_locator().set_params(nbins=4)
+        left = self.left + width + 1.5 * self.page.em
+        text = wrapped(
+            *(self.figure, label, self.page.small, self.width - left - EDGE, 3)
+        )
+        self.put(text, left, self.page.small)
+        below = 0.8 * self.page.em + TICK + 1.2 * self.page.em
+        self.down(max(below, extent(self.figure, text, self.page.small)[1]))
 
-    def _bar(self, image, left, top, height, unit) -> None:
-        bar = self.place(left, top, 0.12, height)
-        self.figure.colorbar(image, cax=bar)
-        bar.set_ylabel(unit, fontsize=8)
-        bar.tick_params(labelsize=7)
+    def finish(self) -> Any:
+        """The figure, as high as what it holds."""
+        height = self.depth + EDGE
+        self.figure.set_size_inches(self.width, height)
+        for axes, (left, top, wide, high) in self._axes:
+            bottom = height - top - high
+            axes.set_position(
+                (
+                    left / self.width,
+                    bottom / height,
+                    wide / self.width,
+                    high / height,
+                )
+            )
+        for text, left, top in self._texts:
+            text.set_position((left / self.width, 1 - top / height))
+        for legend, top in self._legends:
+            place = (EDGE / self.width, 1 - top / height)
+            legend.set_bbox_to_anchor(place, self.figure.transFigure)
+        return self.figure
 
 
-def name_tokens(axes: Any, tokens: Sequence[str]) -> None:
-    """Writes tokens below the columns of a heat map."""
-    axes.set_xticks(range(len(tokens)), tokens, rotation=90, fontsize=9)
+def shared_norm(heats: Sequence[Heat]) -> Any:
+    """One scale of colours for maps, so that they compare."""
+    from matplotlib.colors import Normalize
+
+    low = min(heat.limits[0] for heat in heats)
+    high = max(heat.limits[1] for heat in heats)
+    return Normalize(low, high if high > low else low + 1.0)
 
 
-def heading(number: int, part: slice, tokens: int) -> str:
-    """Names a line of a text of so many tokens."""
-    text = f"Text {number}"
-    if part.stop - part.start < tokens:
-        text += f", tokens {part.start + 1} to {part.stop}"
-    return text
+def quoted(text: str) -> str:
+    """A text as the heading of what is drawn of it."""
+    return f"“{' '.join(text.split())}”"
+
+
+def heading(part: slice, tokens: int) -> str:
+    """Names a line of a text of so many tokens, "" if it is all of it."""
+    if part.stop - part.start == tokens:
+        return ""
+    return f"tokens {part.start + 1} to {part.stop} of {tokens}"

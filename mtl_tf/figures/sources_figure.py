@@ -6,98 +6,99 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.figures import style
+from mtl_tf.figures.page import DEFAULT, Page
 from mtl_tf.figures.panels import shorten
+from mtl_tf.figures.sheet import ROW, TICK, Sheet, quoted
 from mtl_tf.figures.sources import AnswerSources, TaskSources
 from mtl_tf.runs.answering import SOURCES
 
-_PER_ROW = 16  # words
-_BAR, _PANEL, _LEFT = 0.55, 2.6, 0.9
 # For prints in black and white.
-_HATCHES = ("", "//", "..")
+_HATCHES = ("", "///", "...")
+_GAP = 0.12
+_WIDTH = 4.2  # inches of the axes
 
 
-def sources_figure(tasks: Sequence[TaskSources]) -> Any:
+def sources_figure(tasks: Sequence[TaskSources], page: Page = DEFAULT) -> Any:
     """A `matplotlib.figure.Figure` with a bar for each task.
 
-    Figure 3 of McCann et al. (2018).
+    Figure 3 of McCann et al. (2018), with a row for each task.
 
     Args:
         tasks: what `sources.of_tasks` returned.
+        page: what it is drawn for.
     """
-    width, height = max(5.0, _LEFT + 0.8 * len(tasks)), 3.8
-    figure = style.new_figure(width, height)
-    axes = figure.subplots()
-    _bars(axes, [one.task for one in tasks], [one.shares for one in tasks])
-    axes.set_ylabel("mean share of words")
-    axes.tick_params("x", rotation=40)
-    for text in axes.get_xticklabels():
-        text.set_horizontalalignment("right")
-    figure.subplots_adjust(
-        left=_LEFT / width, right=0.97, top=1 - 0.5 / height, bottom=0.32
-    )
-    _legend(figure, axes)
-    return figure
+    sheet = Sheet(page)
+    names = [shorten(one.task) for one in tasks]
+    sheet.margin(names, 0, _WIDTH)
+    _legend(sheet)
+    axes = _bars(sheet, names, [one.shares for one in tasks])
+    _label(sheet, axes, "mean share of the words of answers")
+    return sheet.finish()
 
 
-def answer_figure(answers: Sequence[AnswerSources]) -> Any:
+def answer_figure(
+    answers: Sequence[AnswerSources], page: Page = DEFAULT
+) -> Any:
     """A `matplotlib.figure.Figure` with a bar for each word of answers.
 
     Args:
         answers: what `sources.of_answer` returned of each question.
+        page: what it is drawn for.
     """
-    panels = [
-        (one.question, slice(start, start + _PER_ROW), one)
-        for one in answers
-        for start in range(0, len(one.words), _PER_ROW)
-    ]
-    longest = max(len(one.words[part]) for _, part, one in panels)
-    width = max(5.0, _LEFT + _BAR * longest)
-    height = _PANEL * len(panels) + 0.5
-    figure = style.new_figure(width, height)
-    rows = figure.subplots(len(panels), squeeze=False)[:, 0]
-    for axes, (question, part, one) in zip(rows, panels):
-        words = [shorten(word) for word in one.words[part]]
-        _bars(axes, words, one.shares[part])
-        axes.set_xlim(-0.6, longest - 0.4)
-        axes.set_ylabel("share")
-        axes.tick_params("x", rotation=40)
-        for text in axes.get_xticklabels():
-            text.set_horizontalalignment("right")
-        title = question if part.start == 0 else "(continued)"
-        # The width of a letter is some 0.075 inches.
-        axes.set_title(title[: int(width / 0.085)], fontsize=9, loc="left")
-    figure.subplots_adjust(
-        left=_LEFT / width,
-        right=0.97,
-        top=1 - 0.75 / height,
-        bottom=0.8 / height,
-        hspace=0.9,
-    )
-    _legend(figure, rows[0])
-    return figure
+    sheet = Sheet(page)
+    words = [[shorten(word) for word in one.words] for one in answers]
+    sheet.margin([word for names in words for word in names], 0, _WIDTH)
+    _legend(sheet)
+    axes = None
+    for names, one in zip(words, answers):
+        if axes is not None:
+            axes.tick_params(labelbottom=False)
+            sheet.down(_GAP)
+        sheet.write(quoted(one.question))
+        axes = _bars(sheet, names, one.shares)
+    _label(sheet, axes, "share of each word's probability")
+    return sheet.finish()
 
 
-def _bars(axes: Any, names: Sequence[str], shares: Sequence) -> None:
+def _label(sheet: Sheet, axes: Any, text: str) -> None:
+    """Names the axis of the last bars."""
+    axes.set_xlabel(text, fontsize=sheet.page.small)
+    sheet.down(TICK + 2.6 * sheet.page.em)
+
+
+def _bars(sheet: Sheet, names: Sequence[str], shares: Sequence) -> Any:
+    """Draws a row for each name at what is free; returns their axes."""
+    page = sheet.page
+    height = (len(names) + 0.4) * ROW * page.em
+    axes = sheet.axes(height)
     values, places = np.array(shares), np.arange(len(names))
-    below = np.zeros(len(names))
+    before = np.zeros(len(names))
     for number, source in enumerate(SOURCES):
-        axes.bar(
+        axes.barh(
             places,
             values[:, number],
-            bottom=below,
+            left=before,
             label=source,
             color=style.COLOURS[number],
             hatch=_HATCHES[number],
             edgecolor="white",
-            width=0.7,
+            height=0.75,
         )
-        below = below + values[:, number]
-    axes.set_ylim(0, 1)
-    axes.set_xticks(places, names, fontsize=9)
+        before = before + values[:, number]
+    style.plain_axes(axes, page, "x")
+    axes.set_xlim(0, 1)
+    axes.set_ylim(len(names) - 0.3, -0.7)
+    axes.set_yticks(places, names)
+    axes.set_xticks(np.linspace(0, 1, 6), [f"{n}%" for n in range(0, 101, 20)])
+    sheet.down(height)
+    return axes
 
 
-def _legend(figure: Any, axes: Any) -> None:
-    handles, names = axes.get_legend_handles_labels()
-    figure.legend(
-        handles, names, loc="upper center", ncol=len(names), fontsize=9
-    )
+def _legend(sheet: Sheet) -> None:
+    from matplotlib.patches import Patch
+
+    handles = [
+        Patch(facecolor=colour, hatch=hatch, edgecolor="white")
+        for colour, hatch in zip(style.COLOURS, _HATCHES)
+    ]
+    sheet.legend(handles, SOURCES)

@@ -1,5 +1,6 @@
-"""Colours, sizes and files of all figures."""
+"""Colours, legends and files of all figures."""
 
+import contextlib
 import io
 import os
 from collections.abc import Iterator, Sequence
@@ -7,6 +8,7 @@ from typing import Any
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.figures.page import DEFAULT, SCREEN, Page, widest, wrapped
 
 # Okabe and Ito: told apart by colour-blind eyes; the dashes tell them apart
 # in black and white.
@@ -16,12 +18,19 @@ COLOURS = (
 )
 DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# Its lightness grows with the value: grey prints keep the order.
 HEAT = "cividis"
 FORMATS = ("png", "svg", "pdf")
+_GRID = "#dddddd"
 
 
-def new_figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float, layout: str | None = None) -> Any:
     """An empty figure of a size in inches.
+
+    Args:
+        width: of the page.
+        height: of the page.
+        layout: "constrained" for axes that make room for their labels.
 
     Raises:
         ConfigError: matplotlib is not installed.
@@ -33,9 +42,23 @@ def new_figure(width: float, height: float) -> Any:
         raise ConfigError(
             "figures need matplotlib: pip install 'mtl_tf[figures]'"
         )
-    figure = Figure(figsize=(width, height))
+    figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
     return figure
+
+
+@contextlib.contextmanager
+def drawing(page: Page) -> Iterator[None]:
+    """Lets matplotlib draw for a page within the block.
+
+    Raises:
+        ConfigError: matplotlib, or the page's font, is not there.
+    """
+    new_figure(1, 1)
+    import matplotlib
+
+    with matplotlib.rc_context(page.settings()):
+        yield
 
 
 def looks(count: int) -> Iterator[dict[str, Any]]:
@@ -46,6 +69,55 @@ def looks(count: int) -> Iterator[dict[str, Any]]:
             "linestyle": DASHES[place % len(DASHES)],
             "marker": MARKERS[place % len(MARKERS)],
         }
+
+
+def plain_axes(axes: Any, page: Page, grid: str = "both") -> None:
+    """Gives axes small numbers, a pale grid and no frame above and right."""
+    axes.tick_params(labelsize=page.small)
+    axes.grid(axis=grid, color=_GRID, linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def label_size(handles: float, page: Page) -> float:
+    """Inches of a legend's entry besides its text."""
+    return (handles + 2.8) * page.em
+
+
+def legend(
+    figure: Any, handles: Sequence[Any], labels: Sequence[str], page: Page
+) -> Any:
+    """A legend below everything, in as many columns as there is room for.
+
+    Args:
+        figure: of a constrained layout.
+        handles: lines or bars.
+        labels: their names; too long ones are wrapped.
+        page: what it is drawn for.
+    """
+    width = figure.get_size_inches()[0] - 2 * page.em
+    entry = label_size(2.0, page)
+    texts = [
+        wrapped(figure, one, page.font_size, width - entry, 3) for one in labels
+    ]
+    return figure.legend(
+        handles,
+        texts,
+        loc="outside lower center",
+        ncols=legend_columns(figure, texts, page, width),
+        fontsize=page.font_size,
+        frameon=False,
+    )
+
+
+def legend_columns(
+    figure: Any, labels: Sequence[str], page: Page, width: float
+) -> int:
+    """In how many columns names fit in so many inches, in rows alike."""
+    each = widest(figure, labels, page.font_size) + label_size(2.0, page)
+    most = max(1, min(len(labels), int(width / each)))
+    rows = -(-len(labels) // most)
+    return -(-len(labels) // rows)
 
 
 def check_paths(paths: Sequence[str], more: Sequence[str] = ()) -> None:
@@ -70,37 +142,35 @@ def check_paths(paths: Sequence[str], more: Sequence[str] = ()) -> None:
             )
 
 
-def save(figure: Any, paths: Sequence[str]) -> None:
+def save(figure: Any, paths: Sequence[str], page: Page = DEFAULT) -> None:
     """Writes a figure to files, each whole or not at all.
 
     A dollar sign in a text is one, and does not begin a formula.
     """
     for path in paths:
         with files.replacing(path) as temporary:
-            _write(figure, temporary, form_of(path))
+            _write(figure, temporary, form_of(path), page)
 
 
-def png(figure: Any) -> bytes:
+def png(figure: Any, page: Page = SCREEN) -> bytes:
     """A figure as the content of a PNG file, as `save` writes it."""
     content = io.BytesIO()
-    _write(figure, content, "png")
+    _write(figure, content, "png", page)
     return content.getvalue()
 
 
-def _write(figure: Any, target: Any, form: str) -> None:
+def _write(figure: Any, target: Any, form: str, page: Page) -> None:
     """Writes a figure to a path or a stream."""
-    import matplotlib
     from matplotlib.text import Text
 
     for text in figure.findobj(Text):
         text.set_parse_math(False)
-    # The same figure is the same file: no random names, no date.
-    settings = {"svg.hashsalt": "mtl_tf", "text.parse_math": False}
+    # Without the date: the same figure is the same file.
     metadata = {"png": {}, "svg": {"Date": None}}.get(
         form, {"CreationDate": None}
     )
-    with matplotlib.rc_context(settings):
-        figure.savefig(target, format=form, dpi=150, metadata=metadata)
+    with drawing(page):
+        figure.savefig(target, format=form, dpi=page.dpi, metadata=metadata)
 
 
 def form_of(path: str) -> str:

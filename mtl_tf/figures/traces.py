@@ -8,9 +8,13 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.layers import recurrence
+from mtl_tf.layers.embedding import Embedding
 from mtl_tf.models.scheme import RecurrentScheme
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.text_prediction import features_of
+from mtl_tf.text.pieces import PieceEncoder
+
+_AT_ONCE = 64  # prefixes that are read in one batch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Trace:
             1 for its last.
         poles: names of the first and last label.
         inspect: what the scheme shows of itself, [T, size] by name.
+        text: what was read.
     """
 
     label: str
@@ -33,6 +38,7 @@ class Trace:
     scores: np.ndarray
     poles: tuple[str, str]
     inspect: dict[str, np.ndarray]
+    text: str = ""
 
 
 def trace(run: Run, task: str, text: str, label: str = "") -> Trace:
@@ -59,19 +65,20 @@ def trace(run: Run, task: str, text: str, label: str = "") -> Trace:
             "that classify texts have"
         )
     run.weights_for(task)
-    tokens, ids, known = read_text(run, text)
+    reading = read_text(run, text)
     labels = run.tasks[index]["labels"]
     # A figure's texts are few: compiling a shape for each would take longer.
     with recurrence.options(jit=False):
-        probabilities = prefix_scores(run.model, ids, index)[:, : len(labels)]
-        inspect = _inspect(run.model, ids, index)
+        probabilities = prefix_scores(run.model, reading, index)
+        inspect = _inspect(run.model, reading, index)
     return Trace(
         label=label,
-        tokens=tokens,
-        known=known,
-        scores=polarity(probabilities),
+        tokens=reading.tokens,
+        known=reading.known,
+        scores=polarity(probabilities[:, : len(labels)]),
         poles=(labels[0], labels[-1]),
         inspect=inspect,
+        text=text,
     )
 
 
@@ -91,7 +98,7 @@ def polarity(probabilities: np.ndarray) -> np.ndarray:
     return probabilities.astype(np.float64) @ places
 
 
-def prefix_scores(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
+def prefix_scores(model: Any, reading: "Reading", task: int) -> np.ndarray:
     """The model's answer after each token of a text.
 
     A recurrence in one direction has it at hand: the head reads each step's
@@ -99,7 +106,7 @@ def prefix_scores(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
 
     Args:
         model: a `MultiTaskModel`.
-        ids: int32 `[1, 1, T]`.
+        reading: the text of T tokens.
         task: the task's number.
 
     Returns:
@@ -110,10 +117,12 @@ def prefix_scores(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
         isinstance(scheme, RecurrentScheme)
         and len(scheme.directions) == 1
         and scheme.pooling == "last"
+        and isinstance(model.embedding, Embedding)
     )
-    if one_way and model.hidden is None:
-        return _scores_of_steps(model, ids, task)
-    return _scores_of_prefixes(model, ids, task)
+    beside = (model.hidden, model.wide, model.characters, model.casing)
+    if one_way and not any(beside):
+        return _scores_of_steps(model, reading.columns["tokens"], task)
+    return _scores_of_prefixes(model, reading, task)
 
 
 def _scores_of_steps(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
@@ -130,21 +139,24 @@ def _scores_of_steps(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
     return head({"summary": steps}, batch)["scores"].numpy()[0]
 
 
-def _scores_of_prefixes(model: Any, ids: tf.Tensor, task: int) -> np.ndarray:
-    length = ids.shape[-1]
-    lengths = tf.range(1, length + 1)
-    prefixes = ids * tf.sequence_mask(lengths, length, dtype=ids.dtype)
+def _scores_of_prefixes(
+    model: Any, reading: "Reading", task: int
+) -> np.ndarray:
+    columns = reading.prefixes()
     scores = []
-    for start in range(0, length, 64):
-        part = prefixes[:, start : start + 64]
-        batch = {"task": tf.constant([task]), "tokens": part}
+    for start in range(0, len(reading.tokens), _AT_ONCE):
+        stop = start + _AT_ONCE
+        part = {name: value[:, start:stop] for name, value in columns.items()}
+        batch = {"task": tf.constant([task]), **part}
         output = model(batch, key=model.key_of(task))
         scores.append(output["scores"].numpy()[0])
     return np.concatenate(scores)
 
 
-def _inspect(model: Any, ids: tf.Tensor, task: int) -> dict[str, np.ndarray]:
-    batch = {"task": tf.constant([task]), "tokens": ids}
+def _inspect(
+    model: Any, reading: "Reading", task: int
+) -> dict[str, np.ndarray]:
+    batch = {"task": tf.constant([task]), **reading.columns}
     key = model.key_of(task)
     found = model(batch, inspect=True, key=key)["inspect"]
     return {
@@ -154,31 +166,70 @@ def _inspect(model: Any, ids: tf.Tensor, task: int) -> dict[str, np.ndarray]:
     }
 
 
-def read_text(
-    run: Run, text: str
-) -> tuple[tuple[str, ...], tf.Tensor, np.ndarray]:
+@dataclasses.dataclass(frozen=True)
+class Reading:
     """What a run reads of a text.
 
-    Returns:
-        Its T tokens, their ids int32 `[1, 1, T]`, and whether the run's
-        vocabulary has them, bool [T].
+    Attributes:
+        tokens: the T tokens; of a pretrained encoder the pieces, special ones
+            among them.
+        known: bool [T], whether the run's vocabulary has them.
+        columns: what a batch has of the text: "tokens" int32 `[1, 1, T]`, and
+            where the run reads them "characters" and "casing".
+        ends: ids of the special pieces that every text ends with.
+    """
+
+    tokens: tuple[str, ...]
+    known: np.ndarray
+    columns: dict[str, tf.Tensor]
+    ends: tuple[int, ...] = ()
+
+    def prefixes(self) -> dict[str, tf.Tensor]:
+        """Every prefix of the text as a text of its own, `[1, T, T, ...]`.
+
+        Each has the special pieces at its end.
+        """
+        size, end = len(self.tokens), len(self.ends)
+        cut = np.tril(np.ones([size, size], bool))
+        found = {}
+        for name, value in self.columns.items():
+            value = value.numpy()[0, 0]
+            kept = cut.reshape([size, size, *[1] * (value.ndim - 1)])
+            found[name] = np.where(kept, value, 0)
+        for row in range(size):
+            # The last ones have them already.
+            if end and row + end < size:
+                found["tokens"][row, row + 1 : row + 1 + end] = self.ends
+            elif end:
+                found["tokens"][row] = self.columns["tokens"].numpy()[0, 0]
+        return {name: tf.constant(value)[None] for name, value in found.items()}
+
+
+def read_text(run: Run, text: str) -> Reading:
+    """What a run reads of a text.
 
     Raises:
-        ConfigError: the run reads more of words than their ids.
         DataError: the text has no tokens.
     """
-    if run.encoder.characters or run.encoder.casing:
-        raise ConfigError(
-            f"the run {run.directory.path} reads characters or the casing of "
-            "words: figures of texts are of runs that read words alone"
-        )
-    [tokens] = run.encoder.tokenizer(tf.constant([text])).to_list()
+    encoder = run.encoder
+    columns = {
+        name: value.to_tensor()[None]
+        for name, value in encoder.of_texts(tf.constant([text])).items()
+    }
+    ids = columns["tokens"].numpy()[0, 0]
+    if isinstance(encoder, PieceEncoder):
+        around = len(encoder.specials.start) + len(encoder.specials.end)
+        if len(ids) <= around:
+            raise DataError(f"the text {text!r} has no tokens")
+        names = [encoder.pieces[number] for number in ids]
+        known = ids != encoder.specials.unknown + 1
+        ends = tuple(number + 1 for number in encoder.specials.end)
+        return Reading(tuple(names), known, columns, ends)
+    [tokens] = encoder.tokenizer(tf.constant([text])).to_list()
     if not tokens:
         raise DataError(f"the text {text!r} has no tokens")
-    limit = run.encoder.max_length or len(tokens)
-    ids = run.encoder(tf.constant([text])).to_tensor()[None]
-    known = ids.numpy()[0, 0] != run.encoder.vocabulary.OOV
-    return tuple(token.decode() for token in tokens[:limit]), ids, known
+    names = [token.decode() for token in tokens[: len(ids)]]
+    return Reading(tuple(names), ids != encoder.vocabulary.OOV, columns)
 
 
 def same_tokens(traces: list[Trace]) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from mtl_tf.layers.adapters import BottleneckAdapter
 from mtl_tf.layers.base import StackedLayer
 
 _SEQUENCE = "sequence_output"
+# What keras_hub calls the vectors of pieces.
+_TABLE = "token_embedding"
 # What keras_hub calls the layers before the two residual sums of a block:
 # adapters stand behind them (Houlsby et al. 2019, figure 2).
 _BEFORE_SUMS = ("attention_output", "feedforward_output_dense")
@@ -270,6 +272,24 @@ class PretrainedEncoder(StackedLayer):
         if not self.trainable_variables:
             states = tf.stop_gradient(states)
         return tf.reshape(states, [*tf.unstack(shape), self.dimension])
+
+    @property
+    def vectors(self) -> tf.Tensor:
+        """The table that the backbone reads pieces from, `[V + 1, D]`.
+
+        A row an id as this layer counts them; that of padding is zeros.
+
+        Raises:
+            ConfigError: the backbone has no such table.
+        """
+        for layer in self.network._flatten_layers(include_self=False):
+            if layer.name == _TABLE:
+                table = tf.convert_to_tensor(layer.embeddings)
+                return tf.pad(table, [[1, 0], [0, 0]])
+        raise ConfigError(
+            "the pretrained encoder has no table of vectors of its pieces "
+            f"(a layer {_TABLE})"
+        )
 
     def mask(self, tokens: tf.Tensor) -> tf.Tensor:
         """Where `tokens` are not padding, bool `[G, B, T]`."""

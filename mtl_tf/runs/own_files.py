@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core import own_functions
+from mtl_tf.datasets import own_builders
 
 _LISTS = (list, tuple)
 _FIELDS = (
@@ -106,6 +107,9 @@ def _entry(entry: Any) -> Any:
             for name in entry["metrics"]
         ]
         entry = {**entry, "metrics": metrics}
+    if isinstance(entry, Mapping) and isinstance(entry.get("dataset"), str):
+        dataset = own_builders.absolute(entry["dataset"])
+        entry = {**entry, "dataset": dataset}
     if not isinstance(entry, Mapping) or "files" not in entry:
         return entry
     files = entry["files"]

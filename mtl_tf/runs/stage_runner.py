@@ -217,6 +217,7 @@ class StageRunner:
             patience=training["patience"],
             steps_per_call=training["steps_per_call"],
             checkpoint_seconds=training["checkpoint_seconds"],
+            average_last=training["average_last"],
         )
 
     def _build(

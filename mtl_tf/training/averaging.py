@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -20,10 +21,21 @@ def averaged(optimizer: keras.optimizers.Optimizer) -> Iterator[None]:
     """
     inner = getattr(optimizer, "inner_optimizer", optimizer)
     pairs = inner.averages() if int(inner.iterations.numpy()) else []
+    with replaced([(variable, average.value) for variable, average in pairs]):
+        yield
+
+
+@contextlib.contextmanager
+def replaced(pairs: Sequence[tuple[keras.Variable, Any]]) -> Iterator[None]:
+    """Gives variables other values within the block.
+
+    Args:
+        pairs: each variable with its value.
+    """
     kept = [tf.identity(variable.value) for variable, _ in pairs]
     try:
-        for variable, average in pairs:
-            variable.assign(average.value)
+        for variable, value in pairs:
+            variable.assign(value)
         yield
     finally:
         for (variable, _), value in zip(pairs, kept):

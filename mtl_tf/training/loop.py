@@ -2,9 +2,10 @@
 
 import contextlib
 import dataclasses
+import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -13,6 +14,7 @@ from absl import logging
 from mtl_tf.core.errors import Diverged, Interrupted
 from mtl_tf.training.averaging import averaged
 from mtl_tf.training.checkpoints import Checkpoints
+from mtl_tf.training.last_weights import LastWeights
 from mtl_tf.training.progress import Progress
 from mtl_tf.training.signals import StopRequest, stop_requests
 from mtl_tf.training.trainer import Report, Trainer
@@ -33,6 +35,8 @@ class LoopOptions:
             about half a second's worth. It never changes the result.
         checkpoint_seconds: time between checkpoints within an evaluation
             period.
+        average_last: of how many evaluations the weights are averaged that
+            are scored and kept; 0 for the weights themselves.
     """
 
     total_steps: int
@@ -41,6 +45,7 @@ class LoopOptions:
     patience: int = 0
     steps_per_call: int = 0
     checkpoint_seconds: float = 60.0
+    average_last: int = 0
 
 
 class Loop:
@@ -87,6 +92,14 @@ class Loop:
         if trainer.most_steps is not None:
             self.chunk = min(self.chunk, trainer.most_steps)
         self.doing = "step"
+        self.last: LastWeights | None = None
+        # One worker notes, scores and keeps weights.
+        if options.average_last and self.workers.is_chief:
+            self.last = LastWeights(
+                os.path.join(checkpoints.directory, "last"),
+                trainer.variables,
+                options.average_last,
+            )
 
     def run(self, start: int) -> None:
         """Trains from step `start`, which `checkpoints.restore` returned.
@@ -212,7 +225,7 @@ class Loop:
     def _score(self, step: int) -> None:
         # All workers have the same weights: the chief's scores count.
         state = self.checkpoints
-        with averaged(self.trainer.optimizer):
+        with self._averaged(step):
             scores = self.evaluate() if self.workers.is_chief else {"mean": 0.0}
             mean = self.workers.share(scores["mean"])
             better = mean > float(state.best_score.numpy())
@@ -229,11 +242,22 @@ class Loop:
         state.loss_sum.assign(tf.zeros_like(state.loss_sum))
         state.loss_count.assign(tf.zeros_like(state.loss_count))
         self._save()
+        if self.last is not None:
+            self.last.remove_old(step)
         best = float(state.best_score.numpy())
         self.progress.scores = (
             f"| dev {mean:.2f}",
             f"best {best:.2f} at {int(state.best_step.numpy())}",
         )
+
+    @contextlib.contextmanager
+    def _averaged(self, step: int) -> Iterator[None]:
+        """Within the block the weights are those that are scored."""
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(averaged(self.trainer.optimizer))
+            if self.last is not None:
+                stack.enter_context(self.last.averaged(step))
+            yield
 
     def _entry(self, step: int, scores: dict[str, Any]) -> dict[str, Any]:
         state = self.checkpoints

@@ -7,6 +7,7 @@ from mtl_tf.analysis.confusion_picture import confusion_picture
 from mtl_tf.analysis.curve_picture import Trained, band, curve_picture
 from mtl_tf.analysis.histories import Curves
 from mtl_tf.figures import style
+from tests.figures import layout
 
 ONE = Trained((1, 2, 3), Curves((1, 2, None), (1, 1, 1), (5, 6, 7)), 3)
 TWO = Trained((1, 2), Curves((3, 2), (1, None), (7, 8)), 2)
@@ -58,6 +59,22 @@ def test_many_classes_have_no_numbers():
     figure = confusion_picture(names, np.eye(30))
     assert not figure.axes[0].texts
     assert max(figure.get_size_inches()) < 12
+
+
+@pytest.mark.parametrize("classes", [2, 15, 40])
+def test_confusions_are_readable(classes):
+    pytest.importorskip("matplotlib")
+    names = [f"a class with a long name, {n}" for n in range(classes)]
+    figure = confusion_picture(names, np.full([classes, classes], 9876))
+    # Beside long names below and to the left a corner stays empty.
+    layout.check(figure, 0.25)
+    assert figure.axes[0].get_ylabel() == "label"
+
+
+@pytest.mark.parametrize("runs", [[ONE], [ONE, TWO]])
+def test_learning_curves_are_readable(runs):
+    pytest.importorskip("matplotlib")
+    layout.check(curve_picture(runs))
 
 
 def test_a_figure_is_a_png_file():

@@ -1,7 +1,5 @@
 """What translations attend to: that it is their own, and can be read."""
 
-import itertools
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -12,6 +10,8 @@ import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures import alignment, alignment_figure
 from mtl_tf.figures.alignment import Alignment
+from mtl_tf.figures.page import DEFAULT, Page
+from tests.figures import layout
 
 TEXT = "no zebra of the house."
 
@@ -66,48 +66,40 @@ def made(source, target):
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (70, 60)])
-def test_all_labels_are_readable(sizes):
+@pytest.mark.parametrize("page", [DEFAULT, Page(width=3.4, font_size=7)])
+def test_all_labels_are_readable(sizes, page):
     """None leaves the figure, meets another one or lies on a picture."""
     texts = [[made(*sizes), made(5, 4)], [made(3, 2)]]
-    figure = alignment_figure.alignment_figure(texts, "Attention, en-de")
-    figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()
-    maps, bars = figure.axes[::2], figure.axes[1::2]
-    assert [axes.get_title(loc="left") for axes in maps] == [
-        "Text 1, A label",
-        "Text 1, A label",
-        "Text 2, A label",
-    ]
+    figure = alignment_figure.alignment_figure(texts, "Attention, en-de", page)
+    layout.check(figure)
+    assert layout.norms(figure) == {(0.0, 1.0)}
+    # A text that is too long for a line goes on below.
     first = texts[0][0]
-    np.testing.assert_array_equal(maps[0].images[0].get_array(), first.weights)
-    assert maps[0].get_xlabel() == "source (en)"
-    assert maps[0].get_ylabel() == "translation (de)"
-    assert [t.get_text() for t in maps[0].get_yticklabels()] == [*first.target]
-    labels = [*figure.texts]
-    for axes in maps:
-        labels += [*axes.get_xticklabels(), *axes.get_yticklabels()]
-        labels += [axes.xaxis.label, axes.yaxis.label]
-    boxes = [t.get_window_extent(renderer) for t in labels if t.get_text()]
-    page = figure.bbox
-    for box in boxes:
-        assert page.x0 <= box.x0 and box.x1 <= page.x1
-        assert page.y0 <= box.y0 and box.y1 <= page.y1
-    for one, two in itertools.combinations(boxes, 2):
-        assert not one.overlaps(two)
-    pictures = [a.get_window_extent(renderer) for a in (*maps, *bars)]
-    for picture, box in itertools.product(pictures, boxes):
-        assert not picture.overlaps(box)
+    parts = [axes.images[0].get_array() for axes in figure.axes[:-1]]
+    size = 0
+    while size < sizes[0]:
+        size += parts[0].shape[1]
+        rows = figure.axes[0].get_yticklabels()
+        assert [t.get_text() for t in rows] == [*first.target]
+        np.testing.assert_array_equal(
+            parts.pop(0), first.weights[:, size - parts[0].shape[1] : size]
+        )
+    assert [part.shape for part in parts] == [(4, 5), (2, 3)]
 
 
 def test_signs_on_tokens_are_explained_where_they_are():
-    def notes(one):
-        title, notes = alignment_figure.alignment_figure([[one]], "A").texts
-        assert title.get_text() == "A"
-        return notes.get_text()
+    def written(one):
+        figure = alignment_figure.alignment_figure([[one]], "A")
+        return [text.get_text() for text in figure.texts]
 
-    assert notes(made(5, 2)) == (
-        "[word]: not in the vocabulary; +x: continues the word before"
-    )
+    title, heading, about, _, *notes = written(made(5, 2))
+    assert title == "A"
+    assert heading == "“+ibilities word1 word2 word3 word4”"
+    assert about.startswith("A label: text (en) in columns, translation (de)")
+    assert notes == [
+        "[word]: not in the vocabulary",
+        "+x: continues the word before",
+    ]
     pair, known = ("en", "de"), np.array([True])
-    plain = Alignment("x", pair, ("a",), known, ("b",), np.ones([1, 1]))
-    assert notes(plain) == ""
+    plain = Alignment("x", pair, ("a",), known, ("b",), np.ones([1, 1]), "A!")
+    assert written(plain)[1] == "“A!”" and len(written(plain)) == 4

@@ -1,7 +1,5 @@
 """The attention of L-E's columns: what is read, and how it is drawn."""
 
-import itertools
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -12,6 +10,8 @@ import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures import attention, attention_figure
 from mtl_tf.figures.attention import Attention
+from mtl_tf.figures.page import DEFAULT, Page
+from tests.figures import layout
 
 TEXT = "no tree yes zebra"
 
@@ -56,48 +56,33 @@ def made(tokens, tasks, layers):
     )
 
 
-def drawn_labels(axes):
-    """The labels of the ticks within the limits: others are not drawn."""
-    for axis, limits in (
-        (axes.xaxis, sorted(axes.get_xlim())),
-        (axes.yaxis, sorted(axes.get_ylim())),
-    ):
-        for place, label in zip(axis.get_ticklocs(), axis.get_ticklabels()):
-            if label.get_text() and limits[0] <= place <= limits[1]:
-                yield label
-
-
-@pytest.mark.parametrize("sizes", [(3, 2, 1), (70, 16, 4)])
-def test_all_labels_are_readable(sizes):
+@pytest.mark.parametrize("sizes", [(3, 2, 1), (70, 16, 4), (9, 3, 6)])
+@pytest.mark.parametrize("page", [DEFAULT, Page(width=3.4, font_size=7)])
+def test_all_labels_are_readable(sizes, page):
     """None leaves the figure, meets another one or lies on a picture."""
     texts = [made(*sizes), made(2, 2, 2)]
-    figure = attention_figure.attention_figure(texts, "Attention")
-    figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()
-    labels = [label for axes in figure.axes for label in drawn_labels(axes)]
-    named = [t for t in (*figure.texts, *labels) if t.get_text()]
-    shown = [label.get_text() for label in labels]
+    figure = attention_figure.attention_figure(texts, "Attention", page)
+    layout.check(figure)
+    shown = [
+        label.get_text()
+        for axes in figure.axes
+        for label in axes.get_xticklabels()
+    ]
     for place in range(sizes[0]):
         word = f"word{place}" if place != 1 else "[word1]"
         assert word in shown
-    page = figure.bbox
-    boxes = [text.get_window_extent(renderer) for text in named]
-    for box in boxes:
-        assert page.x0 <= box.x0 and box.x1 <= page.x1
-        assert page.y0 <= box.y0 and box.y1 <= page.y1
-    for one, two in itertools.combinations(boxes, 2):
-        assert not one.overlaps(two)
-    pictures = [axes.get_window_extent(renderer) for axes in figure.axes]
-    for one, two in itertools.combinations(pictures, 2):
-        assert not one.overlaps(two)
-    for picture, box in itertools.product(pictures, boxes):
-        assert not picture.overlaps(box)
+    assert len(layout.norms(figure)) == 1
 
 
 def test_shares_of_the_words_stand_beside_the_columns():
     text = made(5, 2, 1)
-    matrix = attention_figure.attention_figure([text]).axes[0]
+    figure = attention_figure.attention_figure([text])
+    matrix = figure.axes[0]
     shares = [label.get_text() for label in matrix.texts]
     expected = [f"{share:.0%}" for share in text.words[0].sum(-1)]
     assert shares == [*expected, "words"]
     np.testing.assert_array_equal(matrix.images[0].get_array(), text.columns[0])
+    greatest = float(max(text.columns.max(), text.words.max()))
+    assert layout.norms(figure) == {(0.0, greatest)}
+    written = [one.get_text() for one in figure.texts]
+    assert "“word0 word1 word2 word3 word4”" in written

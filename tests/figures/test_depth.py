@@ -11,6 +11,8 @@ from mtl_tf.configs import fields
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.figures import depth, depth_figure
 from mtl_tf.figures.depth import Depth
+from mtl_tf.figures.page import DEFAULT, Page
+from tests.figures import layout
 
 
 def write(folder, scheme, layers, score, separately=False):
@@ -57,3 +59,16 @@ def test_one_line_a_structure_with_the_spread_of_its_runs():
     assert [t.get_text() for t in legend.get_texts()] == ["L-I", "S-C"]
     with pytest.raises(ConfigError, match="different splits"):
         depth_figure.depth_figure([*runs, Depth("S-C", 4, 1.0, "validation")])
+
+
+@pytest.mark.parametrize(
+    "page", [DEFAULT, Page(width=3.2, height=3.0, font_size=7)]
+)
+@pytest.mark.parametrize("structures", [1, 7])
+def test_the_figure_is_readable(page, structures):
+    runs = [
+        Depth(f"A structure, number {n}", layers, 80.0 + n + layers, "test")
+        for n in range(structures)
+        for layers in (1, 2, 2, 4)
+    ]
+    layout.check(depth_figure.depth_figure(runs, page))

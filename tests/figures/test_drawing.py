@@ -17,7 +17,9 @@ from mtl_tf.figures import (
     token_figure,
 )
 from mtl_tf.figures.curves import Curve
+from mtl_tf.figures.page import DEFAULT, Page, extent, wrapped
 from mtl_tf.figures.traces import Trace
+from tests.figures import layout
 
 
 def trace(label="ARC-I", tokens=5, gates=("forward/gate",), size=6):
@@ -76,44 +78,73 @@ def test_generated_weights_are_scaled_by_what_there_is():
     token_figure.token_figure([panel])
 
 
+PAGES = [
+    DEFAULT,
+    Page(width=3.3, font_size=8),
+    Page(width=12.0, font_size=14),
+]
+
+
 @pytest.mark.parametrize("tokens", [1, 2, 30, 31, 95, 400])
-def test_lines_cover_the_text_once_and_are_of_like_length(tokens):
-    parts = sheet.wrap(tokens)
+@pytest.mark.parametrize("page", PAGES)
+def test_lines_cover_the_text_once_and_are_of_like_length(tokens, page):
+    paper = sheet.Sheet(page)
+    paper.margin(["negative -1"], 2)
+    parts = paper.wrap(tokens)
     covered = [n for part in parts for n in range(part.start, part.stop)]
     assert covered == list(range(tokens))
-    assert max(p.stop - p.start for p in parts) <= sheet.PER_LINE
-    assert len(parts) == -(-tokens // sheet.PER_LINE)
+    # A column has room for a name that is turned by a quarter.
+    each = paper.inner / max(part.stop - part.start for part in parts)
+    assert each >= 1.5 * page.em
+    assert len(parts) == -(-tokens // (parts[0].stop - parts[0].start))
 
 
 @pytest.mark.parametrize("tokens", [1, 12, 70])
-def test_every_token_is_readable(tokens):
+@pytest.mark.parametrize("page", PAGES)
+def test_every_token_is_readable(tokens, page):
     """No label leaves the figure, meets another one or lies on a picture."""
     panel = gate_panel(tokens)
-    figure = token_figure.token_figure([panel, gate_panel(3)], "Task x")
-    figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()
-    page = figure.bbox
-    labels = [
-        label
-        for axes in figure.axes
+    figure = token_figure.token_figure([panel, gate_panel(3)], "Task x", page)
+    layout.check(figure)
+    shown = [
+        label.get_text()
+        for axes in figure.axes[:-1]
         for label in axes.get_xticklabels()
         if label.get_text()
     ]
-    shown = [label.get_text() for label in labels]
     assert shown == [*panel.tokens, *gate_panel(3).tokens]
-    boxes = [label.get_window_extent(renderer) for label in labels]
-    for box in boxes:
-        assert page.x0 <= box.x0 and box.x1 <= page.x1
-        assert page.y0 <= box.y0 and box.y1 <= page.y1
-    for one, two in itertools.combinations(boxes, 2):
-        assert not one.overlaps(two)
-    for axes, box in itertools.product(figure.axes, boxes):
-        assert not axes.get_window_extent(renderer).overlaps(box)
+
+
+def test_the_text_is_the_title_and_colours_have_one_scale():
+    one = dataclasses.replace(trace(tokens=5), text="As it was given")
+    other = trace(tokens=3)
+    other.inspect["forward/gate"][0, 0] = 7.5
+    drawn = [panels.fusion_gate([one]), panels.fusion_gate([other])]
+    figure = token_figure.token_figure(drawn, "Task x")
+    written = [text.get_text() for text in figure.texts]
+    assert "“As it was given”" in written
+    assert "“" + " ".join(other.tokens) + "”" in written
+    low = min(float(t.inspect["forward/gate"].min()) for t in (one, other))
+    assert layout.norms(figure) == {(low, 7.5)}
+
+
+def test_small_scores_fill_their_axis():
+    quiet = dataclasses.replace(trace(), scores=np.full(5, 0.12))
+    figure = token_figure.token_figure([panels.fusion_gate([quiet])])
+    assert figure.axes[0].get_ylim()[1] < 0.25
+    loud = dataclasses.replace(trace(), scores=np.full(5, -0.97))
+    figure = token_figure.token_figure(
+        [panels.fusion_gate([one]) for one in (quiet, loud)]
+    )
+    assert figure.axes[0].get_ylim() == figure.axes[2].get_ylim()
+    assert figure.axes[0].get_ylim()[0] < -0.97
 
 
 def test_axes_are_labelled():
-    figure = token_figure.token_figure([gate_panel(4)], "Task x")
-    scores, heat, bar = figure.axes
+    loud = dataclasses.replace(trace(), scores=np.linspace(-1, 1, 5))
+    panel = panels.fusion_gate([trace("LSTM", gates=()), loud])
+    figure = token_figure.token_figure([panel], "Task x")
+    scores, heat, _ = figure.axes
     assert "score" in scores.get_ylabel()
     assert [t.get_text() for t in scores.get_yticklabels()] == [
         "negative -1",
@@ -121,11 +152,57 @@ def test_axes_are_labelled():
         "positive 1",
     ]
     assert heat.get_ylabel() == "neuron"
-    assert "fusion gate" in heat.get_title(loc="left")
-    assert bar.get_ylabel() == "activation"
+    written = [text.get_text() for text in figure.texts]
+    assert "ARC-I: fusion gate" in written
+    unit = "activation of the fusion gate"
+    assert unit in [" ".join(one.split()) for one in written]
+    assert "[word]: not in the vocabulary" in written
     [legend] = figure.legends
     names = [text.get_text() for text in legend.get_texts()]
-    assert names == ["LSTM", "ARC-I", "[word]: not in the vocabulary"]
+    assert names == ["LSTM", "ARC-I"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("runs", [1, 9])
+def test_curves_are_readable(page, runs):
+    curves = [
+        Curve(f"A run with a long label, {n}", (1.0, 2.0), (n, 1), (n, 2))
+        for n in range(runs)
+    ]
+    layout.check(curve_figure.curve_figure(curves, page))
+
+
+def test_the_page_is_what_was_asked_for(tmp_path):
+    from PIL import Image
+
+    path = str(tmp_path / "a.png")
+    page = Page(width=4.0, height=3.0, dpi=100, font="serif", font_size=7)
+    with style.drawing(page):
+        figure = curve_figure.curve_figure(CURVES, page)
+        style.save(figure, [path], page)
+        families = {t.get_fontfamily()[0] for t in layout.texts(figure)}
+        sizes = {t.get_fontsize() for t in layout.texts(figure)}
+    with Image.open(path) as image:
+        assert image.size == (400, 300)
+    assert families == {"serif"}
+    assert sizes == {7, pytest.approx(7 * 0.88)}
+    with (
+        pytest.raises(ConfigError, match="--font=Nohow is no font .* DejaVu"),
+        style.drawing(Page(font="Nohow")),
+    ):
+        pass
+
+
+def test_a_wrapped_text_keeps_its_words():
+    figure = style.new_figure(2, 1)
+    text = "a text of several words which no line of this page holds"
+    lines = wrapped(figure, text, 9, 1.5, 9).split("\n")
+    assert " ".join(lines) == text and len(lines) > 1
+    assert all(extent(figure, line, 9)[0] <= 1.5 for line in lines)
+    short = wrapped(figure, text, 9, 1.5, 2).split("\n")
+    assert len(short) == 2 and short[1].endswith("…")
+    assert wrapped(figure, "x" * 99, 9, 0.5, 1).endswith("x…")
+    assert wrapped(figure, "", 9, 0.5) == ""
 
 
 def test_lines_differ_in_more_than_colour():
@@ -151,7 +228,8 @@ def test_learning_curves_show_all_points():
     assert len(development.lines[1].get_xydata()) == 0
     # The axis that both share reaches the higher of the two.
     assert train.get_ylim()[1] > 2.5
-    assert train.get_ylim()[0] == 0
+    # And no more: what lies below all losses is no part of it.
+    assert 0.1 < train.get_ylim()[0] < 0.3
     assert train.get_ylabel() and train.get_xlabel()
 
 

@@ -11,6 +11,8 @@ import mtl_tf
 from mtl_tf.core.errors import DataError
 from mtl_tf.figures import neighbour_figure, neighbours
 from mtl_tf.figures.neighbours import Neighbours
+from mtl_tf.figures.page import DEFAULT, Page
+from tests.figures import layout
 
 
 @pytest.fixture(scope="module")
@@ -86,3 +88,13 @@ def test_tables_say_the_same_as_the_picture():
     assert shown == ["eight  0.87", "three  0.69", "care  0.75"]
     assert [bar.get_width() for bar in single.patches] == [0.87, 0.69, 0.75]
     assert multi.get_xlabel() and multi.get_title() == "Multi"
+
+
+@pytest.mark.parametrize("page", [DEFAULT, Page(width=3.2, font_size=7)])
+@pytest.mark.parametrize("runs", [1, 2, 5])
+def test_neighbours_are_readable(page, runs):
+    found = {f"A run, number {n}": FOUND["Multi"] for n in range(runs)}
+    figure = neighbour_figure.neighbour_figure(found, page)
+    assert len(figure.axes) == runs
+    # Of five panels the second row lacks one.
+    layout.check(figure, 0.18)

@@ -9,7 +9,9 @@ pytest.importorskip("matplotlib")
 from mtl_tf.configs import fields
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.figures import score_curve_figure, score_curves
+from mtl_tf.figures.page import DEFAULT, Page
 from mtl_tf.figures.score_curves import ScoreCurve
+from tests.figures import layout
 
 
 def write(folder, names, scores, mixing=None, sizes=None, wall_time=None):
@@ -135,24 +137,20 @@ def test_a_panel_a_task_and_a_look_a_run():
     assert [t.get_text() for t in legend.get_texts()] == ["Multi", "Single"]
 
 
-@pytest.mark.parametrize("tasks", [1, 7])
-def test_nothing_meets_or_leaves_the_figure(tasks):
+@pytest.mark.parametrize("tasks", [1, 2, 4, 5, 7, 16])
+@pytest.mark.parametrize("page", [DEFAULT, Page(width=3.3, font_size=8)])
+def test_nothing_meets_or_leaves_the_figure(tasks, page):
     labels = [f"A label of a run, the one with number {n}" for n in range(5)]
     curves = [
-        ScoreCurve(label, f"en-{n}", "bleu", (1e5, 2e5), (10.0, 20.0))
+        ScoreCurve(label, f"en-{n}", "bleu", (1e5, 2e5), (80.0, 82.0))
         for label in labels
         for n in range(tasks)
     ]
-    figure = score_curve_figure.score_curve_figure(curves, "hours")
-    figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()
-    boxes = [axes.get_tightbbox(renderer) for axes in figure.axes]
-    boxes.append(figure.legends[0].get_window_extent(renderer))
-    page = figure.bbox
-    for place, box in enumerate(boxes):
-        assert page.x0 <= box.x0 and box.x1 <= page.x1
-        assert page.y0 <= box.y0 and box.y1 <= page.y1
-        assert not any(box.overlaps(other) for other in boxes[:place])
+    figure = score_curve_figure.score_curve_figure(curves, "hours", page)
+    assert len(figure.axes) == tasks
+    layout.check(figure)
+    # Scores between 80 and 82 fill their axis.
+    assert figure.axes[0].get_ylim()[0] > 79
 
 
 def test_scores_of_different_metrics_do_not_share_a_panel():

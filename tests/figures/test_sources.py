@@ -6,7 +6,9 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures import sources, sources_figure
+from mtl_tf.figures.page import DEFAULT, Page
 from mtl_tf.figures.sources import AnswerSources, TaskSources
+from tests.figures import layout
 from tests.system import questions, random_runs
 
 LINE = "behind w3 w4\tw1 key anna w2"
@@ -64,23 +66,30 @@ def test_an_answer_of_nothing_has_no_sources(directory, monkeypatch):
         sources.of_tasks(run, "behind", "test", 2, (None, None))
 
 
-def test_bars_are_as_high_as_the_shares():
+def test_bars_are_as_long_as_the_shares():
     shares = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])
     tasks = [TaskSources(n, s, 3, 9) for n, s in zip(("a", "b"), shares)]
     figure = sources_figure.sources_figure(tasks)
     (axes,) = figure.axes
-    heights = [[bar.get_height() for bar in one] for one in axes.containers]
-    np.testing.assert_allclose(np.transpose(heights), shares)
-    tops = [bar.get_y() + bar.get_height() for bar in axes.containers[-1]]
-    np.testing.assert_allclose(tops, 1)
-    assert [t.get_text() for t in axes.get_xticklabels()] == ["a", "b"]
+    widths = [[bar.get_width() for bar in one] for one in axes.containers]
+    np.testing.assert_allclose(np.transpose(widths), shares)
+    ends = [bar.get_x() + bar.get_width() for bar in axes.containers[-1]]
+    np.testing.assert_allclose(ends, 1)
+    assert [t.get_text() for t in axes.get_yticklabels()] == ["a", "b"]
     names = [t.get_text() for t in figure.legends[0].get_texts()]
     assert names == ["vocabulary", "context", "question"]
 
 
-def test_long_answers_go_on_in_another_row():
-    words = tuple(f"w{n}" for n in range(20))
-    one = AnswerSources("what?", words, np.full([20, 3], 1 / 3))
-    first, second = sources_figure.answer_figure([one]).axes
-    assert len(first.containers[0]) + len(second.containers[0]) == 20
-    assert second.get_title(loc="left") == "(continued)"
+@pytest.mark.parametrize("page", [DEFAULT, Page(width=3.0, font_size=8)])
+@pytest.mark.parametrize("size", [1, 30])
+def test_answers_are_readable(page, size):
+    words = tuple("incomprehensibilities" for _ in range(size))
+    shares = np.full([size, 3], 1 / 3)
+    question = "what is a question that " + "goes on and on " * size
+    given = [AnswerSources(question, words, shares)] * 2
+    figure = sources_figure.answer_figure(given, page)
+    layout.check(figure)
+    assert len(figure.axes[0].containers[0]) == size
+    assert figure.texts[0].get_text().startswith("“what is a question")
+    tasks = [TaskSources(f"t{n}", shares[0], 3, 9) for n in range(size)]
+    layout.check(sources_figure.sources_figure(tasks, page))

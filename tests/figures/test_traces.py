@@ -7,6 +7,7 @@ import tensorflow as tf
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.figures import traces
+from mtl_tf.figures.traces import Reading
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model
 
@@ -28,6 +29,12 @@ def without_jit():
 @pytest.fixture(scope="module")
 def run(toy_run):
     return mtl_tf.load(toy_run)
+
+
+def reading(ids):
+    """A text of ids alone."""
+    size = ids.shape[-1]
+    return Reading(("x",) * size, np.ones(size, bool), {"tokens": ids})
 
 
 @pytest.mark.parametrize("task", ["plain", "mirror"])
@@ -69,12 +76,6 @@ def test_a_task_that_tags_words_is_refused(run, monkeypatch):
         traces.trace(run, "plain", TEXT)
 
 
-def test_a_run_that_reads_more_than_words_is_refused(run, monkeypatch):
-    monkeypatch.setattr(run.encoder, "casing", True)
-    with pytest.raises(ConfigError, match="reads characters or the casing"):
-        traces.trace(run, "plain", TEXT)
-
-
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("task", [0, 1])
 def test_prefix_scores_of_both_kinds_of_model(bidirectional, task):
@@ -83,7 +84,7 @@ def test_prefix_scores_of_both_kinds_of_model(bidirectional, task):
     config["embedding_private_dim"] = 2
     model = build_model(config, 20, [*TASKS, TAGS], seed=4)
     ids = tf.constant([[[3, 7, 1, 12, 19, 5, 3]]])
-    scores = traces.prefix_scores(model, ids, task)
+    scores = traces.prefix_scores(model, reading(ids), task)
     for length in range(1, 8):
         batch = {"task": tf.constant([task]), "tokens": ids[..., :length]}
         expected = model(batch, key="classification")["scores"].numpy()[0, 0]
@@ -95,7 +96,7 @@ def test_a_long_text_of_a_bidirectional_model_goes_in_parts():
     config = {"embedding_dim": 2, "scheme": scheme}
     model = build_model(config, 9, TASKS, seed=4)
     ids = tf.constant(np.arange(66)[None, None] % 8 + 1, tf.int32)
-    scores = traces.prefix_scores(model, ids, 0)
+    scores = traces.prefix_scores(model, reading(ids), 0)
     batch = {"task": tf.constant([0]), "tokens": ids[..., :65]}
     expected = model(batch)["scores"].numpy()[0, 0]
     np.testing.assert_allclose(scores[64], expected, atol=1e-5)
@@ -115,3 +116,24 @@ def test_runs_that_split_a_text_differently_do_not_share_an_axis(run):
     assert traces.same_tokens([one, one]) == ("yes", "no")
     with pytest.raises(ConfigError, match="one and two split the text"):
         traces.same_tokens([one, two])
+
+
+@pytest.mark.parametrize("ends", [(), (9,), (9, 8)])
+def test_prefixes_end_as_texts_do(ends):
+    ids = tf.constant([[[3, 5, 6, 7, *ends]]])
+    size = 4 + len(ends)
+    letters = tf.reshape(tf.range(1, 2 * size + 1), [1, 1, size, 2])
+    columns = {"tokens": ids}
+    if not ends:
+        columns["characters"] = letters
+    one = Reading(("x",) * size, np.ones(size, bool), columns, ends)
+    rows = one.prefixes()["tokens"].numpy()[0]
+    assert rows.shape == (size, size)
+    for row in range(4):
+        read = [n for n in rows[row] if n]
+        assert read == [*[3, 5, 6, 7][: row + 1], *ends]
+    for row in range(4, size):
+        assert rows[row].tolist() == ids.numpy()[0, 0].tolist()
+    if not ends:
+        cut = one.prefixes()["characters"].numpy()[0]
+        assert cut[1].tolist() == [[1, 2], [3, 4], [0, 0], [0, 0]]

@@ -1,0 +1,86 @@
+"""TFDS builders of the user's own, by their file or module and class."""
+
+import functools
+import hashlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from mtl_tf.core import own_functions
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.datasets.quiet import quiet
+
+if TYPE_CHECKING:
+    import tensorflow_datasets as tfds
+
+
+def is_own(name: str) -> bool:
+    """Whether a dataset's name is "PATH.py:CLASS" or "PACKAGE.MODULE:CLASS".
+
+    A configuration may follow, "PATH.py:CLASS/CONFIG". What the catalogue's
+    community has, "NAMESPACE:NAME", has no dot before the colon.
+    """
+    place, colon, _ = name.partition(":")
+    return bool(colon) and "." in place
+
+
+def absolute(name: str) -> str:
+    """The name with the path of its file, if it is one, from the root on."""
+    if not is_own(name):
+        return name
+    place, config = _parts(name)
+    return f"{own_functions.absolute(place)}/{config}".removesuffix("/")
+
+
+def builder(name: str, data_dir: str) -> "tfds.core.DatasetBuilder":
+    """A builder that a name means, whether its data are there or not.
+
+    Its data lie in a folder of `data_dir` that is of the content of its file:
+    a builder that was changed builds anew, and two builders of one name do not
+    take each other's data.
+
+    Args:
+        name: see `is_own`.
+        data_dir: folder of the builds.
+
+    Raises:
+        ConfigError: there is no such file, module, class or configuration,
+            the class is no builder, or it fails.
+    """
+    place, config = _parts(name)
+    made, digest = _class(own_functions.absolute(place))
+    folder = os.path.join(data_dir, "own_builders", digest)
+    try:
+        with quiet():
+            return made(data_dir=folder, config=config or None)
+    except Exception as error:  # whatever the user's code raises
+        raise ConfigError(f"dataset {name!r}: {type(error).__name__}: {error}")
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """The place of the class and the configuration, "" for none."""
+    module, _, rest = name.rpartition(":")
+    cls, _, config = rest.partition("/")
+    return f"{module}:{cls}", config
+
+
+@functools.cache
+def _class(place: str) -> tuple[Any, str]:
+    """The class of a place and the digest of its file."""
+    import tensorflow_datasets as tfds
+
+    # Not by their names: they may be those of others, and a file that is
+    # loaded again defines its classes again.
+    with tfds.core.registered.skip_registration():
+        made = own_functions.load(place)
+    if not isinstance(made, type) or not issubclass(
+        made, tfds.core.DatasetBuilder
+    ):
+        raise ConfigError(
+            f"{place} must be a class of tfds.core.GeneratorBasedBuilder, got "
+            f"{made!r:.60}"
+        )
+    module = place.rpartition(":")[0]
+    path = module if module.endswith(".py") else sys.modules[module].__file__
+    with open(path, "rb") as file:
+        return made, hashlib.sha256(file.read()).hexdigest()[:12]

@@ -105,9 +105,7 @@ class PretrainedEncoder(StackedLayer):
         )
         config["config"]["trainable"] = True
         backbone = keras.saving.deserialize_keras_object(config)
-        output = backbone.output
-        if isinstance(output, Mapping):
-            output = output[_SEQUENCE]
+        output = states_of(backbone)
         # Without what only other outputs need, such as BERT's pooler.
         self.network = keras.Model(backbone.input, output, name="network")
         order = {id(w): place for place, w in enumerate(backbone.weights)}
@@ -270,6 +268,12 @@ class PretrainedEncoder(StackedLayer):
             "tasks": self.tasks,
             **self.adapting.to_dict(),
         }
+
+
+def states_of(backbone: keras.Model) -> keras.KerasTensor:
+    """The output of a keras_hub backbone that has a state for each piece."""
+    output = backbone.output
+    return output[_SEQUENCE] if isinstance(output, Mapping) else output
 
 
 def first_pieces(states: tf.Tensor, words: tf.Tensor) -> tf.Tensor:

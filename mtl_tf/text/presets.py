@@ -236,6 +236,9 @@ def _unknown(tokenizer: Any, default: int) -> int:
     piece = getattr(tokenizer, "oov_token", None)
     if piece is not None:
         return int(tokenizer.token_to_id(piece))
+    vocabulary = getattr(tokenizer, "vocabulary", None)
+    if isinstance(vocabulary, Mapping) and "<unk>" in vocabulary:
+        return int(vocabulary["<unk>"])
     for name in ("unk_token_id", "mask_token_id"):
         value = getattr(tokenizer, name, None)
         if value is not None:

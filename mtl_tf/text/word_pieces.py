@@ -32,7 +32,7 @@ def learn(texts: Sequence[str], size: int, lowercase: bool = True) -> Any:
         raise DataError("there is no text to learn word pieces from")
     try:
         pieces = keras_nlp.tokenizers.compute_word_piece_vocabulary(
-            tf.data.Dataset.from_tensor_slices(list(texts)),
+            tf.data.Dataset.from_tensor_slices(list(texts)).batch(1024),
             size,
             lowercase=lowercase,
             reserved_tokens=list(SPECIALS),

@@ -14,7 +14,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import checks, files
-from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
 from mtl_tf.core.random import fold, generator
 from mtl_tf.models.masked_language_model import MaskedLanguageModel
 from mtl_tf.pipelines import masked_batches
@@ -119,6 +119,7 @@ def pretrain(
     Raises:
         MtlError: a wrong option, too few texts, another training in the
             folder, or a preset that cannot be read.
+        Diverged: the loss is not finite.
         Interrupted: a signal came; the state is saved.
     """
     options.check()
@@ -129,7 +130,13 @@ def pretrain(
         _claim(state, texts, options)
         tokenizer, start = _beginning(state, texts, options)
         run = _Run(state, texts, options, tokenizer, start)
-        results = run.train()
+        try:
+            results = run.train()
+        except Diverged as error:
+            raise Diverged(
+                "a loss or a weight is not finite: lower --learning_rate, with "
+                "another --output"
+            ) from error
         with files.new_directory(output) as made:
             run.model.backbone.save_to_preset(made)
             tokenizer.save_to_preset(made)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from launch import pretrain
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import ConfigError, Diverged, RunError
 from mtl_tf.programs import runner
 from mtl_tf.runs import pretraining
 from mtl_tf.text import presets
@@ -143,6 +143,13 @@ def test_mistakes_are_named(capsys, tmp_path, arguments, message):
     assert status == 1
     assert message in " ".join(err.split())
     assert not (tmp_path / "out").exists()
+
+
+def test_a_training_that_diverges_says_what_to_lower(tmp_path):
+    with pytest.raises(Diverged, match="lower --learning_rate"):
+        pretraining.pretrain(
+            texts(), options_of(learning_rate=1e30), str(tmp_path / "new")
+        )
 
 
 def test_longer_blocks_than_the_encoder_reads_are_refused(tmp_path):

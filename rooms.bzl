@@ -80,6 +80,7 @@ PROGRAMS = {
     "launch": [
         "prepare_data",
         "train_vectors",
+        "pretrain",
         "train",
         "evaluate",
         "predict",

@@ -67,6 +67,13 @@ TRAINING: Fields = {
         before=0.0,
         since=4,
     ),
+    "training.accumulate_steps": Field(
+        1,
+        rules.POSITIVE_INTEGER,
+        "How many batches' gradients one update sums, as of one batch so many "
+        "times as large as pipeline says, in the memory of one. A step is an "
+        "update.",
+    ),
     "training.loss_weighting": Field(
         "static",
         rules.NAME,

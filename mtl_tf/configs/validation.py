@@ -1,5 +1,6 @@
 """Checks of a whole config before anything is read or built."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -114,7 +115,9 @@ def _encoder(config: Mapping[str, Any]) -> None:
                 )
         return
     for name, value in config["model"]["encoder"].items():
-        if value != default["model"]["encoder"][name]:
+        # Of names, a config has a tuple, and what was read of JSON a list.
+        usual = json.dumps(default["model"]["encoder"][name])
+        if json.dumps(value) != usual:
             raise ConfigError(
                 f"model.encoder.{name} does nothing without "
                 f"model.encoder.preset, got {value!r}"

@@ -1,5 +1,6 @@
 """A pretrained encoder in place of word vectors."""
 
+import dataclasses
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,16 +10,13 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import backbone_dropout, windows
-from mtl_tf.layers.adapters import BottleneckAdapter
+from mtl_tf.layers import backbone_dropout, encoder_adapters, windows
 from mtl_tf.layers.base import StackedLayer
+from mtl_tf.layers.encoder_adapters import Adapting
 
 _SEQUENCE = "sequence_output"
 # What keras_hub calls the vectors of pieces.
 _TABLE = "token_embedding"
-# What keras_hub calls the layers before the two residual sums of a block:
-# adapters stand behind them (Houlsby et al. 2019, figure 2).
-_BEFORE_SUMS = ("attention_output", "feedforward_output_dense")
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -41,9 +39,10 @@ class PretrainedEncoder(StackedLayer):
         window: pieces read at a time at most; 0 for as many as the backbone
             can.
         overlap: pieces that neighbouring windows share at most.
-        adapter_units: size of each task's adapters in every layer; 0 for
-            none. They are trained, whatever is of the backbone.
         tasks: number of tasks.
+        **options: the fields of `encoder_adapters.Adapting`, what each task
+            has of its own in every layer, which is trained, whatever is of
+            the backbone; and those of `StackedLayer`.
         init: see `layers.base.check_init`.
 
     Input shape: pieces int32 `[G, B, T]`, ids of the backbone plus 1, 0 is
@@ -69,11 +68,15 @@ class PretrainedEncoder(StackedLayer):
         layer_decay: float = 1.0,
         window: int = 0,
         overlap: int = 64,
-        adapter_units: int = 0,
         tasks: int = 1,
-        **kwargs,
+        **options,
     ):
-        super().__init__(**kwargs)
+        adapting = {
+            field.name: options.pop(field.name)
+            for field in dataclasses.fields(Adapting)
+            if field.name in options
+        }
+        super().__init__(**options)
         self._config = dict(backbone)
         self._specials = dict(specials)
         self._tuned = bool(trainable)
@@ -89,9 +92,7 @@ class PretrainedEncoder(StackedLayer):
         self.overlap = checks.not_negative_integer(
             "model.encoder.overlap", overlap
         )
-        self.adapter_units = checks.not_negative_integer(
-            "model.encoder.adapter_units", adapter_units
-        )
+        self.adapting = Adapting(**adapting)
         self.tasks = checks.positive_integer("tasks", tasks)
         # The tasks of the call that is going on.
         self._context = threading.local()
@@ -106,9 +107,7 @@ class PretrainedEncoder(StackedLayer):
         )
         config["config"]["trainable"] = True
         backbone = keras.saving.deserialize_keras_object(config)
-        output = backbone.output
-        if isinstance(output, Mapping):
-            output = output[_SEQUENCE]
+        output = states_of(backbone)
         # Without what only other outputs need, such as BERT's pooler.
         self.network = keras.Model(backbone.input, output, name="network")
         order = {id(w): place for place, w in enumerate(backbone.weights)}
@@ -119,38 +118,19 @@ class PretrainedEncoder(StackedLayer):
         self.dimension = int(output.shape[-1])
         layers = self.network._flatten_layers(include_self=False)
         backbone_dropout.make_pure(layers)
-        self._set_trained(_blocks(backbone))
-        if self.adapter_units:
-            self._add_adapters(layers)
+        blocks = _blocks(backbone)
+        self._set_trained(blocks)
+        # Attributes: a checkpoint does not look into lists.
+        for name, adapter in encoder_adapters.insert(
+            self.adapting,
+            type(backbone).__name__,
+            blocks,
+            self.tasks,
+            {"init": self.init, "dtype": self.dtype_policy},
+            self._context,
+        ).items():
+            setattr(self, name, adapter)
         self.built = True
-
-    def _add_adapters(self, layers: Sequence[keras.layers.Layer]) -> None:
-        """Puts adapters behind layers, which call them from then on."""
-        places = [one for one in layers if one.name in _BEFORE_SUMS]
-        # From below, whatever the order that Keras walks them in.
-        places.sort(key=lambda one: one.bias.path)
-        for number, layer in enumerate(places):
-            adapter = BottleneckAdapter(
-                self.adapter_units,
-                self.tasks,
-                init=self.init,
-                dtype=self.dtype_policy,
-                name=f"adapter_{number}",
-            )
-            adapter.build((None, None, layer.bias.shape[-1]))
-            # An attribute: a checkpoint does not look into lists.
-            setattr(self, f"adapter_{number}", adapter)
-            self._put_behind(layer, adapter)
-
-    def _put_behind(
-        self, layer: keras.layers.Layer, adapter: BottleneckAdapter
-    ) -> None:
-        plain = layer.call
-
-        def call(*args, **kwargs):
-            return adapter(plain(*args, **kwargs), self._context.task)
-
-        layer.call = call
 
     def _window_size(self, config: Mapping[str, Any]) -> int:
         """Pieces that are read at a time."""
@@ -305,9 +285,15 @@ class PretrainedEncoder(StackedLayer):
             "layer_decay": self.layer_decay,
             "window": self.window,
             "overlap": self.overlap,
-            "adapter_units": self.adapter_units,
             "tasks": self.tasks,
+            **self.adapting.to_dict(),
         }
+
+
+def states_of(backbone: keras.Model) -> keras.KerasTensor:
+    """The output of a keras_hub backbone that has a state for each piece."""
+    output = backbone.output
+    return output[_SEQUENCE] if isinstance(output, Mapping) else output
 
 
 def first_pieces(states: tf.Tensor, words: tf.Tensor) -> tf.Tensor:

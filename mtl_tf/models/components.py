@@ -9,6 +9,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed, hint
 from mtl_tf.layers import base
 from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.encoder_adapters import Adapting
 from mtl_tf.layers.pretrained_encoder import PretrainedEncoder
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.wide_features import WideFeatures
@@ -46,7 +47,7 @@ _ENCODER = {
     "layer_decay": 1.0,
     "window": 0,
     "overlap": 64,
-    "adapter_units": 0,
+    **Adapting().to_dict(),
 }
 
 # Kinds of casing a batch may tell apart, and 0 for padding.

@@ -68,6 +68,8 @@ class BatchPlan:
             `tokens_per_batch`, if it is not 1.
         balanced: by the name of a task, its dense column of classes whose
             examples come equally often; see `TaskOrder`.
+        parts: in how many parts a batch is computed: B is so many times what
+            `batch_size` or `tokens_per_batch` gives.
 
     What does not fill a batch joins the next larger bucket, so that at most
     one batch a task and epoch is not full.
@@ -93,6 +95,7 @@ class BatchPlan:
         tokens_per_batch: int = 0,
         token_weights: Mapping[str, int] = types.MappingProxyType({}),
         balanced: Mapping[str, str] = types.MappingProxyType({}),
+        parts: int = 1,
     ):
         self.splits = list(splits)
         if not self.splits:
@@ -107,7 +110,7 @@ class BatchPlan:
         self._orders = []
         for name, split in zip(names, self.splits):
             lengths = of_task(boundaries, name)
-            sizes = batch_sizes(lengths, batch_size, *budget)
+            sizes = parts * batch_sizes(lengths, batch_size, *budget)
             _check_split(name, split, lengths)
             column = split.columns.get(balanced.get(name, ""))
             classes = None if column is None else np.asarray(column.values)

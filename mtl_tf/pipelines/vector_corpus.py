@@ -53,13 +53,30 @@ def collect(
     Returns:
         The words of every text, without the spaces that tokens carry.
     """
-    checks.one_of("unlabelled_spacing", unlabelled_spacing, SPACINGS)
-    tasks = list(tasks)
     tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
     # Tokens that are given stay as they are.
     given = WhitespaceTokenizer(tokenizer.lowercase)
-    held_back = _held_back(tasks)
     store = TokenStore()
+    for task, texts in texts_of(tasks, unlabelled_spacing):
+        are_words = all(one.element == WORDS for one in inputs(task.features))
+        for words in _words(given if are_words else tokenizer, texts):
+            store.add(words)
+    if not store.tokens:
+        raise ConfigError("the tasks have no text to learn vectors from")
+    return store
+
+
+def texts_of(
+    tasks: Iterable[Task], unlabelled_spacing: str = "auto"
+) -> Iterator[tuple[Task, list[str]]]:
+    """The texts that may be learnt from, task by task; see the module.
+
+    Args:
+        tasks, unlabelled_spacing: see `collect`.
+    """
+    checks.one_of("unlabelled_spacing", unlabelled_spacing, SPACINGS)
+    tasks = list(tasks)
+    held_back = _held_back(tasks)
     for number, task in enumerate(tasks, 1):
         training = _texts(task, "train")
         unlabelled, dropped = _unlabelled(task, held_back)
@@ -67,10 +84,6 @@ def collect(
         if spaced:
             texts = tf.constant(unlabelled, tf.string)
             unlabelled = [t.decode() for t in treebank.space(texts).numpy()]
-        are_words = all(one.element == WORDS for one in inputs(task.features))
-        splits = given if are_words else tokenizer
-        for words in _words(splits, training + unlabelled):
-            store.add(words)
         logging.info(
             "[%d/%d] %s: %s training and %s unlabelled texts%s; %s that stand "
             "in validation or test splits left out",
@@ -82,9 +95,7 @@ def collect(
             " (spaced as in the treebank)" * spaced,
             f"{dropped:,}",
         )
-    if not store.tokens:
-        raise ConfigError("the tasks have no text to learn vectors from")
-    return store
+        yield task, training + unlabelled
 
 
 def _texts(task: Task, split: str) -> list[str]:

@@ -152,6 +152,7 @@ class StageRunner:
             pipeline["tokens_per_batch"],
             pipeline["token_weights"],
             {t.name: t.task_type.balanced(t.settings) for t in self.data.tasks},
+            self.config["training"]["accumulate_steps"],
         )
 
     def _note(self, stage: Stage, batches: BatchPlan, epoch: int) -> None:
@@ -256,6 +257,7 @@ class StageRunner:
             self.config["seed"],
             self._grouped(stage, variables, weighting),
             shards=choose_shards(self.model, self.strategy),
+            accumulate=self.config["training"]["accumulate_steps"],
         )
         return checkpoints, trainer
 
@@ -295,6 +297,13 @@ class StageRunner:
         shared = self._shared(stage, variables)
         if not shared or (surgery == "none" and not weighting.adapts):
             return None
+        if self.config["training"]["accumulate_steps"] > 1:
+            raise ConfigError(
+                "training.accumulate_steps must be 1 with gradients task by "
+                "task (gradient_surgery pcgrad, loss_weighting gradnorm), "
+                "which are computed one task after the other anyway, got "
+                f"{self.config['training']['accumulate_steps']}"
+            )
         if precision.policy(self.config) == precision.FLOAT16:
             raise ConfigError(
                 "training.mixed_precision 'mixed_float16' scales the loss, "

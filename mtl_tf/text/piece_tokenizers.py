@@ -1,10 +1,11 @@
 """Tokenizers of pretrained encoders, as functions of a graph without state."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError
+if TYPE_CHECKING:
+    from mtl_tf.text.byte_pairs import BytePairGraph
 
 
 class GraphTokenizer:
@@ -43,6 +44,12 @@ class GraphTokenizer:
         return self(words)
 
     @property
+    def names(self) -> list[str]:
+        """The pieces in the order of their ids."""
+        count = int(self._tokenizer.vocabulary_size())
+        return list(map(str, map(self._tokenizer.id_to_token, range(count))))
+
+    @property
     def trackables(self) -> list[Any]:
         """What an export has to track: resources of the tokenizer."""
         found = vars(self._tokenizer).values()
@@ -50,20 +57,13 @@ class GraphTokenizer:
         return [value for value in found if isinstance(value, kinds)]
 
 
-def in_graph(tokenizer: Any) -> GraphTokenizer:
-    """What splits texts as a keras_hub tokenizer does, in any graph.
-
-    Raises:
-        ConfigError: it is one of byte pairs, such as RoBERTa's: keras_hub
-            keeps a table of the words seen so far in the graph, which no
-            export can have.
-    """
+def in_graph(tokenizer: Any) -> "GraphTokenizer | BytePairGraph":
+    """What splits texts as a keras_hub tokenizer does, in any graph."""
     import keras_nlp
 
     if isinstance(tokenizer, keras_nlp.tokenizers.BytePairTokenizer):
-        raise ConfigError(
-            f"model.encoder.preset: a {type(tokenizer).__name__} splits into "
-            "byte pairs, whose graph keras_hub cannot export: take an encoder "
-            "of word pieces or of SentencePiece"
-        )
+        # keras_hub is imported with it.
+        from mtl_tf.text.byte_pairs import BytePairGraph
+
+        return BytePairGraph(tokenizer)
     return GraphTokenizer(tokenizer)

@@ -176,8 +176,7 @@ class PieceEncoder:
     @functools.cached_property
     def pieces(self) -> list[str]:
         """What each id stands for; "" for the padding."""
-        names = map(self._preset_tokenizer.id_to_token, range(self.size - 1))
-        return ["", *map(str, names)]
+        return ["", *self.pieces_of.names]
 
     @property
     def tables(self) -> list[Any]:

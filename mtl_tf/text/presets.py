@@ -138,19 +138,28 @@ def specials_of(preset: str, tokenizer: Any) -> Specials:
     Raises:
         ConfigError: the tokenizer has no such pieces.
     """
+    found = specials_of_tokenizer(tokenizer, preset)
+    packer = _packer(preset)
+    if packer is None:
+        return found
+    separator = tuple(map(int, packer.sep_value))
+    return dataclasses.replace(found, separator=separator)
+
+
+def specials_of_tokenizer(tokenizer: Any, preset: str = "") -> Specials:
+    """The special pieces, with one separator between two texts.
+
+    Args:
+        tokenizer: of a preset.
+        preset: its name, for errors.
+
+    Raises:
+        ConfigError: the tokenizer has no such pieces.
+    """
     start = _id(preset, tokenizer, "cls_token_id", "start_token_id")
     end = _id(preset, tokenizer, "sep_token_id", "end_token_id")
-    separator = (end,)
-    packer = _packer(preset)
-    if packer is not None:
-        separator = tuple(map(int, packer.sep_value))
-    return Specials(
-        (start,),
-        separator,
-        (end,),
-        _id(preset, tokenizer, "pad_token_id"),
-        _unknown(tokenizer, end),
-    )
+    pad = _id(preset, tokenizer, "pad_token_id")
+    return Specials((start,), (end,), (end,), pad, _unknown(tokenizer, end))
 
 
 def config_of(preset: str) -> dict[str, Any]:
@@ -159,9 +168,13 @@ def config_of(preset: str) -> dict[str, Any]:
     Raises:
         MtlError: see `load_backbone`.
     """
+    return serialized(load_backbone(preset, weights=False))
+
+
+def serialized(backbone: Any) -> dict[str, Any]:
+    """The config of a backbone that computes in float32."""
     import keras
 
-    backbone = load_backbone(preset, weights=False)
     # Where the preset came from says nothing of how to compute.
     backbone.dtype_policy = keras.dtype_policies.get("float32")
     return keras.saving.serialize_keras_object(backbone)
@@ -223,6 +236,9 @@ def _unknown(tokenizer: Any, default: int) -> int:
     piece = getattr(tokenizer, "oov_token", None)
     if piece is not None:
         return int(tokenizer.token_to_id(piece))
+    vocabulary = getattr(tokenizer, "vocabulary", None)
+    if isinstance(vocabulary, Mapping) and "<unk>" in vocabulary:
+        return int(vocabulary["<unk>"])
     for name in ("unk_token_id", "mask_token_id"):
         value = getattr(tokenizer, name, None)
         if value is not None:

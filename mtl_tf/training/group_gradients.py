@@ -19,7 +19,12 @@ import tensorflow as tf
 
 from mtl_tf.core import random
 from mtl_tf.training.gradient_surgery import pcgrad_weights, projection_order
-from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
+from mtl_tf.training.losses import (
+    auxiliary_loss,
+    group_losses,
+    recording,
+    weighted,
+)
 
 # Between the dropout seeds of two groups or shards; replicas count from 0.
 SEED_STEP = 7919
@@ -148,7 +153,7 @@ class GroupedGradients:
         """The loss of one group, given without its axis, and its gradients."""
         batch = {name: value[None] for name, value in piece.items()}
         batch["step"] = step
-        with tf.GradientTape() as tape:
+        with recording(self.variables) as tape:
             outputs = self.model(batch, training=True, seed=seed)
             loss = group_losses(outputs, batch)
             part = weighted(self.loss_weighting, batch["task"], loss, share)
@@ -177,7 +182,7 @@ class GroupedGradients:
         self, batch: dict[str, tf.Tensor], seed: tf.Tensor, share: float
     ) -> list:
         """The gradients of the losses that the scheme adds, of all groups."""
-        with tf.GradientTape() as tape:
+        with recording(self.variables) as tape:
             outputs = self.model(batch, training=True, seed=seed)
             total = auxiliary_loss(outputs, batch, share)
         values = [variable.value for variable in self.variables]

@@ -1,7 +1,25 @@
 """What a step minimises: a loss for each group of a batch."""
 
+import contextlib
+from collections.abc import Iterator, Sequence
+
 import keras
 import tensorflow as tf
+
+
+@contextlib.contextmanager
+def recording(
+    variables: Sequence[keras.Variable],
+) -> Iterator[tf.GradientTape]:
+    """A tape for the gradients of these variables, and no others.
+
+    By itself a tape watches every variable that is read. Then the backward
+    pass goes on below the lowest weight that is trained, through frozen
+    layers, whose gradients nobody asks for.
+    """
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch([variable.value for variable in variables])
+        yield tape
 
 
 def group_losses(

@@ -8,12 +8,18 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import random
+from mtl_tf.training.accumulating import accumulated, split_rows
 from mtl_tf.training.group_gradients import (
     SEED_STEP,
     GroupedGradients,
     added,
 )
-from mtl_tf.training.losses import auxiliary_loss, group_losses, weighted
+from mtl_tf.training.losses import (
+    auxiliary_loss,
+    group_losses,
+    recording,
+    weighted,
+)
 from mtl_tf.training.workers import Workers
 
 
@@ -58,6 +64,9 @@ class Trainer:
         shards: in how many parts of the rows a replica computes the gradients
             of the sum. They run side by side, which can be faster on cores
             than one part whose every operation is spread over all.
+        accumulate: in how many parts of the rows it computes them one after
+            the other, each part in shards: a step has the memory of a part
+            and the update of the whole batch.
 
     Attributes:
         most_steps: how many steps a call may take at most; None for any.
@@ -75,6 +84,7 @@ class Trainer:
         seed: int = 0,
         grouped: GroupedGradients | None = None,
         shards: int = 1,
+        accumulate: int = 1,
     ):
         self.model = model
         self.optimizer = optimizer
@@ -85,6 +95,7 @@ class Trainer:
         self.seed = random.fold(seed, "dropout") % (2**30)
         self.grouped = grouped
         self.shards = shards
+        self.accumulate = accumulate
         # Replicas agree on the size of a gradient once a call, and that of
         # word vectors depends on the length of the step's texts.
         several = strategy.num_replicas_in_sync > 1
@@ -181,7 +192,7 @@ class Trainer:
         number = replica.replica_id_in_sync_group
         seed = tf.stack([self.seed + number, tf.cast(batch["step"], tf.int32)])
         shared = 1.0 / replica.num_replicas_in_sync
-        compute = self.grouped or functools.partial(self._in_shards, key)
+        compute = self.grouped or functools.partial(self._in_parts, key)
         gradients, loss = compute(batch, seed, shared)
         pairs = [
             (gradient, variable)
@@ -191,6 +202,28 @@ class Trainer:
         gradients, variables = map(list, zip(*pairs))
         self.optimizer.apply(gradients, variables)
         return batch["step"], batch["task"], loss
+
+    def _in_parts(
+        self,
+        key: str | None,
+        batch: dict[str, tf.Tensor],
+        seed: tf.Tensor,
+        shared: float,
+    ) -> tuple[list, tf.Tensor]:
+        """`_in_shards`, part by part: a part is to it what a replica is."""
+        if self.accumulate == 1:
+            return self._in_shards(key, batch, seed, shared)
+
+        def compute(
+            part: dict[str, tf.Tensor], number: tf.Tensor
+        ) -> tuple[list, tf.Tensor]:
+            # Shards count on from the seed of their part.
+            own = tf.stack([number * self.shards * SEED_STEP, 0])
+            return self._in_shards(
+                key, part, seed + own, shared / self.accumulate
+            )
+
+        return accumulated(compute, batch, self.accumulate, self.variables)
 
     def _in_shards(
         self,
@@ -225,7 +258,7 @@ class Trainer:
     ) -> tuple[list, tf.Tensor]:
         """The gradients of the sum of all losses, and the groups' losses."""
         chosen = {} if key is None else {"key": key}
-        with tf.GradientTape() as tape:
+        with recording(self.variables) as tape:
             outputs = self.model(batch, training=True, seed=seed, **chosen)
             loss = group_losses(outputs, batch)
             total = tf.reduce_sum(
@@ -236,26 +269,6 @@ class Trainer:
             total = self.optimizer.scale_loss(total)
         values = [variable.value for variable in self.variables]
         return tape.gradient(total, values), loss
-
-
-def split_rows(
-    batch: dict[str, tf.Tensor], shards: int
-) -> list[dict[str, tf.Tensor]]:
-    """Splits a batch, `[G, B, ...]`, in parts of its rows, like in size.
-
-    Parts may be empty: B need not be known while tracing, nor be large enough.
-    """
-    rows = tf.shape(batch["weight"])[1]
-    ends = [rows * n // shards for n in range(shards + 1)]
-    # What has no rows belongs to the whole.
-    whole = ("task", "normalizer", "step")
-    return [
-        {
-            name: value if name in whole else value[:, start:end]
-            for name, value in batch.items()
-        }
-        for start, end in zip(ends, ends[1:])
-    ]
 
 
 def choose_shards(model: keras.Model, strategy: tf.distribute.Strategy) -> int:

@@ -39,6 +39,7 @@ PAGES = [
     "keras_layers",
     "labels_numbers_pairs",
     "own_data",
+    "pretrain",
     "python",
     "run_files",
     "tag_tokens",

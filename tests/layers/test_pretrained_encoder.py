@@ -6,7 +6,9 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers.encoder_adapters import LORA_TARGETS
 from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
+from mtl_tf.layers.projected_attention import ProjectedAttention
 
 SPECIALS = {"start": [2], "separator": [3], "end": [3], "pad": 0}
 
@@ -141,6 +143,42 @@ def test_wrong_options_are_refused(backbone, options, message):
         made(backbone, **options)
 
 
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"lora_rank": 2, "lora_targets": ("querry",)}, "did you mean 'query'"),
+        ({"lora_rank": 2, "lora_targets": ()}, "at least one of query"),
+        ({"lora_rank": -1}, "lora_rank must be zero or a positive"),
+        (
+            {"projected_attention_units": 5, "projected_attention_heads": 2},
+            r"units must be a multiple of .*_heads \(2\), got 5",
+        ),
+    ],
+)
+def test_wrong_options_of_adapters_are_refused(backbone, options, message):
+    with pytest.raises(ConfigError, match=message):
+        made(backbone, **options)
+
+
+@pytest.mark.parametrize(
+    "options, place",
+    [
+        ({"adapter_units": 2}, "'attention_output'"),
+        ({"lora_rank": 2}, "'query'"),
+        ({"projected_attention_units": 12}, "'feedforward_dropout'"),
+    ],
+)
+def test_a_backbone_without_a_place_for_adapters_is_refused(options, place):
+    """Rather than that they are silently absent."""
+    import keras_nlp
+
+    mixing = keras_nlp.models.FNetBackbone(
+        vocabulary_size=20, num_layers=1, hidden_dim=8, intermediate_dim=16
+    )
+    with pytest.raises(ConfigError, match=f"FNetBackbone.*{place}"):
+        made(mixing, **options)
+
+
 def test_a_layer_is_made_anew_from_its_config(backbone):
     layer = made(backbone, window=6, overlap=1, frozen_layers=1)
     other = PretrainedEncoder.from_config(layer.get_config())
@@ -150,15 +188,41 @@ def test_a_layer_is_made_anew_from_its_config(backbone):
     np.testing.assert_allclose(layer(tokens), other(tokens), atol=1e-6)
 
 
-def test_adapters_belong_to_tasks_and_start_as_nothing(backbone):
-    layer = made(backbone, trainable=False, adapter_units=2, tasks=3)
+# Options, and how many weights they make in three layers.
+KINDS = {
+    "bottleneck": ({"adapter_units": 2}, 6 * 4),
+    "lora": ({"lora_rank": 2}, 6 * 2),
+    "lora_everywhere": (
+        {"lora_rank": 1, "lora_targets": LORA_TARGETS},
+        18 * 2,
+    ),
+    "projected_attention": (
+        {"projected_attention_units": 4, "projected_attention_heads": 2},
+        2 + 3,
+    ),
+    "all": (
+        {
+            "adapter_units": 1,
+            "lora_rank": 1,
+            "projected_attention_units": 2,
+            "projected_attention_heads": 1,
+        },
+        6 * 4 + 6 * 2 + 2 + 3,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_adapters_belong_to_tasks_and_start_as_nothing(backbone, kind):
+    options, count = KINDS[kind]
+    layer = made(backbone, trainable=False, tasks=3, **options)
     plain = made(backbone)
     rows = batch([2, 7, 8, 3], [2, 9, 3])
     tokens, task = tf.concat([rows, rows], 0), tf.constant([0, 2])
     before = layer(tokens, task).numpy()
     np.testing.assert_allclose(before, plain(tokens).numpy(), atol=1e-5)
-    # Only the adapters, two in each of three layers, are trained.
-    assert len(layer.trainable_variables) == 6 * 4
+    # Only the adapters are trained.
+    assert len(layer.trainable_variables) == count
     assert all(v.is_private for v in layer.trainable_variables)
     rng = np.random.default_rng(0)
     for weight in layer.trainable_variables:
@@ -168,10 +232,21 @@ def test_adapters_belong_to_tasks_and_start_as_nothing(backbone):
     after = layer(tokens, task).numpy()
     np.testing.assert_array_equal(after[0], before[0])
     assert not np.allclose(after[1], before[1], atol=1e-3)
+    # Padding and company change nothing.
+    alone = layer(tokens[1:, 1:, :3], task[1:]).numpy()
+    np.testing.assert_allclose(alone[0, 0], after[1, 1, :3], atol=1e-5)
+    other = PretrainedEncoder.from_config(layer.get_config())
+    other.build()
+    for weight, value in zip(other.variables, layer.variables, strict=True):
+        assert weight.path == value.path
+        weight.assign(value)
+    np.testing.assert_allclose(other(tokens, task), after, atol=1e-6)
 
 
-def test_adapters_in_a_frozen_encoder_have_gradients(backbone):
-    layer = made(backbone, trainable=False, adapter_units=2, tasks=2)
+@pytest.mark.parametrize("kind", KINDS)
+def test_adapters_in_a_frozen_encoder_have_gradients(backbone, kind):
+    options, _ = KINDS[kind]
+    layer = made(backbone, trainable=False, tasks=2, **options)
     tokens, task = batch([2, 7, 8, 3]), tf.constant([1])
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(layer(tokens, task)[0, 0, 1, 0])
@@ -179,6 +254,59 @@ def test_adapters_in_a_frozen_encoder_have_gradients(backbone):
     found = tape.gradient(loss, variables)
     assert all(gradient is not None for gradient in found)
     ups = [
-        g for g, v in zip(found, layer.trainable_variables) if v.name == "up"
+        tf.convert_to_tensor(g).numpy()
+        for g, v in zip(found, layer.trainable_variables)
+        if v.name in ("up", "decode")
     ]
-    assert any(np.abs(tf.convert_to_tensor(g).numpy()[1]).max() for g in ups)
+    assert any(np.abs(g[1]).max() for g in ups)
+    assert not any(np.abs(g[0]).max() for g in ups)
+
+
+def test_low_rank_changes_are_those_of_the_weights(backbone):
+    """Hu et al. 2021: W + (alpha / r) A B in place of W."""
+    targets = ("query", "attention_output", "feedforward_intermediate_dense")
+    layer = made(
+        backbone, tasks=2, lora_rank=2, lora_alpha=3.0, lora_targets=targets
+    )
+    rng = np.random.default_rng(1)
+    for weight in layer.variables:
+        if "lora_" in weight.path:
+            weight.assign(0.3 * rng.normal(size=weight.shape))
+    changed = type(backbone).from_config(backbone.get_config())
+    changed.set_weights(backbone.get_weights())
+    for number, block in enumerate(changed.transformer_layers):
+        for one in block._flatten_layers():
+            if one.name in targets:
+                own = getattr(layer, f"lora_{number}_{one.name}")
+                change = 1.5 * own.down.numpy()[1] @ own.up.numpy()[1]
+                kernel = one.kernel
+                kernel.assign(kernel.numpy() + change.reshape(kernel.shape))
+    pieces = [2, 7, 8, 9, 3]
+    found = layer(batch(pieces), tf.constant([1])).numpy()[0, 0]
+    np.testing.assert_allclose(found, reference(changed, pieces), atol=1e-5)
+
+
+def test_projected_attention_is_that_of_the_paper():
+    """Stickland and Murray 2019, equations 5 and 6, by hand."""
+    layer = ProjectedAttention(4, 2, layers=2, tasks=2, name="attention")
+    layer.build((None, None, 3))
+    rng = np.random.default_rng(2)
+    for weight in layer.weights:
+        weight.assign(rng.normal(size=weight.shape))
+    states = rng.normal(size=(1, 3, 3)).astype("f")
+    mask = np.array([[1, 1, 0]])
+    found = layer(states, mask, tf.constant([1]), layer=1).numpy()[0]
+    small = states[0] @ layer.encode.numpy()[1]
+    query, key, value = np.split(
+        small @ layer.attention_1.numpy()[1], 3, axis=1
+    )
+    heads = []
+    for part in (slice(0, 2), slice(2, 4)):
+        scores = query[:, part] @ key[:2, part].T / np.sqrt(2)
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        weights /= weights.sum(1, keepdims=True)
+        heads.append(weights @ value[:2, part])
+    expected = np.concatenate(heads, 1) @ layer.decode.numpy()[1]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    per_task = sum(np.prod(w.shape[1:]) for w in layer.weights)
+    assert per_task == 2 * 3 * 4 + 2 * 3 * 4**2

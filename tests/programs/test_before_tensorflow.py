@@ -68,7 +68,14 @@ def test_without_a_mistake_tensorflow_is_imported(no_tensorflow):
 @pytest.mark.parametrize(
     "module",
     [
-        *("train", "prepare_data", "train_vectors", "evaluate", "predict"),
+        *(
+            "train",
+            "prepare_data",
+            "train_vectors",
+            "pretrain",
+            "evaluate",
+            "predict",
+        ),
         *("benchmark", "baseline", "compare", "transfer", "sweep"),
         *("reproduce", "figures"),
     ],

@@ -1,88 +1,23 @@
 """Tokenizers of other encoders than BERT: their pieces, and their graphs."""
 
-import io
-
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError
-from mtl_tf.text import pieces
+from mtl_tf.text import piece_tokenizers, pieces, presets
 from mtl_tf.text.tokenizers import make_tokenizer
 from tests.text import small_presets
 
-SIZES = small_presets.SIZES
 TEXTS = ["a good book", "the film was not good!", ""]
-
-
-def sentence_pieces(**options):
-    import sentencepiece
-
-    written = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(["a good book the film was not good !"] * 9),
-        model_writer=written,
-        vocab_size=40,
-        hard_vocab_limit=False,
-        minloglevel=2,
-        **options,
-    )
-    return written.getvalue()
-
-
-def preset_of(kind, folder):
-    import keras_nlp
-
-    models = keras_nlp.models
-    words = {"vocabulary": small_presets.VOCABULARY, "lowercase": True}
-    size = {"vocabulary_size": len(small_presets.VOCABULARY)}
-    if kind == "distil_bert":
-        backbone = models.DistilBertBackbone(**size, **SIZES)
-        tokenizer = models.DistilBertTokenizer(**words)
-    elif kind == "electra":
-        size = {"vocab_size": size["vocabulary_size"], "embedding_dim": 8}
-        backbone = models.ElectraBackbone(**size, **SIZES)
-        tokenizer = models.ElectraTokenizer(**words)
-    elif kind == "albert":
-        proto = sentence_pieces(
-            pad_id=0,
-            unk_id=1,
-            bos_id=2,
-            eos_id=3,
-            bos_piece="[CLS]",
-            eos_piece="[SEP]",
-            pad_piece="<pad>",
-            unk_piece="<unk>",
-            user_defined_symbols="[MASK]",
-        )
-        backbone = models.AlbertBackbone(
-            vocabulary_size=60, embedding_dim=8, **SIZES
-        )
-        tokenizer = models.AlbertTokenizer(proto=proto)
-    elif kind == "deberta":
-        proto = sentence_pieces(
-            pad_id=0,
-            bos_id=1,
-            eos_id=2,
-            unk_id=3,
-            bos_piece="[CLS]",
-            eos_piece="[SEP]",
-            pad_piece="[PAD]",
-            unk_piece="[UNK]",
-            user_defined_symbols="[MASK]",
-        )
-        backbone = models.DebertaV3Backbone(vocabulary_size=60, **SIZES)
-        tokenizer = models.DebertaV3Tokenizer(proto=proto)
-    else:
-        names = ["<s>", "<pad>", "</s>", "<mask>", "a", "b", "Ġa", "Ġb", "Ġ"]
-        vocabulary = {name: number for number, name in enumerate(names)}
-        backbone = models.RobertaBackbone(vocabulary_size=9, **SIZES)
-        tokenizer = models.RobertaTokenizer(vocabulary, ["Ġ a", "Ġ b"])
-    return small_presets.saved(folder, backbone, tokenizer)
+BYTE_TEXTS = [
+    *("a good book", " a  good\n book ", "film films don't we'll 1234 5"),
+    *("\u00fcber \u6771\u4eac \U0001f600!?", "a<mask> good</s> b", "<s>"),
+    *("tab\tand\u00a0space", "x" * 70 + " good", "", ""),
+]
 
 
 def encoder_of(kind, folder):
     words = make_tokenizer({"name": "whitespace"})
-    return pieces.of_preset(preset_of(kind, folder / kind), words)
+    return pieces.of_preset(small_presets.of_kind(kind, folder / kind), words)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +43,33 @@ def test_words_have_the_pieces_of_their_text(kind, tmp_path):
     assert found["tokens"].to_list() == rows.to_list()
 
 
-def test_byte_pairs_are_refused_clearly(tmp_path):
-    with pytest.raises(ConfigError, match="RobertaTokenizer.*byte pairs"):
-        encoder_of("roberta", tmp_path)
+def test_byte_pairs_are_those_of_keras_hub(tmp_path):
+    """Also of spaces, other scripts, digits, and special pieces in a text."""
+    tokenizer = presets.load_tokenizer(
+        small_presets.of_kind("roberta", tmp_path / "one")
+    )
+    found = piece_tokenizers.in_graph(tokenizer)(tf.constant(BYTE_TEXTS))
+    expected = tokenizer(tf.constant(BYTE_TEXTS))
+    assert found.to_list() == [list(map(int, row)) for row in expected]
+    assert [len(row) for row in found.to_list()[-2:]] == [0, 0]
+    # All at once, and each alone.
+    for text, row in zip(BYTE_TEXTS, found.to_list()):
+        alone = piece_tokenizers.in_graph(tokenizer)(tf.constant([text]))
+        assert alone.to_list() == [row]
+
+
+def test_byte_pairs_stand_between_special_ones(tmp_path):
+    encoder = encoder_of("roberta", tmp_path)
+    texts = tf.constant(["a good book"])
+    (row,) = encoder.of_texts(texts)["tokens"].to_list()
+    names = [encoder.pieces[n] for n in row]
+    assert names == ["<s>", "a", "\u0120good", "\u0120book", "</s>"]
+    (pair,) = encoder.packed([texts, texts]).to_list()
+    end = row[-1]
+    assert pair == [*row, end, *row[1:]]
+    words = tf.ragged.constant([["a", "", "book"]], dtype=tf.string)
+    found = encoder.of_words(words)
+    names = [encoder.pieces[n] for n in found["tokens"].to_list()[0]]
+    # A word without a piece is the unknown one.
+    assert names == ["<s>", "\u0120a", "<mask>", "\u0120book", "</s>"]
+    assert found["words"].to_list() == [[1, 2, 3]]

@@ -103,6 +103,16 @@ def test_kill_9_anywhere_resumes_bit_equal(tmp_path, saves):
     assert resumed.records == whole.records[missing:]
 
 
+def test_kill_9_resumes_bit_equal_where_gradients_are_accumulated(tmp_path):
+    text = STAGE.replace('"adam"', '"adam", accumulate=2')
+    run_killed(text, 3, tmp_path / "a")
+    options = {"optimizer": "adam", "accumulate": 2}
+    resumed = toy.Stage(tmp_path / "a", **options)
+    assert resumed.checkpoints.restore() == 3
+    resumed.run()
+    assert_same(resumed, toy.Stage(tmp_path / "b", **options).run())
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_saves_and_stops_and_the_same_command_continues(
     tmp_path, whole, number

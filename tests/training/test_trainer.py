@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.training.trainer import auxiliary_loss, split_rows
+from mtl_tf.training import optimizers
+from mtl_tf.training.accumulating import split_rows
+from mtl_tf.training.losses import auxiliary_loss
 from tests.training import toy
 from tests.training.toy import assert_same, run, trained
 
@@ -87,6 +89,108 @@ def test_shards_take_the_step_of_the_whole(
     np.testing.assert_allclose(first.loss_sum, second.loss_sum, rtol=1e-5)
     np.testing.assert_array_equal(second.loss_count, [6, 6])
     assert_same(one, many, 2e-6)
+
+
+@pytest.mark.parametrize("optimizer", sorted(optimizers.OPTIMIZERS))
+def test_accumulated_steps_are_those_of_the_whole_batch(
+    tmp_path, optimizer, monkeypatch
+):
+    """Also of filler rows, repeated words, and a norm over the whole."""
+    monkeypatch.setattr(
+        tf.random, "stateless_uniform", lambda shape, seed: tf.ones(shape)
+    )
+    settings = {"optimizer": optimizer, "clip_norm": 0.05, "groups": 2}
+    one, first = trained(tmp_path / "a", **settings)
+    many, second = trained(tmp_path / "b", accumulate=4, **settings)
+    np.testing.assert_allclose(first.loss_sum, second.loss_sum, rtol=1e-5)
+    np.testing.assert_array_equal(second.loss_count, [6, 6])
+    assert_same(one, many, 3e-6)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"accumulate": 3, "shards": 2},  # uneven and empty parts
+        {"accumulate": 2, "weighting": "uncertainty"},
+        {"accumulate": 2, "replicas": True},
+        {"accumulate": 2, "precision": "mixed_float16"},
+    ],
+)
+def test_parts_of_steps_are_split_further(
+    tmp_path, two_replicas, options, monkeypatch
+):
+    monkeypatch.setattr(
+        tf.random, "stateless_uniform", lambda shape, seed: tf.ones(shape)
+    )
+    settings = dict(options)
+    if settings.pop("replicas", False):
+        settings["strategy"] = two_replicas
+    plain = {k: v for k, v in options.items() if k == "weighting"}
+    one, first = trained(tmp_path / "a", optimizer="adam", groups=2, **plain)
+    many, second = trained(
+        tmp_path / "b", optimizer="adam", groups=2, **settings
+    )
+    np.testing.assert_allclose(first.loss_sum, second.loss_sum, rtol=1e-5)
+    for a, b in zip(one.model.variables, many.model.variables):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), atol=3e-6)
+
+
+def test_parts_of_a_step_drop_different_inputs(tmp_path):
+    def repeated(step, full):
+        full["tokens"][:] = full["tokens"][:, :1]
+        full["weight"][:] = 1
+        return full
+
+    stage = toy.Stage(tmp_path, accumulate=2)
+    batch = tf.nest.map_structure(tf.constant, repeated(0, toy.batch(0)))
+    seed = tf.constant([stage.trainer.seed, 0])
+    both, _ = stage.trainer._in_parts(None, batch, seed, 1.0)
+    half = stage.trainer._together(None, split_rows(batch, 2)[0], seed, 0.5)[0][
+        1
+    ]
+    # With one seed both parts would drop the same.
+    same = 2 * tf.convert_to_tensor(half)
+    assert np.abs(tf.convert_to_tensor(both[1]) - same).max() > 1e-4
+
+
+def test_no_gradient_is_computed_below_what_is_trained(tmp_path):
+    """A frozen table is not even looked up in backwards."""
+    stage = toy.Stage(tmp_path)
+    asked = []
+
+    @tf.custom_gradient
+    def seen(x):
+        def backward(slope):
+            asked.append(slope.shape)
+            return slope
+
+        return tf.identity(x), backward
+
+    plain = tf.gather
+
+    class Below(toy.Toy):
+        def call(self, batch, training=False, seed=None):
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(
+                    tf,
+                    "gather",
+                    lambda table, *rest: (
+                        seen(plain(table, *rest))
+                        if table is self.table.value
+                        else plain(table, *rest)
+                    ),
+                )
+                return super().call(batch, training, seed)
+
+    model = Below()
+    stage.trainer.model = model
+    for variables, count in (([model.stack], 0), ([*model.variables], 1)):
+        asked.clear()
+        stage.trainer.variables = variables
+        seed = tf.constant([1, 2])
+        batch = tf.nest.map_structure(tf.constant, toy.batch(0))
+        found, _ = stage.trainer._together(None, batch, seed, 1.0)
+        assert len(found) == len(variables) and len(asked) == count
 
 
 def test_shards_drop_different_inputs(tmp_path):

@@ -100,6 +100,7 @@ class Stage:
         shards=1,
         precision="float32",
         average=0.0,
+        accumulate=1,
         **options,
     ):
         strategy = strategy or tf.distribute.OneDeviceStrategy("cpu:0")
@@ -132,6 +133,7 @@ class Stage:
             seed=5,
             grouped=self._grouped(variables, surgery),
             shards=shards,
+            accumulate=accumulate,
         )
         self.records = []
         self.scores = scores or (lambda step: float(step))

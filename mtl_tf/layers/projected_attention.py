@@ -1,0 +1,106 @@
+"""Small attention of tasks' own beside each layer of a shared encoder."""
+
+import math
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers.base import StackedLayer, choose
+
+_FIELD = "model.encoder.projected_attention"
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class ProjectedAttention(StackedLayer):
+    """TS(h) = V_D MH(V_E h), a task's term in the last sum of each layer.
+
+    Stickland and Murray (2019), "BERT and PALs: Projected Attention Layers for
+    Efficient Adaptation in Multi-Task Learning", equations 5 and 6: V_E
+    projects the layer's input to few units, MH is multi-head attention there,
+    without an output projection, V_D projects back. V_E and V_D are shared by
+    a task's layers, the attention is each layer's own. V_D starts at 0, so
+    that a new one changes nothing.
+
+    Args:
+        units: size of the small space, a multiple of `heads`; the paper has
+            204.
+        heads: of the attention; the paper has 12.
+        layers: of the encoder.
+        tasks: number of tasks, each with weights of its own.
+        init: see `layers.base.check_init`.
+
+    Input shape: a layer's inputs `[N, T, D]`, where the rows of a group's task
+        stand together, N / G of each; their mask, int32 or bool `[N, T]`; the
+        groups' tasks int32 `[G]`; and the number of the layer.
+    Output shape: `[N, T, D]`.
+    Masking: places that the mask leaves out are attended to by none.
+
+    Example:
+        ```python
+        attention = ProjectedAttention(units=204, heads=12, layers=6, tasks=4)
+        y = attention(h, mask, task, layer=0)
+        ```
+    """
+
+    def __init__(
+        self, units: int, heads: int, layers: int, tasks: int, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.units = checks.positive_integer(f"{_FIELD}_units", units)
+        self.heads = checks.positive_integer(f"{_FIELD}_heads", heads)
+        self.layers = checks.positive_integer("layers", layers)
+        self.tasks = checks.positive_integer("tasks", tasks)
+        if units % heads:
+            raise ConfigError(
+                f"{_FIELD}_units must be a multiple of {_FIELD}_heads "
+                f"({heads}), got {units}"
+            )
+
+    def build(self, input_shape, *_):
+        """Makes the weights for inputs `[..., D]`."""
+        size, units, stack = input_shape[-1], self.units, (self.tasks,)
+        self.encode = self.add("encode", size, units, stack=stack)
+        self.decode = self.add("decode", units, size, stack=stack)
+        self.decode.assign(tf.zeros_like(self.decode))
+        for layer in range(self.layers):
+            # Side by side, each a matrix that is drawn by itself.
+            weight = self.add(
+                f"attention_{layer}", units, 3 * units, stack=stack, gates=3
+            )
+            # An attribute: a checkpoint does not look into lists.
+            setattr(self, f"attention_{layer}", weight)
+        self.built = True
+
+    def call(self, x, mask, task, *, layer: int = 0):
+        """The tasks' terms for the layer with this number, from 0."""
+        shape, groups = tf.shape(x), tf.shape(task)[0]
+        rows = tf.reshape(self.cast(x), [groups, -1, x.shape[-1]])
+
+        def times(values: tf.Tensor, weight: keras.Variable) -> tf.Tensor:
+            return values @ self.cast(choose(weight, task))
+
+        # [G, N / G * T, 3 U] -> three of [N, heads, T, U / heads]
+        projected = times(rows, self.encode)
+        both = times(projected, getattr(self, f"attention_{layer}"))
+        size = self.units // self.heads
+        split = tf.reshape(both, [shape[0], shape[1], 3, self.heads, size])
+        query, key, value = tf.unstack(tf.transpose(split, [2, 0, 3, 1, 4]))
+        scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(size)
+        # As low as a half precision reaches.
+        left_out = tf.cast(tf.logical_not(tf.cast(mask, tf.bool)), scores.dtype)
+        scores -= 3e4 * left_out[:, None, None, :]
+        context = tf.nn.softmax(scores) @ value
+        context = tf.transpose(context, [0, 2, 1, 3])
+        context = tf.reshape(context, [groups, -1, self.units])
+        return tf.cast(tf.reshape(times(context, self.decode), shape), x.dtype)
+
+    def get_config(self) -> dict:
+        """The constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "heads": self.heads,
+            "layers": self.layers,
+            "tasks": self.tasks,
+        }

@@ -1,0 +1,119 @@
+"""An encoder that learns to tell pieces of texts that are masked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import checks, random
+from mtl_tf.layers import backbone_dropout
+from mtl_tf.layers.pretrained_encoder import states_of
+
+# Devlin et al. (2019) draw weights from a normal distribution of this width.
+_WIDTH = 0.02
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class MaskedLanguageModel(keras.Model):
+    """A keras_hub backbone below a head that tells masked pieces.
+
+    Devlin et al. (2019), section 3.1, task 1. The head is a dense layer,
+    layer normalisation and the vectors of the pieces, which are the encoder's
+    own (`keras_hub.layers.MaskedLMHead`).
+
+    Args:
+        backbone: config of the backbone, as Keras serialises it.
+        pad: id of the padding, in the backbone's numbering.
+        seed: of random weights, which are a function of it.
+
+    Input shape: a batch: "tokens" int32 `[G, B, T]`, ids of the backbone plus
+        1, 0 is padding; "places" int32 `[G, B, P]`, which of them to tell;
+        "pieces" int32 `[G, B, P]`, what stood there, in the backbone's
+        numbering; "counted" float32 `[G, B, P]`, 0 where a text has fewer
+        than P.
+    Output shape: "loss" float32 `[G, B]`, the sum over an example's masked
+        pieces of the negative log-likelihood, in nats; "losses", none.
+    Masking: padding changes nothing.
+    """
+
+    static_shapes = False
+
+    def __init__(
+        self, backbone: Mapping[str, Any], pad: int, seed: int = 0, **kwargs
+    ):
+        super().__init__(autocast=False, **kwargs)
+        self._config, self.pad = dict(backbone), int(pad)
+        self.seed = checks.not_negative_integer("seed", seed)
+
+    def build(self, input_shape=None):
+        """Makes the backbone and the head with random weights."""
+        import keras_nlp
+
+        config = {**self._config, "config": dict(self._config["config"])}
+        config["config"]["trainable"] = True
+        self.backbone = keras.saving.deserialize_keras_object(config)
+        states = states_of(self.backbone)
+        self.network = keras.Model(self.backbone.input, states, name="network")
+        self._inputs = tuple(sorted(self.backbone.input))
+        layers = self.network._flatten_layers(include_self=False)
+        backbone_dropout.make_pure(layers)
+        self.head = keras_nlp.layers.MaskedLMHead(
+            token_embedding=self.backbone.token_embedding,
+            intermediate_activation="gelu",
+            name="head",
+        )
+        self.head.build((None, None, states.shape[-1]))
+        for weight in self.weights:
+            # Biases and factors start as Keras has them.
+            if weight.name not in ("bias", "beta", "gamma", "output_bias"):
+                weight.assign(self._drawn(weight))
+        self.built = True
+
+    def _drawn(self, weight: keras.Variable) -> Any:
+        path = weight.path.partition("/")[2]
+        values = random.generator(self.seed, path).normal(size=weight.shape)
+        return _WIDTH * values.clip(-2.0, 2.0)
+
+    def set_pretrained(self, backbone: keras.Model) -> None:
+        """Takes the weights of a backbone with the same config."""
+        self.backbone.set_weights(backbone.get_weights())
+
+    def trained_variables(self) -> list[keras.Variable]:
+        """What the loss depends on: not what only other outputs need."""
+        mine = [*self.network.trainable_variables]
+        known = {id(v) for v in mine}
+        own = self.head.trainable_variables
+        return mine + [v for v in own if id(v) not in known]
+
+    def call(self, batch, training: bool = False, seed=None) -> dict:
+        """The losses of a batch.
+
+        Args:
+            batch: see the class.
+            training: whether a gradient will be taken.
+            seed: int32 `[2]`, for dropout.
+        """
+        tokens = batch["tokens"]
+        shape = tf.shape(tokens)
+        flat = tf.reshape(tokens, [-1, shape[2]])  # [N, T]
+        real = flat > 0
+        known = {
+            "token_ids": tf.where(real, flat - 1, self.pad),
+            "padding_mask": tf.cast(real, tf.int32),
+            "segment_ids": tf.zeros_like(flat),
+        }
+        with backbone_dropout.seeded(seed):
+            states = self.network(
+                {name: known[name] for name in self._inputs}, training=training
+            )
+        count = tf.shape(batch["places"])[2]
+        places = tf.reshape(batch["places"], [-1, count])
+        logits = tf.cast(self.head(states, places), tf.float32)  # [N, P, V]
+        pieces = tf.reshape(batch["pieces"], [-1, count])
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(pieces, logits)
+        loss = tf.reshape(loss, tf.shape(batch["pieces"]))
+        return {
+            "loss": tf.reduce_sum(loss * batch["counted"], -1),
+            "losses": {},
+        }

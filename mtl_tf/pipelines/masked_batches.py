@@ -1,0 +1,190 @@
+"""Blocks of text with masked pieces, which an encoder learns to tell.
+
+Texts stand one after the other, each with the separator behind it, and are cut
+into blocks of equal length (Liu et al. 2019, "RoBERTa", section 4.2,
+FULL-SENTENCES). Which blocks a step has, and which of their pieces are masked,
+are functions of the seed and the step.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.core.random import generator
+from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.text.presets import Specials
+
+#: Devlin et al. (2019), section 3.1: of all pieces so many are to be told, of
+#: which so many are masked, and so many another piece; the rest stay.
+TOLD, MASKED, CHANGED = 0.15, 0.8, 0.1
+_TEXTS_AT_ONCE = 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class Masking:
+    """What masks are made of.
+
+    Attributes:
+        mask: id of the piece that stands for a masked one.
+        specials: ids that are never told.
+        ordinary: int32 [n], the other ids, from which changed ones are drawn.
+        seed: of all draws.
+    """
+
+    mask: int
+    specials: frozenset[int]
+    ordinary: np.ndarray
+    seed: int
+
+
+def cut_into_blocks(
+    texts: Sequence[str],
+    pieces_of: Callable[[tf.Tensor], tf.RaggedTensor],
+    specials: Specials,
+    length: int,
+    seed: int,
+) -> np.ndarray:
+    """The texts in an order that depends on the seed, in blocks.
+
+    Args:
+        texts: strings.
+        pieces_of: string [n] -> int32 [n, None].
+        specials: what begins a block, and ends each text and each block.
+        length: pieces of a block, special ones among them.
+        seed: of the order.
+
+    Returns:
+        int32 [blocks, length], ids plus 1; the last block is padded with 0.
+    """
+    checks.positive_integer("length", length)
+    order = generator(seed, "order of texts").permutation(len(texts))
+    end = np.array(specials.end, np.int32)
+    stream: list[np.ndarray] = []
+    for first in range(0, len(order), _TEXTS_AT_ONCE):
+        chosen = [texts[n] for n in order[first : first + _TEXTS_AT_ONCE]]
+        found = pieces_of(tf.constant(chosen, tf.string))
+        values, splits = found.values.numpy(), found.row_splits.numpy()
+        for start, stop in zip(splits, splits[1:]):
+            if stop > start:
+                stream += [values[start:stop], end]
+    whole = np.concatenate([*stream, np.zeros([0], np.int32)])
+    before = np.array(specials.start, np.int32)
+    room = length - len(before) - len(end)
+    count = math.ceil(len(whole) / room)
+    blocks = np.zeros([count, length], np.int32)
+    blocks[:, : len(before)] = before + 1
+    inside = np.full([count * room], -1, np.int32)
+    inside[: len(whole)] = whole
+    inside = inside.reshape(count, room)
+    blocks[:, len(before) : len(before) + room] = inside + 1
+    ends = np.sum(inside >= 0, 1) + len(before)
+    for offset, piece in enumerate(end):
+        blocks[np.arange(count), ends + offset] = piece + 1
+    return blocks
+
+
+def masked(
+    blocks: np.ndarray, masking: Masking, draw: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """A batch in which pieces are masked.
+
+    Args:
+        blocks: int32 [B, T], ids plus 1, 0 is padding.
+        masking: see `Masking`.
+        draw: where masks are drawn from.
+
+    Returns:
+        "tokens" int32 [B, T], ids plus 1; "places" int32 [B, P], which of
+        them to tell, 15 % of a block's pieces but at least one; "pieces" int32
+        [B, P], what stood there; "counted" float32 [B, P].
+    """
+    rows, length = blocks.shape
+    most = max(1, round(TOLD * length))
+    never = np.array([0, *(one + 1 for one in masking.specials)])
+    ordinary = ~np.isin(blocks, never)
+    scores = np.where(ordinary, draw.random(blocks.shape), 2.0)
+    places = np.argsort(scores, axis=1, kind="stable")[:, :most]
+    there = ordinary.sum(1)
+    told = np.minimum(np.maximum(np.rint(TOLD * there), 1), there)
+    counted = np.arange(most) < told[:, None]
+    pieces = np.take_along_axis(blocks, places, 1) - 1
+    fate = draw.random(places.shape)
+    others = draw.choice(masking.ordinary, places.shape)
+    new = np.where(fate < MASKED + CHANGED, others, pieces)
+    new = np.where(fate < MASKED, masking.mask, new)
+    tokens = blocks.copy()
+    old = np.take_along_axis(tokens, places, 1)
+    np.put_along_axis(tokens, places, np.where(counted, new + 1, old), 1)
+    return {
+        "tokens": tokens,
+        "places": places.astype(np.int32),
+        "pieces": np.maximum(pieces, 0).astype(np.int32),
+        "counted": counted.astype(np.float32),
+    }
+
+
+def step_batch(
+    blocks: np.ndarray, step: int, batch_size: int, masking: Masking
+) -> dict[str, np.ndarray]:
+    """The batch of a training step, as `masked`; each block once an epoch."""
+    numbers = step * batch_size + np.arange(batch_size)
+    epochs, inside = np.divmod(numbers, len(blocks))
+    rows = np.zeros([batch_size], np.int64)
+    for epoch in np.unique(epochs):
+        order = generator(masking.seed, "epoch", int(epoch))
+        here = epochs == epoch
+        rows[here] = order.permutation(len(blocks))[inside[here]]
+    draw = generator(masking.seed, "masks", int(step))
+    return masked(blocks[rows], masking, draw)
+
+
+def training_batches(
+    blocks: np.ndarray,
+    start: int,
+    stop: int,
+    batch_size: int,
+    masking: Masking,
+) -> tf.data.Dataset:
+    """The batches of steps, one group each; see `MaskedLanguageModel`.
+
+    "normalizer" is the number of pieces to tell, so that the loss of a step is
+    the mean over them.
+    """
+    first = masked(
+        blocks[:1], masking, generator(masking.seed, "masks", "shape")
+    )
+    shapes = {k: [batch_size, v.shape[1]] for k, v in first.items()}
+
+    def compute(step: np.int64) -> list[np.ndarray]:
+        found = step_batch(blocks, int(step), batch_size, masking)
+        return [found[name] for name in shapes]
+
+    def batch(step: tf.Tensor) -> dict[str, tf.Tensor]:
+        types = [first[name].dtype for name in shapes]
+        values = tf.numpy_function(compute, [step], types)
+        found = {
+            name: tf.ensure_shape(value, shape)[None]
+            for value, (name, shape) in zip(values, shapes.items())
+        }
+        return as_group(found, step)
+
+    steps = tf.data.Dataset.range(start, stop)
+    batch = tf.autograph.experimental.do_not_convert(batch)
+    return fixed(steps.map(batch).prefetch(4))
+
+
+def as_group(
+    found: dict[str, tf.Tensor], step: tf.Tensor
+) -> dict[str, tf.Tensor]:
+    """A batch of one group, `[1, B, ...]`, with what every batch has."""
+    counted = found["counted"]
+    return found | {
+        "task": tf.zeros([1], tf.int32),
+        "weight": tf.ones(tf.shape(counted)[:2]),
+        "normalizer": tf.maximum(tf.reduce_sum(counted, [1, 2]), 1.0),
+        "step": step,
+    }

@@ -1,0 +1,128 @@
+"""Gradients of a batch, part by part of its rows, in the memory of one part."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+Batch = dict[str, tf.Tensor]
+Compute = Callable[[Batch, tf.Tensor], tuple[list, tf.Tensor]]
+
+# What has no rows belongs to every part.
+_WHOLE = ("task", "normalizer", "step")
+
+
+def split_rows(batch: Batch, parts: int) -> list[Batch]:
+    """Splits a batch, `[G, B, ...]`, in parts of its rows, like in size.
+
+    Parts may be empty: B need not be known while tracing, nor be large enough.
+    """
+    return [part_of(batch, number, parts) for number in range(parts)]
+
+
+def part_of(batch: Batch, number: tf.Tensor | int, parts: int) -> Batch:
+    """One of the parts that `split_rows` makes; `number` may be a tensor."""
+    rows = tf.shape(batch["weight"])[1]
+    start, end = rows * number // parts, rows * (number + 1) // parts
+    known = batch["weight"].shape[1]
+    even = known is not None and known % parts == 0
+
+    def cut(value: tf.Tensor) -> tf.Tensor:
+        part = value[:, start:end]
+        if not even:
+            return part
+        return tf.ensure_shape(
+            part, [value.shape[0], known // parts, *value.shape[2:]]
+        )
+
+    return {
+        name: value if name in _WHOLE else cut(value)
+        for name, value in batch.items()
+    }
+
+
+def accumulated(
+    compute: Compute,
+    batch: Batch,
+    parts: int,
+    variables: Sequence[keras.Variable],
+) -> tuple[list, tf.Tensor]:
+    """Sums what the parts of a batch give, computed one after the other.
+
+    A part's loss is divided by the number of examples of the whole batch
+    (`normalizer`), so that the sum of the gradients is the gradient of the
+    whole, whatever the parts' numbers of examples and tokens are.
+
+    Args:
+        compute: given a part and its number, int32, returns the gradient of
+            each variable, None where there is none, and the groups' losses
+            [G].
+        batch: see `Trainer`.
+        parts: how many.
+        variables: what the gradients are of.
+
+    Returns:
+        As of `compute`; sparse gradients name the rows of all parts,
+        repeated.
+    """
+
+    @tf.autograph.experimental.do_not_convert
+    def one(whole: Batch, number: tf.Tensor) -> dict[str, Any]:
+        gradients, loss = compute(part_of(whole, number, parts), number)
+        return {"loss": loss, **_by_kind(gradients)}
+
+    # Traced once, and before the loop: which gradients are sparse, and which
+    # are none, is not known otherwise.
+    traced = tf.function(one, autograph=False)
+    shapes = traced.get_concrete_function(
+        batch, tf.TensorSpec([], tf.int32)
+    ).structured_outputs
+    arrays = tf.nest.map_structure(
+        lambda spec: tf.TensorArray(
+            spec.dtype, parts, infer_shape=False, element_shape=spec.shape
+        ),
+        shapes["sparse"],
+    )
+    sums = {k: tf.zeros(variables[int(k)].shape) for k in shapes["dense"]}
+
+    def body(number, loss, sums, arrays):
+        found = traced(batch, number)
+        sums = {k: sums[k] + found["dense"][k] for k in sums}
+        arrays = {
+            k: [a.write(number, v) for a, v in zip(own, found["sparse"][k])]
+            for k, own in arrays.items()
+        }
+        return number + 1, loss + found["loss"], sums, arrays
+
+    loss = tf.zeros(tf.shape(batch["task"]))
+    _, loss, sums, arrays = tf.while_loop(
+        lambda number, *_: number < parts,
+        body,
+        (tf.constant(0), loss, sums, arrays),
+        parallel_iterations=1,
+        maximum_iterations=parts,
+    )
+    gradients: list = [None] * len(variables)
+    for k, value in sums.items():
+        gradients[int(k)] = value
+    for k, (values, rows) in arrays.items():
+        own = variables[int(k)]
+        gradients[int(k)] = tf.IndexedSlices(
+            tf.ensure_shape(values.concat(), [None, *own.shape[1:]]),
+            rows.concat(),
+            tf.constant(list(own.shape), tf.int64),
+        )
+    return gradients, loss
+
+
+def _by_kind(gradients: list) -> dict[str, dict[str, Any]]:
+    """Gradients by kind and by the number of their variable, as a string."""
+    dense, sparse = {}, {}
+    for number, gradient in enumerate(gradients):
+        if isinstance(gradient, tf.IndexedSlices):
+            rows = tf.cast(gradient.indices, tf.int64)
+            sparse[str(number)] = [gradient.values, rows]
+        elif gradient is not None:
+            dense[str(number)] = gradient
+    return {"dense": dense, "sparse": sparse}

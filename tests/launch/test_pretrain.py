@@ -1,0 +1,160 @@
+"""An encoder that is trained on texts, and what can then read it."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from launch import pretrain
+from mtl_tf.core.errors import ConfigError, Diverged, RunError
+from mtl_tf.programs import runner
+from mtl_tf.runs import pretraining
+from mtl_tf.text import presets
+from tests.text import small_presets
+from tests.training.killing import run_killed
+
+SMALL = {
+    "vocabulary_size": 60,
+    "layers": 1,
+    "hidden": 16,
+    "heads": 2,
+    "length": 16,
+    "batch_size": 8,
+    "steps": 12,
+    "evaluate_every": 4,
+    "learning_rate": 1e-2,
+    "held_out": 0.1,
+}
+
+
+def texts(count=120):
+    """Each text says one thing over and over: what is masked can be told."""
+    rng = np.random.default_rng(4)
+    words = ["good", "book", "film", "bad", "phone", "great"]
+    return [" ".join([words[n]] * 6) for n in rng.integers(0, 6, count)]
+
+
+def weights(preset):
+    return presets.load_backbone(preset).get_weights()
+
+
+def options_of(**changes):
+    return pretraining.Pretraining(**{**SMALL, **changes})
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The preset of a training that nothing interrupts, and what it found."""
+    output = str(tmp_path_factory.mktemp("presets") / "small")
+    return output, pretraining.pretrain(texts(), options_of(), output)
+
+
+def test_masked_pieces_are_told_better_than_before(trained):
+    output, found = trained
+    # Before, every piece is as likely as any other.
+    size = presets.load_tokenizer(output).vocabulary_size()
+    assert found["before"] == pytest.approx(size, rel=0.05)
+    assert found["after"] < 0.7 * found["before"]
+    with open(os.path.join(output, "pretraining.json")) as file:
+        assert json.load(file)["perplexity"] == found
+    assert not os.path.exists(f"{output}.training")
+
+
+KILLED = """
+from mtl_tf.runs import pretraining
+from mtl_tf.training import loop
+plain = loop.LoopOptions
+pretraining.LoopOptions = lambda **values: plain(
+    **{**values, "checkpoint_seconds": 1e-6, "steps_per_call": 1})
+pretraining.pretrain(
+    json.loads(arguments[1]),
+    pretraining.Pretraining(**json.loads(arguments[2])), arguments[0])
+"""
+
+
+def test_kill_9_ends_with_the_same_encoder(trained, tmp_path):
+    output = str(tmp_path / "small")
+    run_killed(KILLED, 3, output, json.dumps(texts()), json.dumps(SMALL))
+    assert not os.path.exists(output)
+    with pytest.raises(RunError, match="another seed: 0 there, 1 asked for"):
+        pretraining.pretrain(texts(), options_of(seed=1), output)
+    with pytest.raises(RunError, match="another texts"):
+        pretraining.pretrain(texts(80), options_of(), output)
+    found = pretraining.pretrain(texts(), options_of(), output)
+    assert found == trained[1]
+    for one, other in zip(weights(output), weights(trained[0]), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def run(capsys, *arguments: str):
+    """Exit status, standard output and standard error."""
+    with pytest.raises(SystemExit) as caught:
+        runner.run(pretrain.PROGRAM, ["pretrain", *arguments])
+    captured = capsys.readouterr()
+    return caught.value.code, captured.out, captured.err
+
+
+def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
+    preset = small_presets.bert(tmp_path / "bert")
+    path = tmp_path / "texts.txt"
+    path.write_text("\n\n".join(texts(40)) + "\n")
+    arguments = [
+        f"--texts={path}",
+        f"--preset={preset}",
+        f"--output={tmp_path / 'new'}",
+        *("--length=16", "--steps=2", "--batch_size=4", "--learning_rate=0.1"),
+    ]
+    status, out, err = run(capsys, *arguments)
+    assert not status, err
+    assert out.startswith("held-out perplexity ") and " after 2 steps" in out
+    before, after = weights(preset), weights(str(tmp_path / "new"))
+    assert not np.allclose(before[0], after[0], atol=1e-3)
+    status, _, err = run(capsys, *arguments)
+    assert status == 1 and "new exists already" in err
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ([], "give --tasks, --config or --texts"),
+        (["--texts=a", "--preset=b", "--layers=2"], "--layers does nothing"),
+        (["--texts=a"], "cannot read a: No such file"),
+        (["--texts={latin}"], ":2: the text must be UTF-8, byte 3"),
+        (["--texts={fine}", "--hidden=6"], "--hidden must be a multiple of"),
+        (["--texts={fine}", "--steps=0"], "--steps must be a positive"),
+        (["--texts={fine}", "--length=5"], "--length must be at least 8"),
+        (["--texts={fine}", "--preset={here}"], "keras_hub has no such"),
+        (["--texts={one}"], "there are 1 texts: at least 2"),
+    ],
+)
+def test_mistakes_are_named(capsys, tmp_path, arguments, message):
+    (tmp_path / "latin").write_bytes(b"fine\nca\xe9\n")
+    (tmp_path / "fine").write_text("a b\nc d\n")
+    (tmp_path / "one").write_text("a b\n")
+    names = {name: str(tmp_path / name) for name in ("latin", "fine", "one")}
+    given = [
+        one.format(here=tmp_path / "missing", **names) for one in arguments
+    ]
+    if "--texts={one}" in arguments:
+        given.append(f"--preset={small_presets.bert(tmp_path / 'bert')}")
+        given.append("--length=16")
+    status, _, err = run(capsys, f"--output={tmp_path / 'out'}", *given)
+    assert status == 1
+    assert message in " ".join(err.split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_training_that_diverges_says_what_to_lower(tmp_path):
+    with pytest.raises(Diverged, match="lower --learning_rate"):
+        pretraining.pretrain(
+            texts(), options_of(learning_rate=1e30), str(tmp_path / "new")
+        )
+
+
+def test_longer_blocks_than_the_encoder_reads_are_refused(tmp_path):
+    preset = small_presets.bert(tmp_path / "bert")
+    with pytest.raises(ConfigError, match="--length must be at most 48"):
+        pretraining.pretrain(
+            texts(), options_of(preset=preset, length=64), str(tmp_path / "new")
+        )

@@ -86,6 +86,7 @@ PROGRAMS = {
         "benchmark",
         "baseline",
         "compare",
+        "ensemble",
         "analyse",
         "transfer",
         "sweep",

@@ -15,7 +15,7 @@ from mtl_tf.evaluation import evaluator, scored_examples, task_types
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments.compare import kept, runs_of
-from mtl_tf.figures.curves import run_folders
+from mtl_tf.runs.run_folders import run_folders
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 
 

@@ -303,6 +303,12 @@ _EVALUATION: Fields = {
         "Whether the scores of the most frequent label and of the linear "
         "baseline stand beside those of the model.",
     ),
+    "evaluation.calibrate": Field(
+        False,
+        rules.BOOLEAN,
+        "Whether a temperature is fitted to each task's probabilities on its "
+        "validation examples, and results tell how good they are.",
+    ),
     "evaluation.group": Field(
         (),
         rules.ANY_TASKS,

@@ -20,6 +20,8 @@ TaskDict = Mapping[str, Any]
 Prediction = dict[str, Any]
 Outputs = Mapping[str, Any]
 AT_ONCE = 1024
+#: What a run knows of a task since it was settled on validation examples.
+FITTED_FIELDS = ("temperature", "decision", "thresholds")
 
 
 def as_json(prediction: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.row_files import SKIP, Layout, Row, rows_of
-from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.source import UNLABELLED, Source
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
 _ROWS_AT_ONCE = 1024
@@ -29,6 +29,8 @@ class TextFileSource(Source):
     What is odd keeps its row, is counted, logged once and kept in `warnings`:
     lines that are not UTF-8 (read as Latin-1), empty texts, a file of one
     class, a label for more than every other row.
+
+    The split `unlabelled` has texts alone, whatever its rows hold beside.
 
     Args:
         files: path of each split's file.
@@ -51,7 +53,7 @@ class TextFileSource(Source):
         self._layouts = dict(layouts)
         self._target = target
         self._scans: dict[str, _Scan] = {}
-        self._specs: dict[str, tuple[int, tf.TensorSpec]] = {}
+        self._specs: dict[str, tuple[int, tf.TensorSpec | None]] = {}
         self._stamps: dict[str, tuple[int, int]] = {}
         missing = target.given is None and "train" not in self._files
         if target.needs_labels and missing:
@@ -82,9 +84,10 @@ class TextFileSource(Source):
         size, spec = self._checked(split)
         texts = tf.TensorSpec([None], tf.string)
         signature = dict.fromkeys(self._layouts[split].texts, texts)
-        signature[self._target.name] = tf.TensorSpec(
-            [None, *spec.shape], spec.dtype
-        )
+        if spec is not None:
+            signature[self._target.name] = tf.TensorSpec(
+                [None, *spec.shape], spec.dtype
+            )
         examples = tf.data.Dataset.from_generator(
             lambda: self._batches(split), output_signature=signature
         ).unbatch()
@@ -103,19 +106,25 @@ class TextFileSource(Source):
                 )
                 for name, texts in zip(names, zip(*(r.texts for r in some)))
             }
-            values = [self._target.encode(row.target, ids) for row in some]
-            batch[self._target.name] = np.array(values, self._target.dtype)
+            if split != UNLABELLED:
+                values = [self._target.encode(row.target, ids) for row in some]
+                batch[self._target.name] = np.array(values, self._target.dtype)
             yield batch
 
     def _rows(
         self, split: str, odd: Callable[[int], None] = lambda line: None
     ) -> Iterator[Row]:
-        layout = self._layouts[split]
-        return rows_of(self._files[split], layout, self._target.parse, odd)
+        layout, parse = self._layouts[split], self._target.parse
+        if split == UNLABELLED:
+            parse = _no_target
+        return rows_of(self._files[split], layout, parse, odd)
 
-    def _checked(self, split: str) -> tuple[int, tf.TensorSpec]:
+    def _checked(self, split: str) -> tuple[int, tf.TensorSpec | None]:
         """How many rows a split has, and what one of their targets is."""
         path = look_up(split, self._files, "split")
+        if split == UNLABELLED and split not in self._specs:
+            self._specs[split] = len(self._scanned(split).values), None
+            self._scans.pop(split)
         if split not in self._specs:
             scan = self._scanned(split)
             ids = {label: i for i, label in enumerate(self.labels)}
@@ -150,10 +159,10 @@ class TextFileSource(Source):
                 raise DataError(
                     f"{path} is empty: it has no rows of text and label"
                 )
-            for warning in (
-                *scan.warnings(),
-                *self._target.doubts(scan.values),
-            ):
+            doubts: list[str] = []
+            if split != UNLABELLED:
+                doubts = self._target.doubts(scan.values)
+            for warning in (*scan.warnings(), *doubts):
                 self._note(f"{path}: {warning}")
             self._scans[split] = scan
         return self._scans[split]
@@ -161,6 +170,11 @@ class TextFileSource(Source):
     def _note(self, warning: str) -> None:
         logging.warning("%s", warning)
         self.warnings.append(warning)
+
+
+def _no_target(value: Any, column: str) -> None:
+    """In place of a target's `parse`."""
+    del value, column
 
 
 def _stamp(path: str) -> tuple[int, int]:

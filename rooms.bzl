@@ -86,6 +86,7 @@ PROGRAMS = {
         "benchmark",
         "baseline",
         "compare",
+        "calibrate",
         "ensemble",
         "analyse",
         "transfer",

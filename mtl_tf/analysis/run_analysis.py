@@ -15,8 +15,8 @@ from mtl_tf.evaluation import evaluator, scored_examples, task_types
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments.compare import kept, runs_of
-from mtl_tf.runs.run_folders import run_folders
 from mtl_tf.runs.run_directory import RunDirectory, flatten
+from mtl_tf.runs.run_folders import run_folders
 
 
 @dataclasses.dataclass(frozen=True)

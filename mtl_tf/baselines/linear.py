@@ -113,6 +113,8 @@ def _train(
         split: _evaluate(loaded, blocks, split, clean, run.path)
         for split in dict.fromkeys(splits)
     }
+    # What other models learn from it (`training.teachers`).
+    _evaluate(loaded, blocks, "train", clean, run.path)
     first = parts.pop(splits[0])
     validation = first if splits[0] == "validation" else parts["validation"]
     about = _about(config, blocks, loaded) | {

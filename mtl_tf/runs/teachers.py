@@ -17,8 +17,13 @@ from absl import logging
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import task_types as scoring
-from mtl_tf.runs import loaded_run, probability_files, run_data, seals
-from mtl_tf.runs import soft_targets
+from mtl_tf.runs import (
+    loaded_run,
+    probability_files,
+    run_data,
+    seals,
+    soft_targets,
+)
 from mtl_tf.runs.probability_files import Table
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.run_folders import runs_of

@@ -8,8 +8,8 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
 from mtl_tf.tasks.file_source import TextFileSource
-from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.row_files import FORMATS, Column, Layout
+from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.task_type import Entry, TaskType
 from mtl_tf.tasks.text_targets import TextTarget
 from mtl_tf.tasks.tfds_source import TextDatasetSource

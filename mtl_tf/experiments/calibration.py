@@ -6,10 +6,10 @@ from typing import Any
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
-from mtl_tf.evaluation import scored_examples, task_types
+from mtl_tf.evaluation import metrics, scored_examples, task_types
 from mtl_tf.evaluation.probabilities import quality
 from mtl_tf.evaluation.tables import metric_title
-from mtl_tf.runs import run_data
+from mtl_tf.runs import run_data, training_run
 from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_folders import run_folders
@@ -81,13 +81,16 @@ def _of_run(
     where: tuple[str | None, str | None],
 ) -> dict[str, Any]:
     splits = list(dict.fromkeys(["validation", split]))
-    before = _scores(run, splits, where)
+    # Reading the group's texts takes longer than all the rest: once is enough.
+    clean = training_run.clean_parts(run.config, *where)
+    labels = {name: wish.label for name, wish in wishes.items()}
+    before = _scores(run, splits, where, clean, labels)
     tasks = run_data.tasks_of(run.config, where)
     validation = [
         run_data.encode_split(task, "validation", run.encoder) for task in tasks
     ]
     run.fit(validation, temperature, wishes)
-    after = _scores(run, splits, where)
+    after = _scores(run, splits, where, clean, labels)
     return {
         task["name"]: {
             "fitted": {k: v for k, v in task.items() if k in FITTED_FIELDS},
@@ -105,12 +108,16 @@ def _of_run(
 
 
 def _scores(
-    run: Any, splits: list[str], where: tuple[str | None, str | None]
+    run: Any,
+    splits: list[str],
+    where: tuple[str | None, str | None],
+    clean: run_data.CleanParts,
+    labels: Mapping[str, str],
 ) -> dict[str, dict[str, dict[str, float]]]:
     """The scores and the quality of probabilities, by split and task."""
     found = {}
     for split in splits:
-        results = run.evaluate(split, None, *where, keep=True)["tasks"]
+        results = run.evaluate(split, None, *where, clean, keep=True)["tasks"]
         said = scored_examples.read(run.directory.path, split)
         found[split] = {}
         for name, scores in results.items():
@@ -121,7 +128,20 @@ def _scores(
             good = quality(kind, said[name].labels, said[name].scores)
             primary = scores["primary"]
             found[split][name] = {primary: scores[primary], **good}
+            if name in labels:
+                found[split][name] |= _of_label(scores, labels[name])
     return found
+
+
+def _of_label(scores: Mapping[str, Any], label: str) -> dict[str, float]:
+    """Precision and recall of a label of a task's results."""
+    if "confusion" in scores:
+        names = scores["confusion"]["classes"]
+        found = metrics.of_classes(scores["confusion"]["matrix"])
+        one = found[names.index(label)]
+    else:
+        one = scores["types"][label]
+    return {f"{m} of {label}": one[m] for m in ("precision", "recall")}
 
 
 def table(found: Mapping[str, Any]) -> list[tuple[str, ...]]:
@@ -134,7 +154,7 @@ def table(found: Mapping[str, Any]) -> list[tuple[str, ...]]:
     for name, one in found.items():
         for split, scores in one["splits"].items():
             for metric, before in scores["before"].items():
-                digits = 2 if metric == scores["primary"] else 3
+                digits = 3 if metric in _MEASURES else 2
                 title = _MEASURES.get(metric) or metric_title(metric)
                 rows.append(
                     (

@@ -87,6 +87,8 @@ PROGRAMS = {
         "benchmark",
         "baseline",
         "compare",
+        "calibrate",
+        "ensemble",
         "analyse",
         "transfer",
         "sweep",

@@ -29,6 +29,8 @@ PROGRAMS = {
     "mtl-baseline": "mtl_tf.launch.baseline",
     "mtl-benchmark": "mtl_tf.launch.benchmark",
     "mtl-compare": "mtl_tf.launch.compare",
+    "mtl-calibrate": "mtl_tf.launch.calibrate",
+    "mtl-ensemble": "mtl_tf.launch.ensemble",
     "mtl-analyse": "mtl_tf.launch.analyse",
     "mtl-transfer": "mtl_tf.launch.transfer",
     "mtl-sweep": "mtl_tf.launch.sweep",

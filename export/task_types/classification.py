@@ -5,6 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from ..calibrated import Decisions, Temperatures
 from ..serving import ServedLabels, ServedTexts, Tensors
 
 
@@ -13,7 +14,13 @@ class ServedClassification(ServedTexts, ServedLabels):
 
     Its signatures return `label` [batch], `scores` [batch, labels] and
     `classes` [batch, labels], the labels that the scores belong to.
+    Temperatures and thresholds that the run has settled are applied.
     """
+
+    def __init__(self, run, models, tasks):
+        super().__init__(run, models, tasks)
+        self._temperatures = Temperatures(self.described)
+        self._decisions = Decisions(self.described)
 
     def nothing(self, features: Tensors) -> Tensors:
         """Zeros."""
@@ -35,9 +42,12 @@ class ServedClassification(ServedTexts, ServedLabels):
         """Names and scores of classes."""
         del beside
         classes = self.classes_of(number, task)
+        scores = found["scores"][:, : classes.shape[1]]
+        scores = self._temperatures.softmax(scores, number)
+        label = self._decisions.labels(found["number"], scores, number)
         return {
-            "label": tf.gather(classes, found["number"], batch_dims=1),
-            "scores": found["scores"][:, : classes.shape[1]],
+            "label": tf.gather(classes, label, batch_dims=1),
+            "scores": scores,
             "classes": classes,
         }
 

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from mtl_tf.runs.task_types.multi_label import thresholds_of
 
+from ..calibrated import Temperatures
 from ..serving import ServedLabels, ServedTexts, Tensors
 
 
@@ -26,6 +27,7 @@ class ServedMultiLabel(ServedTexts, ServedLabels):
             own = thresholds_of(run.tasks[task])
             table[task, : len(own)] = own
         self._thresholds = tf.constant(table)
+        self._temperatures = Temperatures(run.tasks)
 
     def nothing(self, features: Tensors) -> Tensors:
         """Zeros."""
@@ -42,6 +44,7 @@ class ServedMultiLabel(ServedTexts, ServedLabels):
         del beside
         classes = self.classes_of(number, task)
         scores = found["scores"][:, : classes.shape[1]]
+        scores = self._temperatures.sigmoid(scores, number)
         limits = tf.gather(self._thresholds, tf.maximum(number, 0))
         chosen = scores >= limits[:, : classes.shape[1]]
         return {

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mtl_tf.evaluation.spread import spread
-from mtl_tf.figures.curves import run_folders
 from mtl_tf.runs import stage_plan
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_folders import run_folders
 
 Series = tuple[float | None, ...]
 

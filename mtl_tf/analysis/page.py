@@ -10,6 +10,7 @@ from mtl_tf.analysis.confusion_picture import confusion_picture
 from mtl_tf.analysis.curve_picture import Trained, curve_picture
 from mtl_tf.analysis.histories import History
 from mtl_tf.analysis.html import Markup, table, tag
+from mtl_tf.analysis.reliability_picture import reliability_picture
 from mtl_tf.analysis.run_analysis import Analysis, TaskAnalysis
 from mtl_tf.core.durations import duration
 from mtl_tf.evaluation import metrics
@@ -181,9 +182,31 @@ def _task(analysis: Analysis, name: str, number: int) -> Iterator[Markup]:
     if scores.get("types"):
         yield tag("h3", "By type or label")
         yield _by_class(scores["types"].items())
+    yield from _probabilities(analysis.tasks[name], name)
     yield from _mistakes(analysis.tasks[name], name)
     yield tag("h3", "Training")
     yield from _curves(analysis.histories, name)
+
+
+def _probabilities(task: TaskAnalysis, name: str) -> Iterator[Markup]:
+    """A reliability diagram, and numbers of which less is better."""
+    if not task.reliability:
+        return
+    quality = task.quality
+    yield tag("h3", "Probabilities")
+    yield table(
+        ["measure", "value"],
+        [
+            (
+                "expected calibration error",
+                f"{quality['calibration_error']:.1f} %",
+            ),
+            ("Brier score", f"{quality['brier']:.3f}"),
+            ("log loss", f"{quality['log_loss']:.3f}"),
+        ],
+    )
+    picture = reliability_picture(task.reliability)
+    yield html.picture(picture, f"Reliability of the probabilities of {name}")
 
 
 def _task_scores(scores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

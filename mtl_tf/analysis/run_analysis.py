@@ -11,12 +11,17 @@ import mtl_tf
 from mtl_tf.analysis import histories
 from mtl_tf.analysis.histories import History
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
-from mtl_tf.evaluation import evaluator, scored_examples, task_types
+from mtl_tf.evaluation import (
+    evaluator,
+    probabilities,
+    scored_examples,
+    task_types,
+)
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments.compare import kept, runs_of
-from mtl_tf.figures.curves import run_folders
 from mtl_tf.runs.run_directory import RunDirectory, flatten
+from mtl_tf.runs.run_folders import run_folders
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,12 +34,17 @@ class TaskAnalysis:
         measure: what they are ordered by; see `Scoring.measure`.
         inputs: what each example is read from, by its number; empty where
             the data are not at hand.
+        reliability: how often what was given a probability came true; see
+            `probabilities.reliability`. Empty where there are none.
+        quality: of the probabilities; see `probabilities.quality`.
     """
 
     mistakes: list[Mistake]
     wrong: int
     measure: str
     inputs: Mapping[int, Any]
+    reliability: Sequence[Mapping[str, float]] = ()
+    quality: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,6 +119,7 @@ def analyse(
             len(mistakes[name]),
             _measure(said[name]),
             inputs.get(name, {}),
+            *_probabilities(said[name]),
         )
         for name in results[0]["tasks"]
     }
@@ -161,6 +172,16 @@ def _results(path: str, split: str, where: tuple) -> dict[str, Any]:
         if part["split"] == split:
             return part
     return evaluator.evaluate(kept(path, split).values(), split)
+
+
+def _probabilities(task: TaskPredictions) -> tuple[list, dict[str, float]]:
+    """How reliable the probabilities of a task are, and how good."""
+    kind = task_types.of(task.type).probabilities
+    if kind is None or task.scores is None or not len(task.labels):
+        return [], {}
+    scores = [row[: len(task.class_names)] for row in task.scores]
+    given = (kind, task.labels, scores)
+    return probabilities.reliability(*given), probabilities.quality(*given)
 
 
 def _measure(task: TaskPredictions) -> str:

@@ -20,7 +20,9 @@ from mtl_tf.evaluation import (
     evaluator,
     scored_examples,
     tables,
+    task_types,
 )
+from mtl_tf.evaluation.probabilities import fit_temperature
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.runs import run_data
@@ -30,6 +32,10 @@ from mtl_tf.tasks.task import Task
 
 FEATURES = ("shared_private", "private", "shared")
 GRID = (0.03, 0.1, 0.3, 1.0, 3.0)  # of C, small to large
+# Margins of an SVM are about 1: ten times as sure is sure enough.
+_LEAST_TEMPERATURE = 0.1
+# Of a label that the training examples do not have.
+_NEVER = -1e9
 
 
 def train(
@@ -67,6 +73,8 @@ def train(
     checks.one_of("features", features, FEATURES)
     scikit_learn()  # fail before anything is read
     config = json.loads(json.dumps(config))
+    # They teach models, not what models are compared with.
+    config["training"]["teachers"] = []
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         run.claim(
@@ -97,6 +105,7 @@ def _train(
     ]
     for block in blocks:
         block.fit()
+        block.calibrate()
     group = config["evaluation"]["group"] or config["tasks"]
     clean = CleanParts(group, *where, config["cross_validation"])
     splits = [*config["evaluation"]["splits"], "validation"]
@@ -104,6 +113,8 @@ def _train(
         split: _evaluate(loaded, blocks, split, clean, run.path)
         for split in dict.fromkeys(splits)
     }
+    # What other models learn from it (`training.teachers`).
+    _evaluate(loaded, blocks, "train", clean, run.path)
     first = parts.pop(splits[0])
     validation = first if splits[0] == "validation" else parts["validation"]
     about = _about(config, blocks, loaded) | {
@@ -158,6 +169,8 @@ class Block:
 
     Attributes:
         penalty: the chosen C, after `fit`.
+        temperatures: what the margins of each task are divided by, by its
+            number, after `calibrate`.
     """
 
     def __init__(
@@ -172,6 +185,7 @@ class Block:
         )
         self.penalty = 0.0
         self.scores: dict[float, float] = {}
+        self.temperatures: dict[int, float] = {}
         self._model = None
 
     def fit(self) -> None:
@@ -214,6 +228,45 @@ class Block:
         """The labels, int64 [n], of a split of the task of that number."""
         rows = self.features(split, self.members.index(number))
         return _predict(self._model, rows)
+
+    def calibrate(self) -> None:
+        """Fits a temperature to each task's margins, on validation examples.
+
+        As Guo et al. (2017) do with logits: the predictions stay the same.
+        """
+        for number in self.members:
+            split = self.loaded.validation[number]
+            if not len(split):
+                continue
+            task = self.loaded.tasks[number]
+            self.temperatures[number] = fit_temperature(
+                task_types.of(task.type).probabilities,
+                _labels(task, split),
+                self.probabilities(split, number),
+                _LEAST_TEMPERATURE,
+            )
+
+    def probabilities(self, split: EncodedSplit, number: int) -> np.ndarray:
+        """The probability of each label, float64 [n, labels].
+
+        Args:
+            split: of the task of that number.
+            number: the task's.
+        """
+        labels = len(self.loaded.tasks[number].labels)
+        if isinstance(self._model, int):
+            return np.tile(np.eye(labels)[self._model], [len(split), 1])
+        logits = np.full([len(split), labels], _NEVER)
+        if len(split):
+            rows = self.features(split, self.members.index(number))
+            margins = self._model.decision_function(rows)
+            if margins.ndim == 1:
+                # The margin of the second of two classes.
+                margins = np.stack([-margins, margins], 1) / 2
+            logits[:, self._model.classes_] = margins
+        logits /= self.temperatures.get(number, 1.0)
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return powers / powers.sum(axis=1, keepdims=True)
 
     def parameters(self) -> int:
         """How many weights the SVM has."""
@@ -273,8 +326,9 @@ def _evaluate(
     scored = []
     for number, task in enumerate(loaded.tasks):
         encoded = run_data.encode_split(task, split, loaded.encoder)
-        predicted = block_of[number].predict(encoded, number)
-        extra = clean.about(task, split)
+        block, extra = block_of[number], clean.about(task, split)
+        predicted = block.predict(encoded, number)
+        extra["scores"] = block.probabilities(encoded, number)
         scored.append(_predictions(task, encoded, predicted, **extra))
     scored_examples.write(directory, split, scored)
     return evaluator.evaluate(scored, split)
@@ -297,5 +351,10 @@ def _about(
             loaded.tasks[n].name: block.penalty
             for block in blocks
             for n in block.members
+        },
+        "temperature": {
+            loaded.tasks[n].name: temperature
+            for block in blocks
+            for n, temperature in block.temperatures.items()
         },
     }

@@ -33,6 +33,7 @@ def add(loaded: RunData, parts: Iterable[dict[str, Any]], seed: int) -> None:
         parts: scores of splits, as `evaluator.evaluate` returns them.
         seed: of the run.
     """
+    loaded = loaded.labelled()
     block_of = _linear(loaded, seed)
     for part in parts:
         for number, task in enumerate(loaded.tasks):

@@ -1,8 +1,9 @@
 """Every config field: default, rule and sentence, once.
 
-The fields of the training stand in `training_fields`, those that only one
-task type has in `task_types`. What is printed of them, for `--help_config` and
-docs/config_fields.md, comes from `fields_page`.
+The fields of the training stand in `training_fields`, those of scoring in
+`evaluation_fields`, those that only one task type has in `task_types`. What
+is printed of them, for `--help_config` and docs/config_fields.md, comes from
+`fields_page`.
 """
 
 import functools
@@ -11,6 +12,7 @@ from typing import Any
 
 from mtl_tf.configs import rules
 from mtl_tf.configs.encoder_fields import ENCODER
+from mtl_tf.configs.evaluation_fields import EVALUATION
 from mtl_tf.configs.field import Field, Fields, Group
 from mtl_tf.configs.training_fields import TRAINING
 from mtl_tf.core import task_types
@@ -289,57 +291,6 @@ _MODEL: Fields = {
     "model.characters.name": Field("none", rules.NAME, "Which features."),
 }
 
-_EVALUATION: Fields = {
-    "evaluation": Group("How the trained model is scored."),
-    "evaluation.splits": Field(
-        ("test",), rules.SOME_NAMES, "On which splits; results name the first."
-    ),
-    "evaluation.batch_size": Field(
-        64, rules.POSITIVE_INTEGER, "Examples at a time."
-    ),
-    "evaluation.yardsticks": Field(
-        True,
-        rules.BOOLEAN,
-        "Whether the scores of the most frequent label and of the linear "
-        "baseline stand beside those of the model.",
-    ),
-    "evaluation.group": Field(
-        (),
-        rules.ANY_TASKS,
-        "Entries as of tasks: a test text that is among the training texts of "
-        "any of them is not in the clean part; () for the tasks themselves.",
-    ),
-    "cross_validation": Group(
-        "Folds in place of the corpora's own splits (mtl_tf/tasks/folds.py)."
-    ),
-    "cross_validation.folds": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "In how many folds the examples are divided; 0 for none.",
-    ),
-    "cross_validation.fold": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "Which fold is tested, from 0; the others are trained on.",
-    ),
-    "sweep": Group("What launch.sweep tries. Training itself ignores it."),
-    "sweep.grid": Field(
-        "",
-        rules.TEXT,
-        "Fields and their values, such as training.l2=0,1e-5;"
-        "training.optimizer.learning_rate=0.1,0.01.",
-    ),
-    "sweep.folds": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "Folds of cross-validation, a run each; 0 for none.",
-    ),
-    "sweep.seeds": Field(
-        1, rules.POSITIVE_INTEGER, "How many seeds, from seed on."
-    ),
-}
-
-
 #: What fields and groups were called before: old path -> path. Configs of
 #: run directories are renamed when they are read (`runs.upgrading`).
 RENAMED = {"pipeline.schedule": "pipeline.mixing"}
@@ -353,7 +304,7 @@ def by_task_type() -> dict[str, Fields]:
     """
     common = (
         *(_EXPERIMENT, _TEXT, _PIPELINE, _MODEL, ENCODER),
-        *(TRAINING, _EVALUATION),
+        *(TRAINING, EVALUATION),
     )
     found = {
         "": {path: field for part in common for path, field in part.items()}

@@ -55,6 +55,12 @@ def _names(name: str, value: Any) -> None:
         _name(f"every item of {name}", item)
 
 
+def _share(name: str, value: Any) -> None:
+    checks.not_negative(name, value)
+    if value > 1:
+        raise ConfigError(f"{name} must be from 0 to 1, got {value!r}")
+
+
 def _some_names(name: str, value: Any) -> None:
     _names(name, value)
     if not value:
@@ -115,4 +121,5 @@ NOT_NEGATIVE_INTEGER = Rule(
 )
 POSITIVE = Rule("a positive number", checks.positive)
 NOT_NEGATIVE = Rule("zero or a positive number", checks.not_negative)
+SHARE = Rule("from 0 to 1", _share)
 FRACTION = Rule("at least 0 and below 1", checks.fraction)

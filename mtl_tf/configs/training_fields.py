@@ -183,6 +183,40 @@ TRAINING: Fields = {
     "training.gradnorm.learning_rate": Field(
         0.025, rules.POSITIVE, "Learning rate of the tasks' weights."
     ),
+    "training.teachers": Field(
+        (),
+        rules.NAMES,
+        "Whose probabilities of the training texts' labels are learnt beside "
+        "the labels: run directories, folders of seeds, files that "
+        "launch.ensemble --output wrote, or folders of its "
+        "--save_probabilities; () for none.",
+    ),
+    "training.distillation": Group("How the model learns from its teachers."),
+    "training.distillation.temperature": Field(
+        2.0,
+        rules.POSITIVE,
+        "What logits are divided by where teacher and model are compared: the "
+        "higher, the more the improbable labels count.",
+    ),
+    "training.distillation.hard_weight": Field(
+        0.5,
+        rules.SHARE,
+        "Share of the loss on the labels themselves in that of a labelled "
+        "example; the rest is the loss on the teachers' probabilities.",
+    ),
+    "training.distillation.unlabelled": Field(
+        "",
+        rules.TEXT,
+        "Name of a split of texts without labels, such as unlabelled, that is "
+        "trained on with the teachers' probabilities, of tasks that have it; "
+        '"" for none.',
+    ),
+    "training.distillation.confidence": Field(
+        0.0,
+        rules.FRACTION,
+        "How probable the teachers' answer to an unlabelled text has to be at "
+        "least for the text to be trained on.",
+    ),
     "training.fine_tune": Group("Training per task after the joint one."),
     "training.fine_tune.epochs": Field(
         0, rules.NOT_NEGATIVE_INTEGER, "Epochs for each task; 0 for none."

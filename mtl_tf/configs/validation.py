@@ -41,6 +41,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     _written_words(config["text"], config["model"])
     _buckets(config["pipeline"])
     _encoder(config)
+    _distillation(config["training"])
     return config
 
 
@@ -128,6 +129,19 @@ def _value(config: Mapping[str, Any], path: str) -> Any:
     for name in path.split("."):
         config = config[name]
     return config
+
+
+def _distillation(training: Mapping[str, Any]) -> None:
+    """What is learnt from teachers needs some."""
+    default = fields.defaults()["training"]["distillation"]
+    if training["teachers"]:
+        return
+    for name, value in training["distillation"].items():
+        if value != default[name]:
+            raise ConfigError(
+                f"training.distillation.{name} does nothing without "
+                f"training.teachers, got {value!r}"
+            )
 
 
 def _buckets(pipeline: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.evaluation import task_types
+from mtl_tf.evaluation.probabilities import quality
 from mtl_tf.evaluation.scoring import TaskPredictions, check_length
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.own_metrics import higher_is_better
@@ -34,7 +35,11 @@ def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
                       "clean": {"overall": score, type: score, ...},
                       "diagnostics": {name: mean, ...}}}
 
-        A task also has what its type's scorer tells beside (see
+        A task whose probabilities have a fitted temperature has "calibration":
+    the temperature, what `probabilities.quality` returns, and the same of the
+    probabilities without it as "before".
+
+    A task also has what its type's scorer tells beside (see
         `mtl_tf.evaluation.task_types`), and `"lower_is_better": True` where
         that is so of its primary metric. The means are over the tasks' primary
         metrics, of which those that are better when lower count with a minus,
@@ -140,6 +145,9 @@ def _score(task: TaskPredictions) -> dict[str, Any]:
     declared = types_of_tasks.of(task.type).metrics
     if not higher_is_better(primary, declared, task.settings):
         result["lower_is_better"] = True
+    calibration = _calibration(task) if size else {}
+    if calibration:
+        result["calibration"] = calibration
     if task.losses is not None:
         result["loss"] = _mean_of(task.name, "losses", task.losses, size)
     if task.clean is not None:
@@ -154,6 +162,21 @@ def _score(task: TaskPredictions) -> dict[str, Any]:
             for name, values in task.diagnostics.items()
         }
     return result
+
+
+def _calibration(task: TaskPredictions) -> dict[str, Any]:
+    """How good probabilities with a fitted temperature are, and were."""
+    kind = task_types.of(task.type).probabilities
+    temperature = task.settings.get("temperature")
+    if kind is None or task.scores is None or not temperature:
+        return {}
+    scores = np.asarray(task.scores)[:, : len(task.class_names)]
+    before = kind.tempered(scores, 1.0 / temperature)
+    return {
+        "temperature": temperature,
+        **quality(kind, task.labels, scores),
+        "before": quality(kind, task.labels, before),
+    }
 
 
 def _mean_of(task: str, what: str, values, examples: int) -> float | None:

@@ -14,6 +14,7 @@ from mtl_tf.core import files, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.evaluation.mistakes import Mistake, scores_alone
+from mtl_tf.evaluation.probabilities import Probabilities
 from mtl_tf.tasks import own_metrics
 from mtl_tf.tasks import task_types as types_of_tasks
 
@@ -150,6 +151,8 @@ class Scoring(abc.ABC):
         ending: of a file of predictions.
         measure: what `mistakes` are ordered by, as tables call it; "" for
             the primary metric of each example by itself.
+        probabilities: what the scores of `TaskPredictions` mean; None where
+            they are no probabilities of whole examples' labels.
     """
 
     scorer: type[Scorer]
@@ -157,6 +160,7 @@ class Scoring(abc.ABC):
     digits: Mapping[str, int] = {}
     ending = "jsonl"
     measure = ""
+    probabilities: Probabilities | None = None
 
     def scorer_of(self, task: TaskPredictions) -> Scorer:
         """What scores a task, also by metrics of its own.

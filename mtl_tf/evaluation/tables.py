@@ -78,6 +78,7 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
         ]
         lines += [rule, *with_means] if with_means else []
     below = [*_totals(results), *_diagnostics(results)]
+    below += _calibrations(results)
     below += [*_signatures(results), *_facts(results)]
     sentences = [f"{what}: {value}" for what, value in below]
     for sentence in sentences + beaten(results):
@@ -104,6 +105,7 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
     ]
     parts += [f"{what}: {value}" for what, value in _totals(results)]
     parts += [f"{what}: {value}" for what, value in _diagnostics(results)]
+    parts += [f"{what}: {value}" for what, value in _calibrations(results)]
     parts += [f"{what}: `{value}`" for what, value in _signatures(results)]
     parts += beaten(results)
     facts = [[what, value] for what, value in _facts(results)]
@@ -185,6 +187,20 @@ def _totals(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for task_type, tasks in by_type.items():
         if found := task_types.of(task_type).total(tasks):
             yield found
+
+
+def _calibrations(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """How good the probabilities of tasks with a temperature are."""
+    for name, task in results["tasks"].items():
+        if one := task.get("calibration"):
+            before = one["before"]
+            yield (
+                f"probabilities of {name}",
+                f"calibration error {one['calibration_error']:.1f} % "
+                f"({before['calibration_error']:.1f} % without the "
+                f"temperature {one['temperature']:.2f}), Brier score "
+                f"{one['brier']:.3f} ({before['brier']:.3f})",
+            )
 
 
 def _metric_names(tasks: dict[str, dict]) -> list[str]:

@@ -1,7 +1,6 @@
 """Two runs, or two folders of seeds, example by example."""
 
 import os
-import re
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -11,8 +10,8 @@ from absl import logging
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import folding, scored_examples, significance
 from mtl_tf.evaluation.significance import Difference, System
+from mtl_tf.runs.run_folders import runs_of
 
-_SEED = re.compile(r"seed_\d+")
 # Where a directory holds runs of single tasks: trained separately, or the new
 # tasks of a transfer.
 _PARTS = ("tasks", "targets")
@@ -60,37 +59,6 @@ def compare(
         "tasks": {name: vars(one) for name, one in found.items()},
         "mean": vars(mean),
     }
-
-
-def runs_of(path: str) -> list[str]:
-    """The run directory, or those of the seeds in a folder.
-
-    Raises:
-        RunError: there is none.
-    """
-    if not os.path.isdir(path):
-        raise RunError(f"{path} is not a directory")
-    names = sorted(filter(_SEED.fullmatch, os.listdir(path)), key=_number)
-    seeds = [os.path.join(path, name) for name in names]
-    finished = [p for p in seeds if _is_finished(p)]
-    if finished:
-        for other in set(seeds) - set(finished):
-            logging.warning("%s is not finished: it is left out.", other)
-        return finished
-    if seeds or not _is_finished(path):
-        raise RunError(
-            f"{path} holds no finished run: name a --model_dir with "
-            "results.json, or a folder of them called seed_1, seed_2, ..."
-        )
-    return [path]
-
-
-def _number(name: str) -> int:
-    return int(name.removeprefix("seed_"))
-
-
-def _is_finished(path: str) -> bool:
-    return os.path.isfile(os.path.join(path, "results.json"))
 
 
 def kept(path: str, split: str) -> System:

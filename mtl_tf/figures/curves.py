@@ -2,13 +2,12 @@
 
 import collections
 import dataclasses
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.core.errors import RunError
 from mtl_tf.evaluation.spread import spread
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_folders import run_folders
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,26 +57,6 @@ def read(path: str, label: str) -> Curve:
         tuple(spread(_training_losses(complete[e]))["mean"] for e in epochs),
         tuple(spread(_development_losses(complete[e]))["mean"] for e in epochs),
     )
-
-
-def run_folders(path: str) -> list[RunDirectory]:
-    """The directories below a run directory that hold evaluations.
-
-    It is the run directory itself, or those of a model per task.
-
-    Raises:
-        RunError: it is none.
-    """
-    directory = RunDirectory(path)
-    if not directory.has("config.json"):
-        raise RunError(f"{path} is not a run directory: it has no config.json")
-    if not directory.has("tasks"):
-        return [directory]
-    return [
-        RunDirectory(root)
-        for root, _, names in sorted(os.walk(directory.file("tasks")))
-        if "metrics.jsonl" in names
-    ]
 
 
 def _training_losses(entries: list[Mapping[str, Any]]) -> list[float]:

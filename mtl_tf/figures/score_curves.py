@@ -9,9 +9,9 @@ import numpy as np
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.core.names import look_up
-from mtl_tf.figures.curves import run_folders
 from mtl_tf.pipelines.mixing import make_mixing
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_folders import run_folders
 
 # What the scores stand against.
 MINIBATCHES, HOURS = "minibatches", "hours"

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.layers import distillation
 from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
@@ -36,7 +37,8 @@ class ClassificationHead(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
-        a batch with "task" int32 `[G]` and maybe "label" int32 `[G, B]`.
+        a batch with "task" int32 `[G]` and maybe "label" int32 `[G, B]`, and
+        what `distillation.with_teachers` reads.
     Output shape: a dictionary of "logits" and "scores" float32 `[G, B, C]`,
         "prediction" int32 `[G, B]` and, if there are labels, "loss" float32
         `[G, B]`.
@@ -112,6 +114,9 @@ class ClassificationHead(StackedLayer):
                 output["loss"] *= tf.gather(
                     factors, batch["label"], batch_dims=1
                 )
+            output["loss"] = distillation.with_teachers(
+                output["loss"], logits, batch, distillation.softmax_loss
+            )
         return output
 
     def _checked(self, weights) -> list[list[float]]:

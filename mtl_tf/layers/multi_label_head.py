@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
+from mtl_tf.layers import distillation
 from mtl_tf.layers.base import (
     StackedLayer,
     check_label_counts,
@@ -29,7 +30,8 @@ class MultiLabelHead(StackedLayer):
 
     Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
         a batch with "task" int32 `[G]` and maybe "labels" `[G, B, C]`, 1 for
-        each label that a text has and 0 for the others.
+        each label that a text has and 0 for the others, and what
+        `distillation.with_teachers` reads.
     Output shape: a dictionary of "logits" and "scores" float32 `[G, B, C]`,
         "prediction" int32 `[G, B, C]`, 1 where the score is above a half, and,
         if there are labels, "loss" float32 `[G, B]`.
@@ -85,7 +87,12 @@ class MultiLabelHead(StackedLayer):
             )
             losses = tf.where(own, losses, 0.0)
             count = tf.reduce_sum(tf.cast(own, tf.float32), -1)
-            output["loss"] = tf.reduce_sum(losses, -1) / count
+            output["loss"] = distillation.with_teachers(
+                tf.reduce_sum(losses, -1) / count,
+                logits,
+                batch,
+                distillation.sigmoid_loss(own),
+            )
         return output
 
     def get_config(self) -> dict:

@@ -173,6 +173,10 @@ class EncodedSplit:
         columns = {k: c.select(examples) for k, c in self.columns.items()}
         return EncodedSplit(self.name, columns)
 
+    def with_columns(self, columns: Mapping[str, Column]) -> "EncodedSplit":
+        """The split with further columns, or others in place of its own."""
+        return dataclasses.replace(self, columns={**self.columns, **columns})
+
     @property
     def on_disk(self) -> bool:
         """Whether the columns are too large to be copied into memory."""

@@ -2,10 +2,10 @@
 
 import dataclasses
 import os
+import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
@@ -15,10 +15,12 @@ from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
-from mtl_tf.pipelines.buckets import of_task
 from mtl_tf.runs import run_data, seals, systems, task_types
 from mtl_tf.runs.building import build
+from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.inference import Predictor
+from mtl_tf.runs.prediction_type import FITTED_FIELDS
+from mtl_tf.runs.run_boundaries import boundaries_of
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.scored_split import fitted_on, score
 from mtl_tf.tasks import registry
@@ -169,20 +171,32 @@ class Run:
             self._readers[task["name"]] = encoding.TensorEncoder(encoder)
         return self._readers[task["name"]]
 
-    def fit(self, validation: Sequence[encoding.EncodedSplit]) -> None:
-        """Settles what task types settle on validation examples.
+    def fit(
+        self,
+        validation: Sequence[encoding.EncodedSplit],
+        temperature: bool = False,
+        wishes: Mapping[str, Wish] = types.MappingProxyType({}),
+    ) -> None:
+        """Settles what is settled on validation examples; see `calibrating`.
 
         Args:
             validation: the encoded validation split of each task.
+            temperature: whether to fit temperatures.
+            wishes: thresholds that are asked for, by task.
         """
         fitted = {}
         for index, (task, split) in enumerate(zip(self.tasks, validation)):
             self.weights_for(task["name"])
-            found = fitted_on(self.predictor, split, task, index, self.config)
+            for name in FITTED_FIELDS:
+                task.pop(name, None)
+            found = fitted_on(
+                *(self.predictor, split, task, index, self.config),
+                *(temperature, wishes.get(task["name"])),
+            )
             if found:
                 fitted[task["name"]] = found
                 task.update(found)
-        if fitted:
+        if fitted or self.directory.has(FITTED):
             self.directory.write(FITTED, fitted)
             seals.seal(self.directory, FITTED)
 
@@ -368,28 +382,9 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
     if directory.has(FITTED):
         fitted = directory.read(FITTED)
         tasks = [task | fitted.get(task["name"], {}) for task in tasks]
-    types = [task["type"] for task in tasks]
-    boundaries = _boundaries(directory.file("data.json"), data, tasks)
-    predictor = Predictor(model, types, boundaries, data["axes"], decoder)
+    kinds = [task["type"] for task in tasks]
+    boundaries = boundaries_of(directory.file("data.json"), data, tasks)
+    predictor = Predictor(model, kinds, boundaries, data["axes"], decoder)
     run = Run(directory, config, tasks, encoder, predictor)
     run.weights_for(tasks[0]["name"])
     return run
-
-
-def _boundaries(
-    path: str, data: Mapping[str, Any], tasks: Sequence[Mapping]
-) -> list[list]:
-    """The padded lengths of each task, as data.json has them."""
-    axes = data["axes"]
-    try:
-        found = [of_task(data["boundaries"], task["name"]) for task in tasks]
-    except ConfigError as error:
-        raise RunError(f"{path} is damaged: {error}")
-    for task, lengths in zip(tasks, found):
-        if np.size(lengths[0]) != len(axes):
-            raise RunError(
-                f"{path} is damaged: the boundaries of {task['name']} have "
-                f"{np.size(lengths[0])} lengths, and there are {len(axes)} "
-                f"axes: {', '.join(map(str, axes))}"
-            )
-    return found

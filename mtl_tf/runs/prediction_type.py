@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks import fields as entry_fields
@@ -20,6 +21,8 @@ TaskDict = Mapping[str, Any]
 Prediction = dict[str, Any]
 Outputs = Mapping[str, Any]
 AT_ONCE = 1024
+#: What a run knows of a task since it was settled on validation examples.
+FITTED_FIELDS = ("temperature", "decision", "thresholds")
 
 
 def as_json(prediction: Mapping[str, Any]) -> str:
@@ -119,6 +122,29 @@ class PredictionType(abc.ABC):
         """
         del task, targets, outputs
         return {}
+
+    def decision(
+        self, task: TaskDict, targets: Any, outputs: Outputs, wish: Any
+    ) -> dict[str, Any]:
+        """The threshold of a label that is asked for.
+
+        Args:
+            task: the task, with what `fit` returned.
+            targets: of the validation examples.
+            outputs: the model's for them, with the final probabilities.
+            wish: a `calibrating.Wish` of one of the task's labels.
+
+        Returns:
+            Values for JSON that `decided` understands.
+
+        Raises:
+            ConfigError: the type has no such thing, as by default.
+        """
+        del targets, outputs, wish
+        raise ConfigError(
+            f"the task {task['name']} is of the type {task['type']}, which "
+            "has no thresholds of labels"
+        )
 
     def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
         """The outputs with the predictions that `fit` has settled."""

@@ -16,7 +16,13 @@ from mtl_tf.pipelines import buckets, encoding
 from mtl_tf.pipelines.encoded_split import alike, digest_of
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
-from mtl_tf.runs import encoded_cache, seals, systems, task_types
+from mtl_tf.runs import (
+    encoded_cache,
+    seals,
+    soft_targets,
+    systems,
+    task_types,
+)
 from mtl_tf.runs.encoded_cache import EncodedCache
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.system import Pretrained, System
@@ -43,6 +49,8 @@ class RunData:
             it is not what is encoded.
         inputs: what each task's validation split is read from, where decoding
             always needs it.
+        unlabelled: by task, how many examples at the end of its training
+            split have teachers' answers in place of labels.
     """
 
     tasks: list[Task]
@@ -53,6 +61,17 @@ class RunData:
     validation: list[EncodedSplit]
     targets: list[list[Any] | None]
     inputs: list[Sequence[Any]]
+    unlabelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    def labelled(self) -> "RunData":
+        """The data without examples that have no label of their own."""
+        train = [
+            split.select(np.arange(len(split) - self.unlabelled[split.name]))
+            if split.name in self.unlabelled
+            else split
+            for split in self.train
+        ]
+        return dataclasses.replace(self, train=train, unlabelled={})
 
 
 def load(
@@ -72,10 +91,9 @@ def load(
     """
     seals.check(run)
     where = (data_dir, manual_dir, config["cross_validation"])
-    tasks = registry.resolve(config["tasks"], *where)
+    tasks = tasks_of(config, where[:2])
     system = _system(tasks)
     system.check(config)
-    tasks = cut(tasks, config["pipeline"]["fractions"])
     encoder = _encoder(config, run.file("vocabulary"), tasks, where)
     cache = encoded_cache.make(config, run, tasks)
     train = [encode_split(task, "train", encoder, cache) for task in tasks]
@@ -85,6 +103,11 @@ def load(
     train, left_out = _for_training(system, train, config["text"])
     if cache:
         cache.keep_only([*train, *validation])
+    train, unlabelled = soft_targets.added(
+        config, run, tasks, train, encoder, system
+    )
+    for name, counts in unlabelled.items():
+        left_out.setdefault(name, {})["unlabelled"] = counts
     train_digests = [_digest(split) for split in train]
     validation_digests = [_digest(split) for split in validation]
     train, validation = alike(train), alike(validation)
@@ -106,7 +129,7 @@ def load(
         {"boundaries": boundaries, "axes": axes, "tasks": digests},
         "the data",
     )
-    if not run.has(seals.FILE):
+    if not seals.has(run, "labels.json"):
         seals.seal(run, "vocabulary", "labels.json")
     return RunData(
         tasks,
@@ -117,7 +140,23 @@ def load(
         validation,
         [_targets(task) for task in tasks],
         [_inputs(task) for task in tasks],
+        {name: counts["kept"] for name, counts in unlabelled.items()},
     )
+
+
+def tasks_of(
+    config: Mapping[str, Any], where: tuple[str | None, str | None]
+) -> list[Task]:
+    """The tasks of a run's config, as it trains on them.
+
+    Args:
+        config: the run's.
+        where: `data_dir` and `manual_dir`.
+    """
+    tasks = registry.resolve(
+        config["tasks"], *where, config["cross_validation"]
+    )
+    return cut(tasks, config["pipeline"]["fractions"])
 
 
 def _boundaries(

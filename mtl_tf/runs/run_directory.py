@@ -171,11 +171,13 @@ class RunDirectory:
         for name in ("results.json", "results.md", "fitted.json"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.file(name))
-        shutil.rmtree(self.file("fine_tuned"), ignore_errors=True)
+        # Other programs take what was said for what the run says.
+        for name in ("fine_tuned", "scored"):
+            shutil.rmtree(self.file(name), ignore_errors=True)
 
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""
-        for name in ("vocabulary", "encoded"):
+        for name in ("vocabulary", "encoded", "teachers"):
             shutil.rmtree(self.file(name), ignore_errors=True)
         for name in (
             "labels.json",

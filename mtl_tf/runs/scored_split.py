@@ -5,7 +5,7 @@ from typing import Any
 
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
-from mtl_tf.runs import task_types
+from mtl_tf.runs import calibrating, task_types
 from mtl_tf.runs.inference import DIAGNOSTICS, Predictor
 
 # What a run knows of a task beside its type's settings.
@@ -35,15 +35,17 @@ def fitted_on(
     task: Mapping[str, Any],
     index: int,
     config: Mapping[str, Any],
+    temperature: bool = False,
+    wish: calibrating.Wish | None = None,
 ) -> dict[str, Any]:
-    """What a task's type settles on an encoded split; see `score`."""
+    """What a run settles on an encoded split; see `calibrating.settled`."""
     predictions = task_types.of(task["type"])
-    if not predictions.fits:
+    if not (predictions.fits or temperature or wish):
         return {}
     batch_size = config["evaluation"]["batch_size"]
     outputs = predictor.predict(encoded, index, batch_size)
     targets = predictions.encoded_targets(task, encoded)
-    return predictions.fit(task, targets, outputs)
+    return calibrating.settled(task, targets, outputs, temperature, wish)
 
 
 def score(

@@ -23,6 +23,11 @@ def check(run: RunDirectory) -> None:
         digests.check(run.path, known, "the run was trained with")
 
 
+def has(run: RunDirectory, name: str) -> bool:
+    """Whether the digest of a file is noted."""
+    return run.has(FILE) and name in digests.read(run.file(FILE))
+
+
 def seal(run: RunDirectory, *names: str) -> None:
     """Notes what files are now, and all files of folders among them.
 

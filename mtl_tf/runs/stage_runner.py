@@ -131,7 +131,7 @@ class StageRunner:
         run = Run(
             self.run, self.config, self.task_dicts, self.data.encoder, predictor
         )
-        run.fit(self.data.validation)
+        run.fit(self.data.validation, self.config["evaluation"]["calibrate"])
         return run
 
     def _batches(self, stage: Stage) -> BatchPlan:

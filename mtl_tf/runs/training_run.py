@@ -23,6 +23,7 @@ from mtl_tf.runs import (
     stage_plan,
     stage_runner,
     systems,
+    teachers,
 )
 from mtl_tf.runs.building import build
 from mtl_tf.runs.run_data import CleanParts
@@ -250,7 +251,13 @@ def _train_jointly(
 ) -> dict[str, Any] | None:
     """Trains one model on all tasks; only the chief has results."""
     workers = Workers(strategy)
-    loaded = workers.chief_first(lambda: run_data.load(config, run, *where))
+
+    def load() -> run_data.RunData:
+        if workers.is_chief:
+            teachers.prepare(config, run, where)
+        return run_data.load(config, run, *where)
+
+    loaded = workers.chief_first(load)
     with strategy.scope():
         model = _make_model(config, run, loaded, workers)
         _initialize(config, run, loaded, model, workers)

@@ -11,6 +11,7 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.row_files import SKIP, Layout, Row, rows_of
+from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
@@ -21,6 +22,8 @@ class TextFileSource(StreamedSource):
     What is odd keeps its row and is counted: lines that are not UTF-8 (read
     as Latin-1), empty texts, a file of one class, a label for more than every
     other row.
+
+    The split `unlabelled` has texts alone, whatever its rows hold beside.
 
     Args:
         files: path of each split's file.
@@ -61,6 +64,9 @@ class TextFileSource(StreamedSource):
     def check(self, split: str) -> int:
         """Reads the split's file to its end, and counts its rows."""
         scan = self._scanned(split)
+        if split == UNLABELLED:
+            self._scans.pop(split)
+            return len(scan.values)
         try:
             for value in scan.lines or scan.values[:1]:
                 target = self._target.encode(value, self._ids())
@@ -83,9 +89,10 @@ class TextFileSource(StreamedSource):
         """The texts, and the target's numbers."""
         texts = tf.TensorSpec([None], tf.string)
         found = dict.fromkeys(self._layouts[split].texts, texts)
-        found[self._target.name] = tf.TensorSpec(
-            [None, *self._shapes[split]], tf.as_dtype(self._target.dtype)
-        )
+        if split != UNLABELLED:
+            found[self._target.name] = tf.TensorSpec(
+                [None, *self._shapes[split]], tf.as_dtype(self._target.dtype)
+            )
         return found
 
     def batch(self, split: str, examples: Sequence[Row]) -> dict[str, Any]:
@@ -95,8 +102,9 @@ class TextFileSource(StreamedSource):
             name: np.array(list(map(encoded, texts)), object)
             for name, texts in zip(names, zip(*(row.texts for row in examples)))
         }
-        values = [self._target.encode(row.target, ids) for row in examples]
-        found[self._target.name] = np.array(values, self._target.dtype)
+        if split != UNLABELLED:
+            values = [self._target.encode(row.target, ids) for row in examples]
+            found[self._target.name] = np.array(values, self._target.dtype)
         return found
 
     def _ids(self) -> dict[str, int]:
@@ -109,8 +117,10 @@ class TextFileSource(StreamedSource):
     def _rows(
         self, split: str, odd: Callable[[int], None] = lambda line: None
     ) -> Iterator[Row]:
-        layout = self._layouts[split]
-        return rows_of(self._path(split), layout, self._target.parse, odd)
+        layout, parse = self._layouts[split], self._target.parse
+        if split == UNLABELLED:
+            parse = _no_target
+        return rows_of(self._path(split), layout, parse, odd)
 
     def _scanned(self, split: str) -> "_Scan":
         if split not in self._scans:
@@ -124,13 +134,18 @@ class TextFileSource(StreamedSource):
                 raise DataError(
                     f"{path} is empty: it has no rows of text and label"
                 )
-            for warning in (
-                *scan.warnings(),
-                *self._target.doubts(scan.values),
-            ):
+            doubts: list[str] = []
+            if split != UNLABELLED:
+                doubts = self._target.doubts(scan.values)
+            for warning in (*scan.warnings(), *doubts):
                 self.note(f"{path}: {warning}")
             self._scans[split] = scan
         return self._scans[split]
+
+
+def _no_target(value: Any, column: str) -> None:
+    """In place of a target's `parse`."""
+    del value, column
 
 
 class _Scan:

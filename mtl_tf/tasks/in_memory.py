@@ -13,7 +13,7 @@ from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.tasks.entries import name_of
-from mtl_tf.tasks.source import SPLITS
+from mtl_tf.tasks.source import SPLITS, UNLABELLED
 
 FIELD = "data"
 
@@ -27,7 +27,8 @@ def to_files(entry: Any, folder: str) -> Any:
 
     Args:
         entry: of a config's `tasks`. Where it has `data` in place of `files`,
-            that is a mapping from train, validation and test to examples: a
+            that is a mapping from train, validation, test and unlabelled (rows
+            that need no target) to examples: a
             pandas DataFrame, a mapping from columns to values, a
             `tf.data.Dataset` of dicts, or any other iterable of dicts.
         folder: where the files go: `NAME/SPLIT-DIGEST.jsonl`.
@@ -58,7 +59,8 @@ def to_files(entry: Any, folder: str) -> Any:
         )
     paths = {}
     for split, rows in data.items():
-        look_up(split, dict.fromkeys(SPLITS), f"split of {name}'s data")
+        known = dict.fromkeys([*SPLITS, UNLABELLED])
+        look_up(split, known, f"split of {name}'s data")
         text = "".join(_lines(f"task {name}: data[{split!r}]", rows))
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         path = os.path.join(folder, name, f"{split}-{digest}.jsonl")

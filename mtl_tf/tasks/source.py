@@ -5,6 +5,8 @@ import abc
 import tensorflow as tf
 
 SPLITS = ("train", "validation", "test")
+#: A split of examples without targets, which some sources have beside.
+UNLABELLED = "unlabelled"
 
 
 class Source(abc.ABC):

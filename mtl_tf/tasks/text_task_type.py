@@ -9,6 +9,7 @@ from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
 from mtl_tf.tasks.file_source import TextFileSource
 from mtl_tf.tasks.row_files import FORMATS, Column, Layout
+from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.task_type import Entry, TaskType
 from mtl_tf.tasks.text_targets import TextTarget
 from mtl_tf.tasks.tfds_source import TextDatasetSource
@@ -95,6 +96,9 @@ class TextTaskType(TaskType):
         columns = self._columns(
             entry, target, fields.is_column, "a column's name or number from 0"
         )
+        if split == UNLABELLED:
+            # Such a file needs no column of targets: one of texts is there.
+            columns[target] = columns[list(self.texts)[-1]]
         by_name = [isinstance(column, str) for column in columns.values()]
         if form == "jsonl":
             if not all(by_name) or entry.get("header") is not None:

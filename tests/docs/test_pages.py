@@ -35,6 +35,7 @@ PAGES = [
     "compare_models",
     "configs",
     "encoders",
+    "ensembles",
     "export",
     "keras_layers",
     "labels_numbers_pairs",

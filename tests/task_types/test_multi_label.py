@@ -9,7 +9,7 @@ import tensorflow_datasets as tfds
 from sklearn import metrics as reference
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation import evaluator, thresholds
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.layers.multi_label_head import MultiLabelHead
 from mtl_tf.runs.task_types import multi_label as predictions
@@ -174,7 +174,7 @@ def test_thresholds_are_the_best_of_all():
     for _ in range(50):
         labels = draw.random(30) < draw.random()
         scores = np.round(draw.random(30), 1)
-        chosen = predictions.best_threshold(labels, scores)
+        chosen = thresholds.best_threshold(labels, scores)
 
         def f1(limit, labels=labels, scores=scores):
             said = scores >= limit
@@ -184,7 +184,7 @@ def test_thresholds_are_the_best_of_all():
 
         every = np.linspace(-0.05, 1.05, 23)
         assert f1(chosen) >= max(map(f1, every)) - 1e-12
-    assert predictions.best_threshold(np.zeros(3, bool), np.ones(3)) == 0.5
+    assert thresholds.best_threshold(np.zeros(3, bool), np.ones(3)) == 0.5
 
 
 def test_what_is_settled_decides():

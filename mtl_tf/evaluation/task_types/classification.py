@@ -6,6 +6,7 @@ import numpy as np
 
 from mtl_tf.evaluation import metrics
 from mtl_tf.evaluation.mistakes import Mistake, highest_first
+from mtl_tf.evaluation.probabilities import OneLabel
 from mtl_tf.evaluation.scoring import Scorer, Scoring, TaskPredictions
 
 
@@ -43,6 +44,7 @@ class ClassScoring(Scoring):
     scorer = ClassScorer
     titles = {"accuracy": "accuracy", "macro_f1": "macro F1"}
     measure = "confidence"
+    probabilities = OneLabel()
 
     def mistakes(self, task: TaskPredictions) -> list[Mistake]:
         """The wrong labels, those of the highest probability first."""

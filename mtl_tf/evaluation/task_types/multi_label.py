@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.evaluation.mistakes import Mistake, highest_first
+from mtl_tf.evaluation.probabilities import AnyLabels
 from mtl_tf.evaluation.scoring import (
     Scorer,
     Scoring,
@@ -134,6 +135,7 @@ class LabelSetScoring(Scoring):
         "subset_accuracy": "subset accuracy",
     }
     measure = "confidence"
+    probabilities = AnyLabels()
 
     def mistakes(self, task: TaskPredictions) -> list[Mistake]:
         """Examples with a wrong decision, the most confident one first.

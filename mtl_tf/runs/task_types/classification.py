@@ -4,8 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from absl import logging
 
+from mtl_tf.evaluation.probabilities import OneLabel
 from mtl_tf.runs.prediction_type import (
     Outputs,
     Prediction,
@@ -15,11 +17,43 @@ from mtl_tf.runs.prediction_type import (
 from mtl_tf.runs.text_prediction import TextPrediction
 from mtl_tf.tasks.row_files import FORMATS
 
+_KIND = OneLabel()
 _SMALLEST = 1e-30  # keeps the loss of a score of 0 finite
 
 
 class ClassPrediction(TextPrediction):
-    """`label`, and `scores`, probabilities by label."""
+    """`label`, and `scores`, probabilities by label.
+
+    The label is the most probable one, unless a threshold was settled for a
+    label: that is given from its threshold on, else the most probable other.
+    """
+
+    def decision(
+        self, task: TaskDict, targets: Any, outputs: Outputs, wish: Any
+    ) -> dict[str, Any]:
+        """`decision`: a label and its threshold."""
+        place = list(task["labels"]).index(wish.label)
+        scores = np.asarray(outputs["scores"])[:, place]
+        labels = np.asarray(targets) == place
+        found = wish.threshold(task, labels, scores)
+        return {"decision": {"label": wish.label, "threshold": found}}
+
+    def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
+        """With the temperature and the threshold that were settled."""
+        if "temperature" not in task and "decision" not in task:
+            return outputs
+        labels = list(task["labels"])
+        scores = np.asarray(outputs["scores"])[:, : len(labels)]
+        scores = _KIND.tempered(scores, task.get("temperature", 1.0))
+        chosen = np.asarray(outputs["prediction"])
+        if "decision" in task:
+            place = labels.index(task["decision"]["label"])
+            given = scores[:, place] >= task["decision"]["threshold"]
+            others = np.delete(scores, place, axis=1).argmax(axis=1)
+            others += others >= place
+            chosen = np.where(given, place, others)
+        scores = scores.astype(np.float32)
+        return {**outputs, "scores": scores, "prediction": chosen}
 
     def prediction(
         self, task: TaskDict, outputs: Outputs, number: int

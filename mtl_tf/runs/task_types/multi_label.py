@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.evaluation.probabilities import AnyLabels
+from mtl_tf.evaluation.thresholds import HALF, best_threshold
 from mtl_tf.runs.prediction_type import (
     Outputs,
     Prediction,
@@ -13,7 +15,7 @@ from mtl_tf.runs.prediction_type import (
 )
 from mtl_tf.runs.text_prediction import TextPrediction
 
-_HALF = 0.5
+_KIND = AnyLabels()
 
 
 def as_text(prediction: Mapping[str, Any]) -> str:
@@ -42,9 +44,22 @@ class LabelSetPrediction(TextPrediction):
             }
         }
 
+    def decision(
+        self, task: TaskDict, targets: Any, outputs: Outputs, wish: Any
+    ) -> dict[str, Any]:
+        """The `thresholds` with the one that is asked for."""
+        place = list(task["labels"]).index(wish.label)
+        labels = np.asarray(targets)[:, place] > 0
+        scores = np.asarray(outputs["scores"])[:, place]
+        found = wish.threshold(task, labels, scores)
+        return {"thresholds": {**task["thresholds"], wish.label: found}}
+
     def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
         """The predictions by thresholds; without them by 0.5."""
         scores = np.asarray(outputs["scores"])[:, : len(task["labels"])]
+        if "temperature" in task:
+            scores = _KIND.tempered(scores, task["temperature"])
+            scores = scores.astype(np.float32)
         chosen = scores >= thresholds_of(task)
         return {**outputs, "scores": scores, "prediction": chosen.astype(int)}
 
@@ -90,34 +105,8 @@ class LabelSetPrediction(TextPrediction):
 def thresholds_of(task: TaskDict) -> np.ndarray:
     """The threshold of each label of a task, float32 [labels]."""
     found = task.get("thresholds", {})
-    values = [found.get(name, _HALF) for name in task["labels"]]
+    values = [found.get(name, HALF) for name in task["labels"]]
     return np.array(values, np.float32)
-
-
-def best_threshold(labels: np.ndarray, scores: np.ndarray) -> float:
-    """The threshold of the best F1 of a label.
-
-    Args:
-        labels: bool [n].
-        scores: float [n].
-
-    Returns:
-        A number half-way between two scores, so that none is near it; of
-        equal F1 the one nearest to 0.5, which is also returned where no
-        example has the label.
-    """
-    if not labels.any():
-        return _HALF
-    order = np.argsort(-scores, kind="stable")
-    values = scores[order].astype(np.float64)
-    # Each cut is behind the last of equal scores.
-    cuts = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
-    right = np.cumsum(labels[order])[cuts]
-    f1 = 2.0 * right / (cuts + 1 + labels.sum())
-    below = np.append(values[cuts[:-1] + 1], 0.0)
-    edges = (values[cuts] + below) / 2
-    best = edges[f1 >= f1.max() - 1e-12]
-    return float(best[np.argmin(np.abs(best - _HALF))])
 
 
 TYPE = LabelSetPrediction()

@@ -1,0 +1,98 @@
+"""Temperatures and thresholds of a run's tasks, in the served graph."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+# As `mtl_tf.evaluation.probabilities` has it.
+_SMALLEST = 1e-30
+# A probability that nothing has.
+_NEVER = 2.0
+
+
+class Temperatures:
+    """What the logits of each task are divided by.
+
+    Args:
+        tasks: of the run, some with a fitted "temperature".
+    """
+
+    def __init__(self, tasks: Sequence[Mapping[str, Any]]):
+        values = [float(task.get("temperature", 1.0)) for task in tasks]
+        self._values = tf.constant(values, tf.float32)
+        self._any = any(value != 1.0 for value in values)
+
+    def _of_rows(self, number: tf.Tensor) -> tf.Tensor:
+        return tf.gather(self._values, tf.maximum(number, 0))[:, None]
+
+    def softmax(self, scores: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
+        """Probabilities of labels of which each row has one.
+
+        Args:
+            scores: the model's, float32 [batch, labels]; rows of zeros stay.
+            number: int32 [batch], the task of each row; -1 if unknown.
+        """
+        if not self._any:
+            return scores
+        logits = tf.math.log(tf.maximum(scores, _SMALLEST))
+        logits /= self._of_rows(number)
+        logits -= tf.reduce_max(logits, 1, keepdims=True)
+        powers = tf.where(scores > 0.0, tf.exp(logits), 0.0)
+        total = tf.reduce_sum(powers, 1, keepdims=True)
+        return tf.math.divide_no_nan(powers, total)
+
+    def sigmoid(self, scores: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
+        """Probabilities of labels by themselves; arguments as of `softmax`."""
+        if not self._any:
+            return scores
+        odds = tf.math.log(tf.maximum(scores, _SMALLEST))
+        odds -= tf.math.log(tf.maximum(1.0 - scores, _SMALLEST))
+        # Exactly 0 stays so: no task, or no label of its own.
+        tempered = tf.sigmoid(odds / self._of_rows(number))
+        return tf.where(scores > 0.0, tempered, 0.0)
+
+
+class Decisions:
+    """From which probability on one label of a task is given.
+
+    Args:
+        tasks: of the run, some with a fitted "decision".
+    """
+
+    def __init__(self, tasks: Sequence[Mapping[str, Any]]):
+        self._any = any("decision" in task for task in tasks)
+        places = np.full(len(tasks), -1, np.int32)
+        thresholds = np.full(len(tasks), _NEVER, np.float32)
+        for number, task in enumerate(tasks):
+            if "decision" in task:
+                label = task["decision"]["label"]
+                places[number] = list(task["labels"]).index(label)
+                thresholds[number] = task["decision"]["threshold"]
+        self._places = tf.constant(places)
+        self._thresholds = tf.constant(thresholds)
+
+    def labels(
+        self, chosen: tf.Tensor, scores: tf.Tensor, number: tf.Tensor
+    ) -> tf.Tensor:
+        """The numbers of the labels that are given, int32 [batch].
+
+        Args:
+            chosen: the model's, likewise.
+            scores: the probabilities that are served, [batch, labels].
+            number: int32 [batch], the task of each row; -1 if unknown.
+        """
+        if not self._any:
+            return chosen
+        rows = tf.maximum(number, 0)
+        place = tf.gather(self._places, rows)
+        mine = tf.one_hot(
+            place, tf.shape(scores)[1], True, False, dtype=tf.bool
+        )
+        reached = tf.reduce_max(tf.where(mine, scores, -1.0), 1) >= tf.gather(
+            self._thresholds, rows
+        )
+        others = tf.argmax(tf.where(mine, -1.0, scores), 1, tf.int32)
+        decided = tf.where(reached, place, others)
+        return tf.where((place >= 0) & (number >= 0), decided, chosen)

@@ -1,0 +1,136 @@
+"""Fits temperatures and thresholds to a run: `python -m launch.calibrate`."""
+
+import json
+import sys
+
+from absl import flags
+
+from mtl_tf.core import terminal
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs import common_flags, runner, streams
+
+
+def define_flags(values: flags.FlagValues) -> None:
+    """Defines the program's flags."""
+    common_flags.define_model_dir(values, "folder of a trained run")
+    common_flags.define_data(values)
+    flags.DEFINE_bool(
+        "temperature",
+        True,
+        "fit a temperature to each task's probabilities; without it they are "
+        "those of the model again",
+        flag_values=values,
+    )
+    flags.DEFINE_multi_string(
+        "threshold",
+        [],
+        "TASK=LABEL:f1 or TASK=LABEL:precision=0.95: give the label from the "
+        "probability on that has the best F1, or that precision and the "
+        "highest recall; may be repeated",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "split",
+        "test",
+        "split that is scored beside the validation split, before and after",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "output",
+        None,
+        "JSON file for the scores; - prints JSON in place of the table",
+        flag_values=values,
+    )
+
+
+def main(values: flags.FlagValues) -> None:
+    """Fits, scores before and after, and prints the table."""
+    wishes = dict(map(parse_threshold, values.threshold))
+
+    from mtl_tf.evaluation import folding
+    from mtl_tf.experiments import calibration
+
+    found = calibration.calibrate(
+        values.model_dir,
+        values.temperature,
+        wishes,
+        values.split,
+        (values.data_dir, values.manual_dir),
+    )
+    if values.output:
+        text = json.dumps(found, indent=2, ensure_ascii=False)
+        with streams.writing(values.output) as output:
+            output.write(f"{text}\n".encode())
+    if values.output == "-":
+        return
+    rows = calibration.table(found)
+    for block in folding.blocks(rows, terminal.width(sys.stdout), (1,)):
+        print("\n".join(block) + "\n")
+    for sentence in calibration.settled_sentences(found):
+        print(sentence)
+
+
+def parse_threshold(argument: str) -> tuple[str, tuple[str, float]]:
+    """Reads `TASK=LABEL:f1` or `TASK=LABEL:precision=NUMBER`.
+
+    Returns:
+        The task, the label, and the precision, 0 for the best F1.
+
+    Raises:
+        ConfigError: it has another form.
+    """
+    task, _, rest = argument.partition("=")
+    label, _, how = rest.rpartition(":")
+    name, _, number = how.partition("=")
+    wrong = ConfigError(
+        "--threshold must be TASK=LABEL:f1 or TASK=LABEL:precision=NUMBER, "
+        f"with a number above 0 and at most 1, got {argument!r}"
+    )
+    if not task or not label or name not in ("f1", "precision"):
+        raise wrong
+    if name == "f1":
+        if number:
+            raise wrong
+        return task, (label, 0.0)
+    try:
+        precision = float(number)
+    except ValueError:
+        raise wrong
+    if not 0.0 < precision <= 1.0:
+        raise wrong
+    return task, (label, precision)
+
+
+PROGRAM = runner.Program(
+    name="calibrate",
+    summary="""
+    Makes the probabilities of a trained run what they say, without training
+    again: a temperature for each task, fitted on its validation examples,
+    and thresholds of labels where they are asked for. From then on the run
+    predicts, evaluates and exports with them. A table shows how good the
+    probabilities were and are.
+    """,
+    main=main,
+    define_flags=define_flags,
+    examples=(
+        ("Temperatures for all tasks", "--model_dir=runs/quickstart"),
+        (
+            "Give the label spam only where 95 of 100 are spam",
+            "--model_dir=runs/mails --threshold=mails=spam:precision=0.95",
+        ),
+        (
+            "The model's own probabilities again",
+            "--model_dir=runs/mails --notemperature",
+        ),
+    ),
+    required=("model_dir",),
+)
+
+
+def run() -> None:
+    """Entry point of `mtl-calibrate`."""
+    runner.run(PROGRAM)
+
+
+if __name__ == "__main__":
+    run()

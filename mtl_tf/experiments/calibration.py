@@ -1,0 +1,187 @@
+"""Fits temperatures and thresholds to trained runs, and shows what changed."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
+from mtl_tf.evaluation import metrics, scored_examples, task_types
+from mtl_tf.evaluation.probabilities import quality
+from mtl_tf.evaluation.tables import metric_title
+from mtl_tf.runs import run_data, training_run
+from mtl_tf.runs.calibrating import Wish
+from mtl_tf.runs.prediction_type import FITTED_FIELDS
+from mtl_tf.runs.run_folders import run_folders
+
+_MEASURES = {
+    "calibration_error": "calibration error",
+    "brier": "Brier score",
+    "log_loss": "log loss",
+}
+
+
+def calibrate(
+    model_dir: str,
+    temperature: bool = True,
+    thresholds: Mapping[str, tuple[str, float]] | None = None,
+    split: str = "test",
+    where: tuple[str | None, str | None] = (None, None),
+) -> dict[str, Any]:
+    """Settles a run's temperatures and thresholds anew, on validation examples.
+
+    They replace those that were settled before. What the run keeps of its
+    predictions on both splits is written anew, too; its `results.json` stays
+    what the training wrote.
+
+    Args:
+        model_dir: a run directory, also one of a model for each task.
+        temperature: whether to fit temperatures; without it there are none.
+        thresholds: by task a label and the precision that it is to have at
+            least; 0 for its best F1.
+        split: that is scored, beside the validation split.
+        where: `data_dir` and `manual_dir`.
+
+    Returns:
+        By task "fitted", what was settled, and "splits": by split "primary",
+        the metric, and "before" and "after", each with the metric's score and
+        what `probabilities.quality` returns.
+
+    Raises:
+        ConfigError: an unknown task or label, a type without thresholds, or a
+            precision that no threshold has.
+        RunError: it is not the directory of a trained run.
+    """
+    thresholds = dict(thresholds or {})
+    runs = [mtl_tf.load(folder.path) for folder in run_folders(model_dir)]
+    names = {task["name"]: None for run in runs for task in run.tasks}
+    for name in thresholds:
+        look_up(name, names, "task of --threshold")
+    found: dict[str, Any] = {}
+    for run in runs:
+        own = [task["name"] for task in run.tasks]
+        wishes = {
+            name: Wish(*wanted)
+            for name, wanted in thresholds.items()
+            if name in own
+        }
+        found |= _of_run(run, temperature, wishes, split, where)
+    if not any(one["splits"]["validation"]["after"] for one in found.values()):
+        raise ConfigError(
+            f"no task of {model_dir} has probabilities of whole examples"
+        )
+    return found
+
+
+def _of_run(
+    run: Any,
+    temperature: bool,
+    wishes: Mapping[str, Wish],
+    split: str,
+    where: tuple[str | None, str | None],
+) -> dict[str, Any]:
+    splits = list(dict.fromkeys(["validation", split]))
+    # Reading the group's texts takes longer than all the rest: once is enough.
+    clean = training_run.clean_parts(run.config, *where)
+    labels = {name: wish.label for name, wish in wishes.items()}
+    before = _scores(run, splits, where, clean, labels)
+    tasks = run_data.tasks_of(run.config, where)
+    validation = [
+        run_data.encode_split(task, "validation", run.encoder) for task in tasks
+    ]
+    run.fit(validation, temperature, wishes)
+    after = _scores(run, splits, where, clean, labels)
+    return {
+        task["name"]: {
+            "fitted": {k: v for k, v in task.items() if k in FITTED_FIELDS},
+            "splits": {
+                name: {
+                    "primary": task["metrics"][0],
+                    "before": before[name][task["name"]],
+                    "after": after[name][task["name"]],
+                }
+                for name in splits
+            },
+        }
+        for task in run.tasks
+    }
+
+
+def _scores(
+    run: Any,
+    splits: list[str],
+    where: tuple[str | None, str | None],
+    clean: run_data.CleanParts,
+    labels: Mapping[str, str],
+) -> dict[str, dict[str, dict[str, float]]]:
+    """The scores and the quality of probabilities, by split and task."""
+    found = {}
+    for split in splits:
+        results = run.evaluate(split, None, *where, clean, keep=True)["tasks"]
+        said = scored_examples.read(run.directory.path, split)
+        found[split] = {}
+        for name, scores in results.items():
+            kind = task_types.of(scores["type"]).probabilities
+            if kind is None or said[name].scores is None:
+                found[split][name] = {}
+                continue
+            good = quality(kind, said[name].labels, said[name].scores)
+            primary = scores["primary"]
+            found[split][name] = {primary: scores[primary], **good}
+            if name in labels:
+                found[split][name] |= _of_label(scores, labels[name])
+    return found
+
+
+def _of_label(scores: Mapping[str, Any], label: str) -> dict[str, float]:
+    """Precision and recall of a label of a task's results."""
+    if "confusion" in scores:
+        names = scores["confusion"]["classes"]
+        found = metrics.of_classes(scores["confusion"]["matrix"])
+        one = found[names.index(label)]
+    else:
+        one = scores["types"][label]
+    return {f"{m} of {label}": one[m] for m in ("precision", "recall")}
+
+
+def table(found: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Rows of a table: each task on each split, before and after.
+
+    Args:
+        found: what `calibrate` returned.
+    """
+    rows = [("task", "split", "metric", "before", "after")]
+    for name, one in found.items():
+        for split, scores in one["splits"].items():
+            for metric, before in scores["before"].items():
+                digits = 3 if metric in _MEASURES else 2
+                title = _MEASURES.get(metric) or metric_title(metric)
+                rows.append(
+                    (
+                        *(name, split, title),
+                        f"{before:.{digits}f}",
+                        f"{scores['after'][metric]:.{digits}f}",
+                    )
+                )
+    return rows
+
+
+def settled_sentences(found: Mapping[str, Any]) -> Iterator[str]:
+    """What was settled, a sentence each task.
+
+    Args:
+        found: what `calibrate` returned.
+    """
+    for name, one in found.items():
+        parts = []
+        fitted = one["fitted"]
+        if "temperature" in fitted:
+            parts.append(f"temperature {fitted['temperature']:.3f}")
+        if "decision" in fitted:
+            label, threshold = fitted["decision"].values()
+            parts.append(f"{label} from {threshold:.3f} on")
+        parts += [
+            f"{label} from {threshold:.3f} on"
+            for label, threshold in fitted.get("thresholds", {}).items()
+        ]
+        yield f"{name}: {', '.join(parts) or 'nothing settled'}"

@@ -1,0 +1,274 @@
+"""The mean of several runs' probabilities, scored beside the runs.
+
+Means of probabilities are what Hansen and Salamon 1990, "Neural network
+ensembles", and Lakshminarayanan et al. 2017 take.
+"""
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.evaluation import evaluator, scored_examples, significance
+from mtl_tf.evaluation.significance import System
+from mtl_tf.experiments import averaging
+from mtl_tf.experiments.averaging import VALIDATION
+from mtl_tf.experiments.compare import kept
+from mtl_tf.runs import probability_files, run_data
+from mtl_tf.runs.run_folders import run_folders, runs_of
+
+
+@dataclasses.dataclass(frozen=True)
+class Ensemble:
+    """Runs whose probabilities are averaged.
+
+    Attributes:
+        paths: of the runs.
+        weights: of each run; they sum to 1, and may be 0.
+        members: what each run said, by split and task.
+        combined: what their mean says, likewise.
+        steps: of a greedy choice, which run was added and the score on the
+            validation examples after it; None without such a choice.
+    """
+
+    paths: list[str]
+    weights: list[float]
+    members: dict[str, list[System]]
+    combined: dict[str, System]
+    steps: list[dict[str, Any]] | None = None
+
+    @property
+    def best(self) -> int:
+        """The number of the run that is best on the validation examples."""
+        return int(
+            np.argmax([averaging.mean(m) for m in self.members[VALIDATION]])
+        )
+
+    def to_json(self, split: str, draws: int) -> dict[str, Any]:
+        """The scores in the form of `results.json`, and what stands beside.
+
+        Args:
+            split: that the results name first.
+            draws: of the paired bootstrap of the ensemble against the best
+                member, whose result is in "comparison".
+        """
+        parts = [
+            evaluator.evaluate(said.values(), name)
+            for name, said in self.combined.items()
+        ]
+        first = next(part for part in parts if part["split"] == split)
+        found = {
+            **first,
+            "other_splits": {
+                part["split"]: part for part in parts if part is not first
+            },
+            "members": [
+                {
+                    "path": path,
+                    "directory": os.path.abspath(path),
+                    "weight": weight,
+                    "splits": {
+                        name: evaluator.brief(
+                            evaluator.evaluate(said[number].values(), name)
+                        )
+                        for name, said in self.members.items()
+                    },
+                }
+                for number, (path, weight) in enumerate(
+                    zip(self.paths, self.weights)
+                )
+            ],
+            "comparison": self._comparison(split, draws),
+        }
+        return found | ({} if self.steps is None else {"steps": self.steps})
+
+    def _comparison(self, split: str, draws: int) -> dict[str, Any]:
+        """The ensemble against the member that validation says is best."""
+        best = self.best
+        by_task, mean = significance.compare(
+            [self.members[split][best]], [self.combined[split]], draws
+        )
+        return {
+            "runs": [[self.paths[best]], ["ensemble"]],
+            "split": split,
+            "draws": draws,
+            "tasks": {name: vars(one) for name, one in by_task.items()},
+            "mean": vars(mean),
+        }
+
+
+def ensemble(
+    given: Sequence[str],
+    split: str = "test",
+    tasks: Sequence[str] = (),
+    rounds: int = 0,
+    where: tuple[str | None, str | None] = (None, None),
+    others: Sequence[str] = (),
+) -> Ensemble:
+    """Averages what runs say of the examples of their tasks.
+
+    A split that a run was not scored on is scored, and kept in the run as
+    `launch.evaluate --keep` does. What a task type settles on validation
+    examples, such as thresholds, is settled anew for the mean.
+
+    Args:
+        given: run directories, of models or of the linear baseline, or
+            folders of them (`seed_1`, `seed_2`, ...).
+        split: that is scored beside the validation split.
+        tasks: names of tasks; those that all runs have if empty.
+        rounds: of a greedy choice of the members on the validation examples;
+            0 takes all runs, each once.
+        where: `data_dir` and `manual_dir`.
+        others: further splits to average.
+
+    Raises:
+        RunError: a folder holds no finished run, or the runs were scored on
+            other examples.
+        ConfigError: fewer than two runs, no task in common, or a task whose
+            type has no probabilities of whole examples.
+    """
+    paths = list(dict.fromkeys(p for one in given for p in runs_of(one)))
+    if len(paths) < 2:
+        raise ConfigError(
+            "an ensemble needs at least two runs, got "
+            f"{', '.join(paths) or 'none'}"
+        )
+    splits = list(dict.fromkeys([VALIDATION, split, *others]))
+    said = {
+        name: [predictions_of(path, name, where) for path in paths]
+        for name in splits
+    }
+    chosen = _common(said[split], tasks, paths)
+    members = {
+        name: averaging.aligned(
+            [{task: one[task] for task in chosen} for one in runs], paths, name
+        )
+        for name, runs in said.items()
+    }
+    weights, steps = [1.0 / len(paths)] * len(paths), None
+    if rounds:
+        weights, steps = averaging.greedy(members[VALIDATION], rounds, paths)
+    combined = averaging.combined(members, weights)
+    return Ensemble(paths, weights, members, combined, steps)
+
+
+def predictions_of(
+    path: str, split: str, where: tuple[str | None, str | None]
+) -> System:
+    """What a run says of a split, which is scored if it was not.
+
+    Raises:
+        RunError: it is a baseline, which cannot be scored again.
+    """
+    for folder in run_folders(path):
+        if scored_examples.read(folder.path, split):
+            continue
+        if "baseline" in folder.read("config.json"):
+            raise RunError(
+                f"{path} is a baseline, which has kept no predictions for the "
+                f"split {split!r}: name {split} in evaluation.splits of its "
+                "config and run launch.baseline in another --model_dir"
+            )
+        logging.info("Scoring %s on %s.", folder.path, split)
+        mtl_tf.load(folder.path).evaluate(split, None, *where, keep=True)
+    return kept(path, split)
+
+
+def _common(
+    runs: Sequence[System], wanted: Sequence[str], paths: Sequence[str]
+) -> list[str]:
+    names = [n for n in runs[0] if all(n in run for run in runs)]
+    for name in wanted:
+        if name not in names:
+            raise ConfigError(
+                f"the task {name!r} is not among those that all runs have: "
+                f"{', '.join(names) or 'none'}"
+            )
+    if not names:
+        raise ConfigError(f"{' and '.join(paths)} have no task in common")
+    return list(wanted or names)
+
+
+def save_probabilities(
+    found: Ensemble,
+    folder: str,
+    splits: Sequence[str],
+    where: tuple[str | None, str | None],
+) -> list[str]:
+    """Writes the mean probabilities, for `training.teachers` of other runs.
+
+    Args:
+        found: the ensemble, with these splits.
+        folder: that gets `TASK.npz` of each task.
+        splits: whose examples the files hold.
+        where: `data_dir` and `manual_dir`.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        MtlError: as of `Task.dataset`; or the data are others than those
+            that were scored.
+    """
+    tasks = {}
+    for folder_of_run in run_folders(found.paths[0]):
+        config = folder_of_run.read("config.json")
+        for task in run_data.tasks_of(config, where):
+            tasks[task.name] = task
+    paths = []
+    for name in found.combined[VALIDATION]:
+        keys, scores = [], []
+        for split in splits:
+            said = found.combined[split][name]
+            parts = probability_files.examples_of(tasks[name], split)
+            own = [probability_files.keys_of(part) for part in parts]
+            own = np.concatenate(own) if own else np.zeros([0], "V12")
+            if len(own) != len(said.labels):
+                raise RunError(
+                    f"the split {split} of {name} has {len(own)} examples, "
+                    f"and {len(said.labels)} were scored: score the runs again"
+                )
+            keys.append(own)
+            scores.append(np.asarray(said.scores, np.float32))
+        table = probability_files.Table(
+            np.concatenate(keys),
+            np.concatenate(scores),
+            tuple(found.combined[VALIDATION][name].class_names),
+        )
+        paths.append(probability_files.write(folder, name, table))
+    return paths
+
+
+def table(results: Mapping[str, Any], split: str) -> list[tuple[str, ...]]:
+    """Rows of a table: each member and the ensemble on a split.
+
+    Args:
+        results: what `Ensemble.to_json` returned.
+        split: one of its splits.
+
+    Returns:
+        A row of headings, of each member and of the ensemble: name, weight,
+        the primary score of each task, and their mean.
+    """
+    parts = {results["split"]: results, **results["other_splits"]}
+    whole = parts[split]
+    tasks = {name: one["primary"] for name, one in whole["tasks"].items()}
+
+    def row(name: str, weight: str, part: Mapping[str, Any]) -> tuple:
+        scores = [part["tasks"][t].get(m) for t, m in tasks.items()]
+        mean = part["mean"]
+        mean = mean["overall"] if isinstance(mean, Mapping) else mean
+        shown = ["-" if s is None else f"{s:.2f}" for s in [*scores, mean]]
+        return (name, weight, *shown)
+
+    members = [
+        row(one["path"], f"{one['weight']:.3g}", one["splits"][split])
+        for one in results["members"]
+    ]
+    head = (split, "weight", *tasks, "mean")
+    return [head, *members, row("ensemble", "", whole)]

@@ -1,0 +1,101 @@
+"""Losses on the probabilities of teachers, for the heads of whole texts.
+
+Hinton et al. 2015, "Distilling the Knowledge in a Neural Network" (section 2):
+the logits of teacher and student are divided by a temperature T, and the
+cross-entropy of both is multiplied by T squared, so that its gradient is as
+large as that of the labels.
+"""
+
+from collections.abc import Callable, Mapping
+
+import tensorflow as tf
+
+#: Columns of a batch: the teachers' probabilities `[G, B, C]`; the share of
+#: their loss in that of an example `[G, B]`, 0 where there is no teacher; and
+#: the temperature `[G, B]`.
+SCORES, SHARE = "teacher_scores", "teacher_share"
+TEMPERATURE = "teacher_temperature"
+
+# Below it a probability is as good as 0: its logarithm would be infinite.
+_SMALLEST = 1e-30
+
+
+def with_teachers(
+    losses: tf.Tensor,
+    logits: tf.Tensor,
+    batch: Mapping[str, tf.Tensor],
+    soft_loss: Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor],
+) -> tf.Tensor:
+    """The losses of examples, of which teachers' answers have a share.
+
+    Args:
+        losses: float32 `[G, B]`, on the labels themselves.
+        logits: float32 `[G, B, C]`, of the student.
+        batch: with `SCORES`, `SHARE` and `TEMPERATURE`; without them the
+            losses stay as they are.
+        soft_loss: such as `softmax_loss`.
+
+    Returns:
+        float32 `[G, B]`.
+    """
+    if SCORES not in batch:
+        return losses
+    share = batch[SHARE]
+    # Padding rows, and tasks without teachers, have none.
+    known = share > 0.0
+    temperature = tf.where(known, batch[TEMPERATURE], 1.0)
+    scores = _as_wide(tf.cast(batch[SCORES], tf.float32), logits)
+    soft = soft_loss(logits, scores, temperature[..., None])
+    soft = tf.where(known, soft * tf.square(temperature), 0.0)
+    return (1.0 - share) * losses + share * soft
+
+
+def softmax_loss(
+    logits: tf.Tensor, scores: tf.Tensor, temperature: tf.Tensor
+) -> tf.Tensor:
+    """The cross-entropy where each example has one label, `[G, B]`.
+
+    Args:
+        logits: float32 `[G, B, C]`; those of labels that a task does not have
+            are very low.
+        scores: the teachers', likewise, 0 for such labels.
+        temperature: `[G, B, 1]`.
+    """
+    tempered = tf.math.log(tf.maximum(scores, _SMALLEST)) / temperature
+    wanted = tf.where(scores > 0.0, tf.exp(tempered), 0.0)
+    wanted = tf.math.divide_no_nan(
+        wanted, tf.reduce_sum(wanted, -1, keepdims=True)
+    )
+    return -tf.reduce_sum(wanted * tf.nn.log_softmax(logits / temperature), -1)
+
+
+def sigmoid_loss(own: tf.Tensor) -> Callable[..., tf.Tensor]:
+    """The mean cross-entropy of labels that are each there or not.
+
+    Args:
+        own: bool `[G, 1, C]`, which labels the groups' tasks have.
+
+    Returns:
+        A function as `softmax_loss`.
+    """
+
+    def loss(
+        logits: tf.Tensor, scores: tf.Tensor, temperature: tf.Tensor
+    ) -> tf.Tensor:
+        odds = tf.math.log(tf.maximum(scores, _SMALLEST))
+        odds -= tf.math.log(tf.maximum(1.0 - scores, _SMALLEST))
+        losses = tf.nn.sigmoid_cross_entropy_with_logits(
+            tf.sigmoid(odds / temperature),
+            tf.where(own, logits / temperature, 0.0),
+        )
+        count = tf.reduce_sum(tf.cast(own, tf.float32), -1)
+        return tf.reduce_sum(tf.where(own, losses, 0.0), -1) / count
+
+    return loss
+
+
+def _as_wide(scores: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
+    """Scores of as many labels as there are logits; missing ones are 0."""
+    missing = tf.maximum(logits.shape[-1] - tf.shape(scores)[-1], 0)
+    wide = tf.pad(scores, [[0, 0], [0, 0], [0, missing]])
+    return tf.reshape(wide[..., : logits.shape[-1]], tf.shape(logits))

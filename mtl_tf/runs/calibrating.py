@@ -1,0 +1,119 @@
+"""What is settled on validation examples, with or after the training.
+
+A temperature for the probabilities of each task (Guo et al. 2017, section
+4.2), then what its type settles, such as thresholds, on the probabilities that
+the temperature has made.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
+from mtl_tf.evaluation import task_types as scoring
+from mtl_tf.evaluation.probabilities import fit_temperature
+from mtl_tf.evaluation.thresholds import (
+    best_threshold,
+    threshold_of_precision,
+)
+from mtl_tf.runs import task_types
+
+# Fewer examples than that say little about probabilities.
+_FEW = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """From which probability on a label is to be given.
+
+    Attributes:
+        label: of a task.
+        precision: that the label is to have at least, from 0 to 1; 0 for the
+            threshold of the best F1.
+    """
+
+    label: str
+    precision: float = 0.0
+
+    def threshold(
+        self, task: Mapping[str, Any], labels: np.ndarray, scores: np.ndarray
+    ) -> float:
+        """The threshold that the examples ask for.
+
+        Args:
+            task: for messages.
+            labels: bool [n], which examples have the label.
+            scores: its probabilities, [n].
+
+        Raises:
+            ConfigError: no threshold has the precision.
+        """
+        if not labels.any():
+            raise ConfigError(
+                f"the task {task['name']} has no validation example with the "
+                f"label {self.label!r}: there is nothing to choose its "
+                "threshold on"
+            )
+        if not self.precision:
+            return best_threshold(labels, scores)
+        found, most = threshold_of_precision(labels, scores, self.precision)
+        if found is None:
+            raise ConfigError(
+                f"no threshold gives the label {self.label!r} of the task "
+                f"{task['name']} a precision of {self.precision:g} on the "
+                f"{len(labels)} validation examples: the most is {most:.3f}"
+            )
+        return found
+
+
+def settled(
+    task: Mapping[str, Any],
+    targets: Any,
+    outputs: Mapping[str, Any],
+    temperature: bool,
+    wish: Wish | None = None,
+) -> dict[str, Any]:
+    """What a run settles on the validation examples of a task.
+
+    Args:
+        task: as the run knows it.
+        targets: of the examples.
+        outputs: the model's for them.
+        temperature: whether to fit one.
+        wish: a threshold that is asked for.
+
+    Returns:
+        Values for JSON, such as "temperature", "thresholds", "decision".
+
+    Raises:
+        ConfigError: a wish that cannot be fulfilled.
+    """
+    types, found = task_types.of(task["type"]), {}
+    kind = scoring.of(task["type"]).probabilities
+    if not len(targets):
+        return found
+    if temperature and kind is not None:
+        scores = np.asarray(outputs["scores"])[:, : len(task["labels"])]
+        if len(scores) < _FEW:
+            logging.warning(
+                "task %s: a temperature fitted on %d validation examples is "
+                "not to be relied on.",
+                *(task["name"], len(scores)),
+            )
+        found["temperature"] = fit_temperature(kind, targets, scores)
+        # Thresholds are of the probabilities that users get.
+        outputs = {**outputs, "scores": kind.tempered(scores, **found)}
+    if types.fits:
+        found |= types.fit(task, targets, outputs)
+    if wish:
+        look_up(
+            wish.label,
+            dict.fromkeys(task["labels"]),
+            f"label of {task['name']}",
+        )
+        found |= types.decision({**task, **found}, targets, outputs, wish)
+    return found

@@ -1,0 +1,37 @@
+"""The padded lengths of a trained run's tasks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.pipelines.buckets import of_task
+
+
+def boundaries_of(
+    path: str, data: Mapping[str, Any], tasks: Sequence[Mapping]
+) -> list[list]:
+    """The padded lengths of each task, as data.json has them.
+
+    Args:
+        path: of data.json.
+        data: what it holds.
+        tasks: of the run.
+
+    Raises:
+        RunError: they are not of the tasks, or of other axes.
+    """
+    axes = data["axes"]
+    try:
+        found = [of_task(data["boundaries"], task["name"]) for task in tasks]
+    except ConfigError as error:
+        raise RunError(f"{path} is damaged: {error}")
+    for task, lengths in zip(tasks, found):
+        if np.size(lengths[0]) != len(axes):
+            raise RunError(
+                f"{path} is damaged: the boundaries of {task['name']} have "
+                f"{np.size(lengths[0])} lengths, and there are {len(axes)} "
+                f"axes: {', '.join(map(str, axes))}"
+            )
+    return found

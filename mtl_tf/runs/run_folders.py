@@ -1,0 +1,62 @@
+"""The run directories that a path stands for."""
+
+import os
+import re
+
+from absl import logging
+
+from mtl_tf.core.errors import RunError
+from mtl_tf.runs.run_directory import RunDirectory
+
+_SEED = re.compile(r"seed_\d+")
+
+
+def runs_of(path: str) -> list[str]:
+    """The run directory, or those of the seeds in a folder.
+
+    Raises:
+        RunError: there is none.
+    """
+    if not os.path.isdir(path):
+        raise RunError(f"{path} is not a directory")
+    names = sorted(filter(_SEED.fullmatch, os.listdir(path)), key=_number)
+    seeds = [os.path.join(path, name) for name in names]
+    finished = [p for p in seeds if _is_finished(p)]
+    if finished:
+        for other in set(seeds) - set(finished):
+            logging.warning("%s is not finished: it is left out.", other)
+        return finished
+    if seeds or not _is_finished(path):
+        raise RunError(
+            f"{path} holds no finished run: name a --model_dir with "
+            "results.json, or a folder of them called seed_1, seed_2, ..."
+        )
+    return [path]
+
+
+def _number(name: str) -> int:
+    return int(name.removeprefix("seed_"))
+
+
+def _is_finished(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "results.json"))
+
+
+def run_folders(path: str) -> list[RunDirectory]:
+    """The directories below a run directory that hold evaluations.
+
+    It is the run directory itself, or those of a model per task.
+
+    Raises:
+        RunError: it is none.
+    """
+    directory = RunDirectory(path)
+    if not directory.has("config.json"):
+        raise RunError(f"{path} is not a run directory: it has no config.json")
+    if not directory.has("tasks"):
+        return [directory]
+    return [
+        RunDirectory(root)
+        for root, _, names in sorted(os.walk(directory.file("tasks")))
+        if "metrics.jsonl" in names
+    ]

@@ -1,0 +1,173 @@
+"""The probabilities of teachers as columns of a run's training examples.
+
+`teachers` has computed them once, into the folder `teachers` of the run. Here
+they are put beside the labels, and texts without labels behind the labelled
+ones; the heads read them (`mtl_tf.layers.distillation`).
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.evaluation import task_types as scoring
+from mtl_tf.layers import distillation
+from mtl_tf.pipelines import encoding
+from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.runs import probability_files
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.system import System
+from mtl_tf.tasks.features import inputs, targets
+from mtl_tf.tasks.task import Task
+
+FOLDER, UNLABELLED = "teachers", "unlabelled"
+
+
+def folders(run: RunDirectory) -> tuple[str, str]:
+    """Of a run's files: those of labelled texts, and of the others."""
+    return run.file(FOLDER), run.file(FOLDER, UNLABELLED)
+
+
+def added(
+    config: Mapping[str, Any],
+    run: RunDirectory,
+    tasks: Sequence[Task],
+    train: Sequence[EncodedSplit],
+    encoder: Any,
+    system: System,
+) -> tuple[list[EncodedSplit], dict[str, dict[str, int]]]:
+    """The training splits with what teachers say of their examples.
+
+    Args:
+        config: the run's.
+        run: its directory, which has the teachers' files if the config names
+            teachers.
+        tasks: its tasks.
+        train: the encoded training split of each.
+        encoder: of the run.
+        system: of its tasks.
+
+    Returns:
+        The splits; and of tasks with unlabelled texts how many were "read"
+        and "kept", which stand behind the labelled ones.
+
+    Raises:
+        RunError: a file is missing or damaged.
+        DataError: there are more or fewer examples than when it was written.
+        ConfigError: unlabelled texts with splits that lie on disk.
+    """
+    if not config["training"]["teachers"]:
+        return list(train), {}
+    found, counts = [], {}
+    for task, split in zip(tasks, train):
+        taught = _Taught(config, run, task)
+        split = taught.labelled(split)
+        more = taught.unlabelled(split, encoder, system)
+        if more is not None:
+            counts[task.name] = {"read": taught.read, "kept": len(more)}
+            split = _joined(split, more)
+        found.append(split)
+    return found, counts
+
+
+class _Taught:
+    """What teachers say of one task.
+
+    Attributes:
+        read: how many unlabelled texts there are, kept or not.
+    """
+
+    def __init__(
+        self, config: Mapping[str, Any], run: RunDirectory, task: Task
+    ):
+        self._options = config["training"]["distillation"]
+        self._folders, self._task = folders(run), task
+        self.read = 0
+
+    def _scores(self, folder: str, examples: int, split: str) -> np.ndarray:
+        table = probability_files.read(folder, self._task.name)
+        if len(table.keys) != examples:
+            raise DataError(
+                f"task {self._task.name}: the split {split} has {examples} "
+                f"examples, and the teachers were asked about "
+                f"{len(table.keys)}: restore the data, or name another "
+                "--model_dir"
+            )
+        return probability_files.in_order(table, self._task.labels)
+
+    def labelled(self, split: EncodedSplit) -> EncodedSplit:
+        """The labelled examples, with columns where there are teachers."""
+        folder = self._folders[0]
+        if not _has(folder, self._task):
+            return split
+        scores = self._scores(folder, len(split), "train")
+        return split.with_columns(self._columns(scores, self._soft_share))
+
+    @property
+    def _soft_share(self) -> float:
+        return 1.0 - self._options["hard_weight"]
+
+    def _columns(self, scores: np.ndarray, share: float) -> dict[str, Column]:
+        temperature = self._options["temperature"]
+        return {
+            distillation.SCORES: Column(scores.astype(np.float32)),
+            distillation.SHARE: _constant(share, len(scores)),
+            distillation.TEMPERATURE: _constant(temperature, len(scores)),
+        }
+
+    def unlabelled(
+        self, split: EncodedSplit, encoder: Any, system: System
+    ) -> EncodedSplit | None:
+        """The texts without labels that teachers are sure of, or None."""
+        folder, task = self._folders[1], self._task
+        if not _has(folder, task):
+            return None
+        if split.on_disk:
+            raise ConfigError(
+                "training.distillation.unlabelled needs examples in memory: "
+                "set pipeline.storage to 'memory'"
+            )
+        names = [feature.name for feature in inputs(task.features)]
+
+        @tf.autograph.experimental.do_not_convert
+        def only_inputs(example: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: example[name] for name in names}
+
+        name = self._options["unlabelled"]
+        features = inputs(task.features)
+        encoded = encoding.encode(
+            task.dataset(name).map(only_inputs),
+            system.example_encoder(encoder, task.name, features),
+            task.name,
+        )
+        scores = self._scores(folder, len(encoded), name)
+        self.read = len(encoded)
+        kind = scoring.of(task.type).probabilities
+        sure = kind.confidence(scores) >= self._options["confidence"]
+        encoded, scores = encoded.select(sure), scores[sure]
+        (target,) = targets(task.features)
+        known = split.columns[target.name].values
+        # As if it were the label: class weights and balanced drawing see it.
+        answer = kind.predicted(scores).astype(known.dtype)
+        answer = answer.reshape([len(scores), *known.shape[1:]])
+        more = {target.name: Column(answer)} | self._columns(scores, 1.0)
+        return encoded.with_columns(more)
+
+
+def _has(folder: str, task: Task) -> bool:
+    return os.path.exists(probability_files.path_of(folder, task.name))
+
+
+def _constant(value: float, rows: int) -> Column:
+    return Column(np.full([rows], value, np.float32))
+
+
+def _joined(split: EncodedSplit, more: EncodedSplit) -> EncodedSplit:
+    columns = {
+        name: Column.join([column, more.columns[name]])
+        for name, column in split.columns.items()
+    }
+    return EncodedSplit(split.name, columns)

@@ -1,0 +1,284 @@
+"""Asks a run's teachers, once, about all texts that it trains on.
+
+Teachers are trained runs, and files of probabilities; several are averaged, as
+`launch.ensemble` does (Hinton et al. 2015, section 3, distil such ensembles).
+What they say is written into the run's folder `teachers`, so that a run which
+continues needs its teachers no more and trains to the same weights.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import keras
+import numpy as np
+from absl import logging
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.evaluation import task_types as scoring
+from mtl_tf.runs import (
+    loaded_run,
+    probability_files,
+    run_data,
+    seals,
+    soft_targets,
+)
+from mtl_tf.runs.probability_files import Table
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_folders import runs_of
+from mtl_tf.tasks.task import Task
+
+_FIELD = "training.teachers"
+
+
+class Teacher(Protocol):
+    """What knows the probabilities of labels of texts."""
+
+    def knows(self, task: Task) -> bool:
+        """Whether it has been taught the task."""
+
+    def scores(self, task: Task, split: str) -> np.ndarray:
+        """Probabilities [n, labels] of a split, labels in the task's order."""
+
+
+class Weighted(NamedTuple):
+    """A teacher and how much it counts."""
+
+    teacher: Teacher
+    weight: float
+
+
+def prepare(
+    config: Mapping[str, Any],
+    run: RunDirectory,
+    where: tuple[str | None, str | None],
+) -> None:
+    """Writes what a run's teachers say, unless it is there.
+
+    Args:
+        config: the run's.
+        run: its directory, which it has claimed.
+        where: `data_dir` and `manual_dir`.
+
+    Raises:
+        ConfigError: a teacher that is none, that knows other labels, or that
+            knows no task of the run; a task without probabilities.
+        RunError: a teacher's files are missing or damaged.
+    """
+    given = config["training"]["teachers"]
+    if not given or run.has(soft_targets.FOLDER):
+        return
+    tasks = run_data.tasks_of(config, where)
+    teachers = [one for path in given for one in teachers_of(path)]
+    unlabelled = config["training"]["distillation"]["unlabelled"]
+    known = [t for t in tasks if _can_be_taught(t, teachers, given)]
+    if not known:
+        raise ConfigError(
+            f"{_FIELD}: none of {', '.join(given)} knows a task of this run "
+            f"({', '.join(task.name for task in tasks)})"
+        )
+    having = [t for t in known if unlabelled and _has_split(t, unlabelled)]
+    if unlabelled and not having:
+        raise ConfigError(
+            f"training.distillation.unlabelled: no task has a split "
+            f"{unlabelled!r}; of files of your own it is files.{unlabelled}"
+        )
+    with files.new_directory(run.file(soft_targets.FOLDER)) as folder:
+        for task in known:
+            logging.info(
+                "Asking %d teachers about %s.", len(teachers), task.name
+            )
+            probability_files.write(
+                folder, task.name, _asked(teachers, task, "train")
+            )
+        for task in having:
+            probability_files.write(
+                os.path.join(folder, soft_targets.UNLABELLED),
+                task.name,
+                _asked(teachers, task, unlabelled),
+            )
+    seals.seal(run, soft_targets.FOLDER)
+    # Layers of the teachers must not count in the names of the student's.
+    keras.backend.clear_session()
+
+
+def _can_be_taught(
+    task: Task, teachers: Sequence[Weighted], given: Sequence[str]
+) -> bool:
+    if not any(one.teacher.knows(task) for one in teachers):
+        logging.warning(
+            "None of the teachers (%s) knows the task %s: it is trained on its "
+            "labels alone.",
+            ", ".join(given),
+            task.name,
+        )
+        return False
+    if scoring.of(task.type).probabilities is None:
+        raise ConfigError(
+            f"{_FIELD}: the task {task.name} is of the type {task.type}, "
+            "which has no probabilities of whole examples to learn from"
+        )
+    return True
+
+
+def _has_split(task: Task, split: str) -> bool:
+    return split in task.splits or split in task.source.split_names
+
+
+def _asked(teachers: Sequence[Weighted], task: Task, split: str) -> Table:
+    """The mean of what the teachers say of a split."""
+    keys = [
+        probability_files.keys_of(part)
+        for part in probability_files.examples_of(task, split)
+    ]
+    mean, total = 0.0, 0.0
+    for teacher, weight in teachers:
+        if weight and teacher.knows(task):
+            mean = mean + weight * teacher.scores(task, split)
+            total += weight
+    return Table(np.concatenate(keys), mean / total, tuple(task.labels))
+
+
+def teachers_of(path: str) -> Iterator[Weighted]:
+    """The teachers that an item of `training.teachers` stands for.
+
+    Their weights sum to 1.
+
+    Raises:
+        ConfigError: it is none of what there can be.
+        RunError: a folder or a file cannot be read.
+    """
+    if os.path.isfile(path):
+        members = _members(path)
+        total = sum(weight for _, weight in members)
+        for member, weight in members:
+            if weight:
+                yield Weighted(RunTeacher(member), weight / total)
+        return
+    if not os.path.isdir(path):
+        raise ConfigError(f"{_FIELD}: {path} does not exist")
+    if any(name.endswith(".npz") for name in os.listdir(path)):
+        yield Weighted(FileTeacher(path), 1.0)
+        return
+    runs = runs_of(path)
+    for one in runs:
+        yield Weighted(RunTeacher(one), 1.0 / len(runs))
+
+
+def _members(path: str) -> list[tuple[str, float]]:
+    """The runs of an ensemble's file with their weights."""
+    value = files.read_json(path)
+    try:
+        found = [
+            (str(one["directory"]), float(one["weight"]))
+            for one in value["members"]
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(
+            f"{_FIELD}: {path} must be what launch.ensemble --output wrote: "
+            f"{error!r}"
+        )
+    if not any(weight > 0 for _, weight in found):
+        raise RunError(f"{_FIELD}: {path} has no member with a weight above 0")
+    return found
+
+
+class FileTeacher:
+    """The files that `launch.ensemble --save_probabilities` wrote.
+
+    Args:
+        folder: of the files.
+    """
+
+    def __init__(self, folder: str):
+        self._folder = folder
+
+    def knows(self, task: Task) -> bool:
+        """Whether there is a file of the task."""
+        return os.path.exists(
+            probability_files.path_of(self._folder, task.name)
+        )
+
+    def scores(self, task: Task, split: str) -> np.ndarray:
+        """See `Teacher`.
+
+        Raises:
+            ConfigError: it has other labels, or lacks texts.
+        """
+        table = probability_files.read(self._folder, task.name)
+        ordered = probability_files.in_order(table, task.labels)
+        found = []
+        for examples in probability_files.examples_of(task, split):
+            keys = probability_files.keys_of(examples)
+            rows, known = probability_files.looked_up(table, keys)
+            if not known.all():
+                raise ConfigError(
+                    f"{_FIELD}: {self._folder} lacks {np.sum(~known)} of "
+                    f"{len(known)} texts of the split {split} of {task.name}: "
+                    "files are of the texts that their runs were trained on; "
+                    "for other texts name the runs themselves"
+                )
+            found.append(ordered[rows])
+        return np.concatenate(found)
+
+
+class RunTeacher:
+    """A trained run, or one of a model for each task.
+
+    Args:
+        path: its directory.
+
+    Raises:
+        ConfigError: it is a baseline, whose model is not kept.
+    """
+
+    def __init__(self, path: str):
+        self._directory = RunDirectory(path)
+        self._path = path
+        self._loaded: tuple[str, loaded_run.Run] | None = None
+        if "baseline" in self._directory.read("config.json"):
+            raise ConfigError(
+                f"{_FIELD}: {path} is a baseline, which keeps no model to "
+                "ask: name the folder of launch.ensemble --save_probabilities"
+            )
+
+    def _place(self, task: Task) -> str:
+        """The directory of the run that may know the task."""
+        alone = self._directory.file("tasks", task.name)
+        return alone if self._directory.has("tasks") else self._path
+
+    def knows(self, task: Task) -> bool:
+        """Whether the run has a task of that name."""
+        place = RunDirectory(self._place(task))
+        if not place.has("labels.json"):
+            return False
+        tasks = place.read("labels.json")["tasks"]
+        return task.name in [one["name"] for one in tasks]
+
+    def scores(self, task: Task, split: str) -> np.ndarray:
+        """See `Teacher`.
+
+        Raises:
+            ConfigError: the run knows the task with other labels.
+        """
+        place = self._place(task)
+        if self._loaded is None or self._loaded[0] != place:
+            self._loaded = place, loaded_run.load(place)
+        run = self._loaded[1]
+        described = run.tasks[run.task_index(task.name)]
+        labels = tuple(described["labels"])
+        if described["type"] != task.type or set(labels) != set(task.labels):
+            raise ConfigError(
+                f"{_FIELD}: {place} knows {task.name} as {described['type']} "
+                f"with the labels {', '.join(labels)}, but here it is "
+                f"{task.type} with {', '.join(task.labels)}"
+            )
+        run.weights_for(task.name)
+        order = [labels.index(label) for label in task.labels]
+        return np.concatenate(
+            [
+                np.asarray(run.forward(described, examples)["scores"])[:, order]
+                for examples in probability_files.examples_of(task, split)
+            ]
+        )

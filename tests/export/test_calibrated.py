@@ -1,0 +1,63 @@
+"""The served graph tempers and decides as a run does."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from export.calibrated import Decisions, Temperatures
+from mtl_tf.runs import task_types
+
+LABELS = ["a", "b", "c"]
+TASKS = [
+    {"name": "plain", "labels": LABELS},
+    {
+        "name": "both",
+        "labels": LABELS,
+        "temperature": 1.7,
+        "decision": {"label": "b", "threshold": 0.6},
+    },
+    {"name": "hot", "labels": LABELS, "temperature": 0.4},
+]
+
+
+def drawn(rows=40):
+    draw = np.random.default_rng(0)
+    return draw.dirichlet([1, 1, 1], rows).astype(np.float32)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_one_label(number):
+    scores = drawn()
+    chosen = scores.argmax(1)
+    rows = tf.fill([len(scores)], number)
+    found = Temperatures(TASKS).softmax(tf.constant(scores), rows)
+    label = Decisions(TASKS).labels(tf.constant(chosen, tf.int32), found, rows)
+    given = {"scores": scores, "prediction": chosen}
+    expected = task_types.of("classification").decided(TASKS[number], given)
+    np.testing.assert_allclose(found, expected["scores"], atol=1e-6)
+    np.testing.assert_array_equal(label, expected["prediction"])
+
+
+def test_any_labels():
+    scores = drawn()
+    rows = tf.fill([len(scores)], 1)
+    found = Temperatures(TASKS).sigmoid(tf.constant(scores), rows)
+    task = {**TASKS[1], "thresholds": {}}
+    expected = task_types.of("multi_label").decided(task, {"scores": scores})
+    np.testing.assert_allclose(found, expected["scores"], atol=1e-6)
+
+
+def test_rows_without_a_task_stay_nothing():
+    scores = tf.zeros([2, 3])
+    rows = tf.constant([-1, -1])
+    for made in (Temperatures(TASKS).softmax, Temperatures(TASKS).sigmoid):
+        np.testing.assert_array_equal(made(scores, rows), scores)
+    label = Decisions(TASKS).labels(tf.zeros([2], tf.int32), scores, rows)
+    assert label.numpy().tolist() == [0, 0]
+
+
+def test_without_any_the_graph_stays_as_it_was():
+    scores, rows = tf.constant(drawn()), tf.zeros([40], tf.int32)
+    assert Temperatures(TASKS[:1]).softmax(scores, rows) is scores
+    chosen = tf.zeros([40], tf.int32)
+    assert Decisions(TASKS[2:]).labels(chosen, scores, rows) is chosen

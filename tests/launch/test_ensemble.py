@@ -1,0 +1,163 @@
+"""`launch.ensemble` on directories that hold what runs keep."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from launch import ensemble
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.evaluation import scored_examples
+from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.experiments import averaging
+from mtl_tf.programs import runner
+from tests.analysis import made_runs
+
+
+def run(*arguments):
+    given = ["ensemble", *map(str, arguments)]
+    return ensemble.main(runner.parse(ensemble.PROGRAM, given))
+
+
+def said(seed, name="books", size=200, noise=1.0, classes="np"):
+    """Probabilities of a run that is mostly right, and errs by itself."""
+    draw = np.random.default_rng(seed)
+    labels = np.arange(size) % 2
+    odds = (2 * labels - 1) + noise * 2 * draw.normal(size=size)
+    yes = 1 / (1 + np.exp(-odds))
+    scores = np.stack([1 - yes, yes], 1)
+    if classes != "np":
+        labels, scores = 1 - labels, scores[:, ::-1]
+    return TaskPredictions(
+        *(name, labels, scores.argmax(1), tuple(classes)), scores=scores
+    )
+
+
+def make_run(path, seed, *tasks, splits=("validation", "test"), **options):
+    """A finished run with what it said; returns its path."""
+    made_runs.make_run(path, tasks or ("books",))
+    for number, split in enumerate(splits):
+        found = [
+            said(10 * seed + number, name, **options)
+            for name in tasks or ("books",)
+        ]
+        scored_examples.write(str(path), split, found)
+    return path
+
+
+def test_members_and_the_ensemble(tmp_path, capsys):
+    for seed in (1, 2, 3):
+        make_run(tmp_path / f"seed_{seed}", seed, "books", "films")
+    output = tmp_path / "found.json"
+    run(f"--model_dir={tmp_path}/seed_*", f"--output={output}", "--draws=100")
+    printed = capsys.readouterr().out
+    for split in ("validation", "test"):
+        assert any(
+            line.split() == [split, "weight", "books", "films", "mean"]
+            for line in printed.splitlines()
+        )
+    found = json.loads(output.read_text())
+    assert [one["weight"] for one in found["members"]] == [1 / 3] * 3
+    means = [one["splits"]["test"]["mean"] for one in found["members"]]
+    assert found["mean"]["overall"] > max(means)
+    assert found["comparison"]["mean"]["gain"] > 0
+    assert found["other_splits"]["validation"]["split"] == "validation"
+    averaged = np.mean([said(10 * s + 1, "books").scores for s in (1, 2, 3)], 0)
+    right = averaged.argmax(1) == np.arange(200) % 2
+    expected = 100 * right.mean()
+    assert found["tasks"]["books"]["accuracy"] == pytest.approx(expected)
+    run(f"--model_dir={tmp_path}", "--output=-", "--tasks=films", "--draws=9")
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["tasks"]) == ["films"]
+
+
+def test_labels_in_another_order(tmp_path, capsys):
+    one = make_run(tmp_path / "one", 1)
+    other = make_run(tmp_path / "two", 2, classes="pn")
+    same = make_run(tmp_path / "three", 2)
+    found = []
+    for second in (other, same):
+        run(
+            *(f"--model_dir={one}", f"--model_dir={second}", "--draws=9"),
+            "--output=-",
+        )
+        found.append(json.loads(capsys.readouterr().out)["tasks"])
+    assert found[0] == found[1]
+
+
+def test_the_greedy_choice_leaves_bad_runs_out():
+    good = [{"books": said(seed)} for seed in range(3)]
+    bad = {"books": said(9, noise=30.0)}
+    weights, steps = averaging.greedy([bad, *good], 12, list("abcd"))
+    assert weights[0] < 0.2 < weights[3] and sum(weights) == pytest.approx(1)
+    alone = [averaging.mean(one) for one in good]
+    assert steps[0] == {"path": "bcd"[np.argmax(alone)], "mean": max(alone)}
+    assert max(one["mean"] for one in steps) > max(alone)
+    again, _ = averaging.greedy([bad, *good], 12, list("abcd"))
+    assert again == weights
+
+
+def test_the_greedy_choice_on_the_command_line(tmp_path, capsys):
+    make_run(tmp_path / "good", 1)
+    make_run(tmp_path / "bad", 2, noise=50.0)
+    run(
+        *(f"--model_dir={tmp_path}/*", "--greedy", "--rounds=4"),
+        *("--draws=9", "--output=-"),
+    )
+    found = json.loads(capsys.readouterr().out)
+    weights = {one["path"][-4:]: one["weight"] for one in found["members"]}
+    assert weights["good"] > 0.7 and len(found["steps"]) == 4
+
+
+def test_thresholds_are_settled_anew():
+    """Those of the members are of the members' probabilities."""
+    draw = np.random.default_rng(0)
+    labels = draw.random((100, 2)) < 0.3
+    tasks = []
+    for high in (0.2, 0.4):
+        scores = np.where(labels, high, high / 2)
+        scores = scores + 0.01 * draw.random((100, 2))
+        tasks.append(
+            TaskPredictions(
+                *("t", labels.astype(int), labels.astype(int), ("a", "b")),
+                type="multi_label",
+                metrics=("micro_f1",),
+                scores=scores,
+                settings={"thresholds": {"a": high, "b": high}},
+            )
+        )
+    mean = averaging.averaged(tasks, [1, 3])
+    assert "thresholds" not in mean.settings
+    fitted = averaging.fitted_on(mean)
+    found = averaging.decided(mean, fitted)
+    np.testing.assert_array_equal(found.predictions, labels)
+
+
+def test_mistakes(tmp_path):
+    one = make_run(tmp_path / "one", 1)
+    with pytest.raises(ConfigError, match="at least two runs, got"):
+        run(f"--model_dir={one}")
+    with pytest.raises(ConfigError, match="matches no folder"):
+        run(f"--model_dir={tmp_path}/no*")
+    other = make_run(tmp_path / "other", 2, size=100)
+    both = (f"--model_dir={one}", f"--model_dir={other}")
+    with pytest.raises(RunError, match="scored on other examples"):
+        run(*both)
+    with pytest.raises(ConfigError, match="'films' is not among .*: books"):
+        run(*both, "--tasks=films")
+    three = make_run(tmp_path / "three", 2, classes="nx")
+    with pytest.raises(RunError, match="other labels, another type"):
+        run(f"--model_dir={one}", f"--model_dir={three}")
+    tags = [dataclasses.replace(said(1), type="tagging", scores=None)]
+    for folder in (one, other):
+        for split in ("validation", "test"):
+            scored_examples.write(str(folder), split, tags)
+    with pytest.raises(ConfigError, match="of the type tagging, which has no"):
+        run(*both)
+    old = [dataclasses.replace(said(1), scores=None)]
+    for folder in (one, other):
+        for split in ("validation", "test"):
+            scored_examples.write(str(folder), split, old)
+    with pytest.raises(ConfigError, match="an older version scored it"):
+        run(*both)

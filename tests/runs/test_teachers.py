@@ -1,0 +1,220 @@
+"""Runs that learn from teachers, and from texts without labels."""
+
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.layers import distillation
+from mtl_tf.runs import (
+    probability_files,
+    run_data,
+    soft_targets,
+    teachers,
+    training_run,
+)
+from mtl_tf.runs.run_directory import RunDirectory
+from tests.runs.helpers import train_killed, weights
+from tests.system import corpus
+
+UNLABELLED = ["yes the tree no", "no a yes", "of some stone yes no this"] * 4
+
+
+def train(config, directory):
+    return training_run.train(config, str(directory), strategy="one_device")
+
+
+@pytest.fixture(scope="module")
+def entries(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("entries")
+    sizes = {"train": 60, "validation": 20, "test": 20}
+    found = corpus.write(folder, 5, sizes)
+    path = folder / "more.tsv"
+    path.write_text("".join(f"\t{text}\n" for text in UNLABELLED))
+    found[0]["files"]["unlabelled"] = str(path)
+    return found
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory, entries):
+    directory = tmp_path_factory.mktemp("teacher") / "seed_1"
+    train(corpus.quick(entries, epochs=1), directory)
+    return str(directory)
+
+
+def student(entries, *given, **distillation):
+    config = corpus.quick(entries, epochs=2)
+    config["training"]["teachers"] = list(map(str, given))
+    config["training"]["distillation"] |= distillation
+    return config
+
+
+def loaded(config, directory):
+    run = RunDirectory(str(directory))
+    run.claim(config)
+    teachers.prepare(config, run, (None, None))
+    return run_data.load(config, run, None, None)
+
+
+def test_the_columns_are_what_the_teacher_says(tmp_path, entries, teacher):
+    config = student(
+        entries, teacher, unlabelled="unlabelled", hard_weight=0.25
+    )
+    data = loaded(config, tmp_path / "run")
+    run = mtl_tf.load(teacher)
+    plain, mirror = data.train
+    labelled = [
+        text.decode() for text in run_data.texts(data.tasks[0], "train")
+    ]
+    said = run.predict("plain", labelled + UNLABELLED)
+    scores = [[one["scores"][name] for name in "01"] for one in said]
+    found = plain.columns[distillation.SCORES].values
+    np.testing.assert_allclose(found, scores, atol=1e-5)
+    share = plain.columns[distillation.SHARE].values
+    assert share.tolist() == [0.75] * 60 + [1.0] * 12
+    assert set(plain.columns[distillation.TEMPERATURE].values) == {2.0}
+    answers = plain.columns["label"].values[60:]
+    assert answers.tolist() == np.argmax(scores[60:], 1).tolist()
+    assert len(mirror) == 60, "it has no file of texts without labels"
+    assert [len(split) for split in data.labelled().train] == [60, 60]
+    with open(tmp_path / "run" / "data.json") as file:
+        noted = json.load(file)["tasks"]["plain"]["train"]
+    assert noted["unlabelled"] == {"read": 12, "kept": 12}
+
+
+@pytest.mark.slow
+def test_teachers_that_are_not_sure_are_not_heard(tmp_path, entries, teacher):
+    options = {"unlabelled": "unlabelled", "confidence": 0.9999}
+    data = loaded(student(entries, teacher, **options), tmp_path / "run")
+    assert len(data.train[0]) == 60
+    sure = mtl_tf.load(teacher).predict("plain", UNLABELLED)
+    limit = np.median([max(one["scores"].values()) for one in sure])
+    options["confidence"] = float(limit)
+    data = loaded(student(entries, teacher, **options), tmp_path / "other")
+    kept = sum(max(one["scores"].values()) >= limit for one in sure)
+    assert len(data.train[0]) == 60 + kept
+
+
+@pytest.mark.slow
+def test_a_killed_student_ends_with_the_same_weights(
+    tmp_path, entries, teacher
+):
+    copy = tmp_path / "teacher"
+    shutil.copytree(teacher, copy)
+    config = student(entries, copy, unlabelled="unlabelled")
+    whole = train(config, tmp_path / "whole")
+    config["training"] |= {"checkpoint_seconds": 1e-6, "steps_per_call": 2}
+    train_killed(config, tmp_path / "a", 5)
+    assert not os.path.exists(tmp_path / "a" / "results.json")
+    shutil.rmtree(copy)  # what it said is in the run
+    results = train(config, tmp_path / "a")
+    assert results["tasks"] == whole["tasks"]
+    found, expected = weights(tmp_path / "a"), weights(tmp_path / "whole")
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=name)
+    alone = train(corpus.quick(entries, epochs=2), tmp_path / "alone")
+    assert alone["tasks"] != whole["tasks"]
+
+
+def test_answers_that_changed_are_noticed(tmp_path, entries, teacher):
+    config = student(entries, teacher)
+    loaded(config, tmp_path)
+    folder, _ = soft_targets.folders(RunDirectory(str(tmp_path)))
+    table = probability_files.read(folder, "plain")
+    probability_files.write(
+        folder, "plain", table._replace(scores=table.scores[:, ::-1])
+    )
+    with pytest.raises(RunError, match="plain.npz has changed"):
+        loaded(config, tmp_path)
+
+
+@pytest.mark.slow
+def test_seeds_ensembles_and_files(tmp_path, entries, teacher):
+    """All of one teacher; two weights of it; and its answers in files."""
+    folder = os.path.dirname(teacher)
+    ensemble = tmp_path / "ensemble.json"
+    members = [
+        {"directory": teacher, "weight": 0.5},
+        {"directory": "gone", "weight": 0.0},
+    ]
+    ensemble.write_text(json.dumps({"members": members}))
+    first = loaded(student(entries, teacher), tmp_path / "first")
+    saved = soft_targets.folders(RunDirectory(str(tmp_path / "first")))[0]
+    expected = first.train[1].columns[distillation.SCORES].values
+    for number, given in enumerate(
+        [[folder], [ensemble], [saved], [saved, teacher]]
+    ):
+        data = loaded(student(entries, *given), tmp_path / str(number))
+        found = data.train[1].columns[distillation.SCORES].values
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_wrong_teachers(tmp_path, entries, teacher):
+    def check(error, match, config):
+        with pytest.raises(error, match=match):
+            loaded(config, tmp_path / "run")
+
+    check(ConfigError, "nowhere does not exist", student(entries, "nowhere"))
+    check(RunError, "no finished run", student(entries, tmp_path))
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{"members": 3}')
+    check(RunError, "what launch.ensemble --output", student(entries, wrong))
+    other = [{**entries[0], "name": "other"}]
+    check(ConfigError, "knows a task of this run", student(other, teacher))
+    other = [{**entries[0], "labels": ["1", "0"], "name": "plain"}]
+    data = loaded(student(other, teacher), tmp_path / "swapped")
+    same = loaded(student(entries[:1], teacher), tmp_path / "same")
+    found, expected = (
+        one.train[0].columns[distillation.SCORES].values for one in (data, same)
+    )
+    np.testing.assert_array_equal(found[:, ::-1], expected)
+    options = {"unlabelled": "unlabeled"}
+    match = "no task has a split 'unlabeled'"
+    check(ConfigError, match, student(entries, teacher, **options))
+    baseline = tmp_path / "baseline"
+    shutil.copytree(teacher, baseline)
+    with open(baseline / "config.json") as file:
+        config = json.load(file)
+    config["baseline"] = {"name": "linear"}
+    (baseline / "config.json").write_text(json.dumps(config))
+    check(ConfigError, "keeps no model to ask", student(entries, baseline))
+
+
+def test_files_that_lack_texts_or_are_damaged(tmp_path, entries, teacher):
+    folder = tmp_path / "files"
+    keys = probability_files.keys_of({"text": np.array([b"a", b"b"])})
+    table = probability_files.Table(keys, np.eye(2), ("0", "1"))
+    path = probability_files.write(str(folder), "plain", table)
+    with pytest.raises(ConfigError, match="lacks 60 of 60 texts"):
+        loaded(student(entries[:1], folder), tmp_path / "run")
+    with open(path, "wb") as file:
+        file.write(b"PK nothing")
+    with pytest.raises(RunError, match=r"plain.npz must hold keys, scores"):
+        loaded(student(entries[:1], folder), tmp_path / "run")
+
+
+def test_what_is_not_labelled_needs_no_label(tmp_path, entries):
+    """Not even a column of them; the texts are those of the column."""
+    rows = "".join(json.dumps({"text": text}) + "\n" for text in UNLABELLED)
+    path = tmp_path / "more.jsonl"
+    path.write_text(rows)
+    train_file = tmp_path / "train.jsonl"
+    labelled = [{"text": "yes no", "label": n} for n in "01" * 5]
+    train_file.write_text("".join(json.dumps(r) + "\n" for r in labelled))
+    from mtl_tf.tasks import registry
+
+    files = {"train": str(train_file), "unlabelled": str(path)}
+    (task,) = registry.resolve([{"name": "t", "files": files}])
+    examples = list(task.dataset("unlabelled").as_numpy_iterator())
+    assert [one["text"].decode() for one in examples] == UNLABELLED
+    assert all(set(one) == {"text"} for one in examples)
+    assert task.labels == ("0", "1") and task.size("unlabelled") == 12
+    path.write_text('{"texts": "a"}\n')
+    (task,) = registry.resolve([{"name": "t", "files": files}])
+    with pytest.raises(DataError, match=r"more.jsonl:1: no key 'text'"):
+        task.size("unlabelled")

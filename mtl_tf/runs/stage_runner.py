@@ -197,7 +197,8 @@ class StageRunner:
             raise ConfigError(
                 "a joint step has tasks of one type only, but there are "
                 f"{' and '.join(sorted(set(keys)))}: choose another "
-                "pipeline.mixing"
+                "pipeline.mixing; training.loss_weighting 'uncertainty' "
+                "balances tasks of several types"
             )
 
         def next_key(step: int, most: int) -> tuple[int, str | None]:
@@ -332,7 +333,8 @@ class StageRunner:
         if any(self.model.key_of(n) for n in range(len(self.data.tasks))):
             raise ConfigError(
                 f"{field} {value!r} compares gradients of one graph, but these "
-                "tasks have graphs of their own"
+                "tasks have graphs of their own; training.loss_weighting "
+                "'uncertainty' balances them, too"
             )
 
     def _variables(self, stage: Stage) -> list[keras.Variable]:

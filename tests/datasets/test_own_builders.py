@@ -25,7 +25,8 @@ class MyTeas(tfds.core.GeneratorBasedBuilder):
         )
 
     def _split_generators(self, dl_manager):
-        return {"train": self._generate_examples(20), "test": self._generate_examples(4)}
+        sizes = {"train": 20, "test": 4}
+        return {k: self._generate_examples(n) for k, n in sizes.items()}
 
     def _generate_examples(self, count):
         for n in range(count):

@@ -1,7 +1,9 @@
 """Checks an export in TensorFlow's C loader: `python -m export.check`."""
 
 import json
+import math
 import os
+import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,8 +11,9 @@ from typing import Any
 
 from absl import flags
 
-from mtl_tf.core import digests, files
+from mtl_tf.core import checks, digests, files
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.names import look_up
 from mtl_tf.programs import quiet, runner
 
 from . import task_types
@@ -164,6 +167,60 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
+def latency(
+    model: str, rounds: int, words: int = 100, task: str = ""
+) -> list[dict[str, Any]]:
+    """How long an export takes for one text, in the C loader.
+
+    Args:
+        model: a version directory.
+        rounds: how often each signature is asked; as often it is asked
+            before, which does not count.
+        words: of the text; of several texts, of each.
+        task: the signature; "" for all that are of one task.
+
+    Returns:
+        By signature "signature", "words", and "median" and "percentile_95"
+        of the milliseconds.
+
+    Raises:
+        RunError: the model cannot be run, or has no recorded answers.
+        ConfigError: it has no such task.
+    """
+    check_files(model)
+    checks.positive_integer("--latency", rounds)
+    checks.positive_integer("--words", words)
+    calls = files.read_json(os.path.join(model, _ANSWERS))
+    inputs = {c["signature"]: c["inputs"] for c in calls}
+    names = [name for name in inputs if "task" not in inputs[name]]
+    if task:
+        names = [look_up(task, {name: name for name in names}, "task")]
+    known = [w for text in next(iter(inputs.values())).values() for w in text]
+    known = " ".join(known).split()
+    text = " ".join(known[n % len(known)] for n in range(words))
+    requests = [
+        {
+            "signature": name,
+            "inputs": {one: [text] for one in inputs[name]},
+            "rounds": 2 * rounds,
+        }
+        for name in names
+    ]
+    answers = run_in_c_loader(model, requests)["answers"]
+    found = []
+    for name, answer in zip(names, answers):
+        times = sorted(1000 * one for one in answer["seconds"][rounds:])
+        found.append(
+            {
+                "signature": name,
+                "words": words,
+                "median": statistics.median(times),
+                "percentile_95": times[math.ceil(0.95 * rounds) - 1],
+            }
+        )
+    return found
+
+
 def _inputs_of(model: str, task: str) -> list[str]:
     """The names of a signature's inputs, as its recorded call has them."""
     path = os.path.join(model, _ANSWERS)
@@ -195,6 +252,20 @@ def define_flags(values: flags.FlagValues) -> None:
         "a text to ask the export about; may be repeated",
         flag_values=values,
     )
+    flags.DEFINE_integer(
+        "latency",
+        0,
+        "if not 0, ask so often about one text and print how long it takes",
+        lower_bound=0,
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "words",
+        100,
+        "of the text of --latency",
+        lower_bound=1,
+        flag_values=values,
+    )
 
 
 def main(values: flags.FlagValues) -> int:
@@ -204,6 +275,16 @@ def main(values: flags.FlagValues) -> int:
             raise ConfigError("--text needs --task: which task is it for?")
         for answer in ask(values.model, values.task, values.text):
             print(json.dumps(answer, ensure_ascii=False))
+        return 0
+    if values.latency:
+        for one in latency(
+            values.model, values.latency, values.words, values.task or ""
+        ):
+            print(
+                f"{one['signature']}: one text of {one['words']} words, median "
+                f"{one['median']:.2f} ms, 95th percentile "
+                f"{one['percentile_95']:.2f} ms"
+            )
         return 0
     rows = check(values.model)
     width = max(len(row["signature"]) for row in rows)
@@ -224,7 +305,8 @@ PROGRAM = runner.Program(
     Runs every signature of an export in TensorFlow's C loader, which model
     servers use, in a process without Keras and without this package, and
     compares the answers with those recorded at export (difference at most
-    1e-5). Exit status 2 if one differs. With --text it asks the export.
+    1e-5). Exit status 2 if one differs. With --text it asks the export, with
+    --latency it measures how long one text takes.
     """,
     main=main,
     define_flags=define_flags,
@@ -234,6 +316,10 @@ PROGRAM = runner.Program(
             "Ask",
             "--model=runs/quickstart/export/1 --task=films "
             '--text="an unpredictable story , and well told"',
+        ),
+        (
+            "The latency of one text of 100 words",
+            "--model=runs/quickstart/export/1 --task=films --latency=200",
         ),
     ),
     required=("model",),

@@ -7,9 +7,10 @@ from typing import Any
 from absl import flags, logging
 
 from mtl_tf.core import checks, digests, files
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import common_flags, runner
 
+WEIGHTS = ("float32", "bfloat16", "int8")
 _RESERVED = ("serving_default", "serve", "train")
 _WARMUP_TEXTS = (
     "a good one , i would buy it again",
@@ -24,7 +25,9 @@ def next_version(export_dir: str) -> int:
     return max((int(n) for n in names if n.isdigit()), default=0) + 1
 
 
-def export(run: Any, export_dir: str, version: int = 0) -> str:
+def export(
+    run: Any, export_dir: str, version: int = 0, weights: str = "float32"
+) -> str:
     """Writes a run as one SavedModel version directory.
 
     It computes in float32, in whatever precision the run was trained: its
@@ -41,14 +44,17 @@ def export(run: Any, export_dir: str, version: int = 0) -> str:
         run: what `mtl_tf.load` returns.
         export_dir: holds the versions, as a model server expects.
         version: the version's number; 0 for the next free one.
+        weights: what they are stored as; see `stored_weights`.
 
     Returns:
         The version directory.
 
     Raises:
         RunError: the version exists already, or `export_dir` is not writable.
-        ConfigError: a task has the name of a reserved signature.
+        ConfigError: a task has the name of a reserved signature, or an
+            unknown form of weights.
     """
+    checks.one_of("weights", weights, WEIGHTS)
     checks.not_negative_integer("version", version)
     for task in run.tasks:
         if task["name"] in _RESERVED:
@@ -59,24 +65,29 @@ def export(run: Any, export_dir: str, version: int = 0) -> str:
     version = version or next_version(export_dir)
     path = os.path.join(export_dir, str(version))
     with files.new_directory(path) as directory:
-        _write(run, directory)
+        _write(run, directory, weights)
     return path
 
 
-def _write(run: Any, directory: str) -> None:
+def _write(run: Any, directory: str, weights: str) -> None:
     import keras
     import tensorflow as tf
 
     from mtl_tf.runs.run_directory import RunDirectory
 
-    from . import serving, warmup
+    from . import serving, stored_weights, warmup
 
     models = _models(run)
-    served = serving.all_served(run, models)
+    stored = {}
+    if weights != "float32":
+        stored = {
+            id(m): stored_weights.StoredWeights(m, weights) for m in models
+        }
+    served = serving.all_served(run, models, stored)
     functions = serving.functions(served, run.tasks)
     archive = keras.export.ExportArchive()
-    for model in {id(m): m for m in models}.values():
-        archive.track(model)
+    for number, model in {id(m): m for m in models}.items():
+        archive.track(stored.get(number, model))
     # Keras's archive tracks tables only inside a module of their own.
     tables = tf.Module()
     tables.all = list(run.encoder.tables)
@@ -205,6 +216,22 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_integer(
         "version", 0, "number of the version; 0: the next", flag_values=values
     )
+    flags.DEFINE_enum(
+        "weights",
+        "float32",
+        WEIGHTS,
+        "what weights are stored as; bfloat16 and int8 (with a scale for each "
+        "channel) are turned into float32 when a text is read. The change of "
+        "the scores is printed",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "score_split",
+        "validation",
+        'split on which the change of the scores is measured; "" does not',
+        flag_values=values,
+    )
+    common_flags.define_data(values)
     common_flags.define_decoding(values)
 
 
@@ -217,9 +244,48 @@ def main(values: flags.FlagValues) -> None:
     import mtl_tf
 
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
-    path = export(run, values.export_dir, values.version)
+    path = export(run, values.export_dir, values.version, values.weights)
+    if values.weights != "float32":
+        _print_change(run, path, values)
     logging.info("Check it with: python -m export.check --model=%s", path)
     print(path)
+
+
+def _print_change(run: Any, path: str, values: flags.FlagValues) -> None:
+    """What the form of the weights has saved, and what it costs."""
+    from . import stored_weights
+
+    size = sum(
+        os.path.getsize(os.path.join(path, "variables", name))
+        for name in os.listdir(os.path.join(path, "variables"))
+    )
+    whole = 4 * sum(weight.value.shape.num_elements() for weight in _all(run))
+    print(
+        f"weights: {size / 1e6:.1f} MB as {values.weights}, "
+        f"{whole / 1e6:.1f} MB as float32"
+    )
+    split = values.score_split
+    if not split:
+        return
+    where = (values.data_dir, values.manual_dir)
+    try:
+        change = stored_weights.change_of_scores(
+            run, values.weights, split, where
+        )
+    except DataError as error:
+        logging.warning("The scores are not compared: %s", error)
+        return
+    for name, (metric, before, after) in change.items():
+        print(
+            f"{name} {split} {metric}: {before:.2f} as float32, {after:.2f} as "
+            f"{values.weights}, {after - before:+.2f}"
+        )
+
+
+def _all(run: Any) -> list:
+    """The weights of every copy of the model that an export holds."""
+    paths = {run.weights_for(task["name"]) for task in run.tasks}
+    return list(run.model.variables) * len(paths)
 
 
 PROGRAM = runner.Program(
@@ -238,6 +304,11 @@ PROGRAM = runner.Program(
         (
             "Export a run",
             "--model_dir=runs/quickstart --export_dir=runs/quickstart/export",
+        ),
+        (
+            "A quarter of the bytes",
+            "--model_dir=runs/quickstart --export_dir=runs/small "
+            "--weights=int8",
         ),
     ),
     required=("model_dir", "export_dir"),

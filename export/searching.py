@@ -20,7 +20,7 @@ class ServedSearch(Served):
 
     first = "tokens"
 
-    def __init__(self, run, models, tasks):
+    def __init__(self, run, models, tasks, **options):
         decoder = run.predictor.decoder
         self.decoding = decoder.decoding
         # What serves is a search with each model.
@@ -28,7 +28,12 @@ class ServedSearch(Served):
             id(model): type(decoder)(model, run.encoder, self.decoding)
             for model in models
         }
-        super().__init__(run, [searching[id(m)] for m in models], tasks)
+        stored = {
+            id(searching[number]): weights
+            for number, weights in (options.pop("stored", None) or {}).items()
+        }
+        models = [searching[id(m)] for m in models]
+        super().__init__(run, models, tasks, stored=stored, **options)
 
     @property
     def tables(self) -> list[Any]:

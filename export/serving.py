@@ -4,6 +4,7 @@ import abc
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from mtl_tf.models.multi_task import MultiTaskModel
 from mtl_tf.pipelines.piece_examples import examples_of
 from mtl_tf.tasks import task_types
 from mtl_tf.tasks.features import inputs
+
+from .stored_weights import StoredWeights
 
 Tensors = dict[str, tf.Tensor]
 
@@ -26,6 +29,7 @@ class Served(abc.ABC):
         models: what predicts each task of the run, in the order of the tasks'
             numbers: one model for all, or fine-tuned copies.
         tasks: the numbers of the tasks.
+        stored: weights that models read in place of their own, by `id`.
 
     Attributes:
         encoder: the run's texts; its tables must be tracked by the export.
@@ -34,7 +38,14 @@ class Served(abc.ABC):
 
     inputs: tuple[str, ...] = ("text",)
 
-    def __init__(self, run: Any, models: Sequence[Any], tasks: Sequence[int]):
+    def __init__(
+        self,
+        run: Any,
+        models: Sequence[Any],
+        tasks: Sequence[int],
+        stored: Mapping[int, StoredWeights] = MappingProxyType({}),
+    ):
+        self._stored = dict(stored)
         self.encoder = run.encoder
         self.models, self.tasks = list(models), list(tasks)
         self.described = list(run.tasks)
@@ -45,9 +56,19 @@ class Served(abc.ABC):
         for task in self.tasks:
             model, key = self.models[task], self.key_of(task)
             self._forward[id(model), key] = tf.function(
-                functools.partial(self.run, model, key),
+                functools.partial(self._run_stored, model, key),
                 input_signature=[tf.TensorSpec([], tf.int32), self.specs()],
             )
+
+    def _run_stored(
+        self, model: Any, key: Any, task: tf.Tensor, features: Tensors
+    ) -> Tensors:
+        """`run`, with the weights that the export holds."""
+        stored = self._stored.get(id(model))
+        if stored is None:
+            return self.run(model, key, task, features)
+        with stored.reading():
+            return self.run(model, key, task, features)
 
     def _strings(self) -> dict[str, tf.TensorSpec]:
         return {n: tf.TensorSpec([None], tf.string, n) for n in self.inputs}
@@ -216,12 +237,12 @@ def _signature(
 class ServedSharing(Served):
     """Tasks of models with a sharing scheme."""
 
-    def __init__(self, run, models, tasks):
+    def __init__(self, run, models, tasks, **options):
         described = run.tasks[tasks[0]]
         task_type = task_types.of(described["type"])
         features = inputs(task_type.features(described["labels"], described))
         self.examples = examples_of(run.encoder, features)
-        super().__init__(run, models, tasks)
+        super().__init__(run, models, tasks, **options)
 
     @abc.abstractmethod
     def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
@@ -263,13 +284,13 @@ class ServedSharing(Served):
 class ServedTexts(ServedSharing):
     """Tasks of whole texts, which are the features that their type declares."""
 
-    def __init__(self, run, models, tasks):
+    def __init__(self, run, models, tasks, **options):
         described = run.tasks[tasks[0]]
         features = task_types.of(described["type"]).features(
             described["labels"], described
         )
         self.inputs = tuple(feature.name for feature in inputs(features))
-        super().__init__(run, models, tasks)
+        super().__init__(run, models, tasks, **options)
 
     @tf.autograph.experimental.do_not_convert
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
@@ -289,8 +310,8 @@ class ServedTexts(ServedSharing):
 class ServedLabels(ServedSharing):
     """Tasks whose answers are labels of theirs."""
 
-    def __init__(self, run, models, tasks):
-        super().__init__(run, models, tasks)
+    def __init__(self, run, models, tasks, **options):
+        super().__init__(run, models, tasks, **options)
         tasks = self.described
         labels = {task: tasks[task]["labels"] for task in self.tasks}
         self.counts = {task: len(part) for task, part in labels.items()}
@@ -338,12 +359,16 @@ def updated(found: Tensors, rows: tf.Tensor, part: Tensors) -> Tensors:
 DEFAULT = "serving_default"
 
 
-def all_served(run: Any, models: Sequence[Any]) -> dict[str, Served]:
+def all_served(
+    run: Any,
+    models: Sequence[Any],
+    stored: Mapping[int, StoredWeights] = MappingProxyType({}),
+) -> dict[str, Served]:
     """What is served of each task type of a run, by type.
 
     Args:
         run: what `mtl_tf.load` returned.
-        models: see `Served`.
+        models, stored: see `Served`.
     """
     from . import task_types as served_types
 
@@ -351,7 +376,7 @@ def all_served(run: Any, models: Sequence[Any]) -> dict[str, Served]:
     for number, task in enumerate(run.tasks):
         numbers.setdefault(task["type"], []).append(number)
     return {
-        name: served_types.of(name)(run, models, tasks)
+        name: served_types.of(name)(run, models, tasks, stored=stored)
         for name, tasks in numbers.items()
     }
 

@@ -17,8 +17,8 @@ class ServedClassification(ServedTexts, ServedLabels):
     Temperatures and thresholds that the run has settled are applied.
     """
 
-    def __init__(self, run, models, tasks):
-        super().__init__(run, models, tasks)
+    def __init__(self, run, models, tasks, **options):
+        super().__init__(run, models, tasks, **options)
         self._temperatures = Temperatures(self.described)
         self._decisions = Decisions(self.described)
 

@@ -20,8 +20,8 @@ class ServedMultiLabel(ServedTexts, ServedLabels):
     the label's threshold, else "".
     """
 
-    def __init__(self, run, models, tasks):
-        super().__init__(run, models, tasks)
+    def __init__(self, run, models, tasks, **options):
+        super().__init__(run, models, tasks, **options)
         table = np.full((len(run.tasks), self.width), 2.0, np.float32)
         for task in tasks:
             own = thresholds_of(run.tasks[task])

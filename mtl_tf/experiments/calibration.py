@@ -54,9 +54,10 @@ def calibrate(
     """
     thresholds = dict(thresholds or {})
     runs = [mtl_tf.load(folder.path) for folder in run_folders(model_dir)]
-    names = {task["name"]: None for run in runs for task in run.tasks}
-    for name in thresholds:
-        look_up(name, names, "task of --threshold")
+    labels = {task["name"]: task["labels"] for r in runs for task in r.tasks}
+    for name, (label, _) in thresholds.items():
+        own = look_up(name, labels, "task of --threshold")
+        look_up(label, dict.fromkeys(own), f"label of {name}")
     found: dict[str, Any] = {}
     for run in runs:
         own = [task["name"] for task in run.tasks]

@@ -9,6 +9,7 @@ import pytest
 
 from mtl_tf.baselines import linear, ngrams
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.evaluation import scored_examples
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.tasks.task import Task
 from tests.system import corpus
@@ -301,3 +302,16 @@ def test_the_vocabulary_of_a_group_leaves_the_tested_fold_out(tmp_path):
         tmp_path / "run" / "vocabulary" / "vocabulary.txt"
     ).read_text()
     assert len(vocabulary.split()) == 2 + 40 - 10 - 3
+
+
+def test_probabilities_are_kept_and_mean_what_they_say(trained):
+    """Of the most probable label, which is the prediction."""
+    directory, results = trained["shared_private"]
+    temperatures = results["run"]["temperature"]
+    assert set(temperatures) == set(results["tasks"])
+    for split in ("train", "validation", "test"):
+        for task in scored_examples.read(str(directory), split).values():
+            scores = np.array(task.scores)
+            np.testing.assert_allclose(scores.sum(1), 1)
+            assert scores.argmax(1).tolist() == task.predictions
+            assert task.name in temperatures

@@ -1,0 +1,172 @@
+"""Weights of an export in fewer bytes, turned into float32 in its graph.
+
+int8 is symmetric, with a scale for each channel: w = scale * q with q from
+-127 to 127 (Jacob et al. 2018, "Quantization and Training of Neural Networks
+for Efficient Integer-Arithmetic-Only Inference", equation 1, with the zero
+point 0). A channel is an output of a matrix, or a row of a table, of which a
+text needs a few rows: only these are turned into float32.
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import checks
+
+from .saved_model import WEIGHTS
+
+_LEVELS = 127
+# Smaller weights, such as biases, are not worth their scales.
+_LEAST = 1024
+# A matrix that much higher than wide is taken for a table of rows.
+_TALL = 4
+
+
+def is_table(shape: Sequence[int]) -> bool:
+    """Whether a weight of that shape is read row by row."""
+    return len(shape) == 2 and shape[0] >= _TALL * shape[1]
+
+
+def quantised(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A weight as int8 and its scales, float32, which broadcast to it."""
+    axis = -1 if is_table(value.shape) else -2
+    largest = np.abs(value).max(axis=axis, keepdims=True)
+    scales = np.where(largest > 0, largest / _LEVELS, 1.0).astype(np.float32)
+    return np.rint(value / scales).astype(np.int8), scales
+
+
+def rounded(value: np.ndarray, form: str) -> np.ndarray:
+    """A weight as it is after it was stored in a form, float32.
+
+    Args:
+        value: float32, of any shape.
+        form: one of `saved_model.WEIGHTS`.
+    """
+    if not _is_stored(value, form):
+        return value
+    if form == "bfloat16":
+        return value.astype(tf.bfloat16.as_numpy_dtype).astype(np.float32)
+    stored, scales = quantised(value)
+    return stored.astype(np.float32) * scales
+
+
+def _is_stored(value: np.ndarray, form: str) -> bool:
+    is_large = value.ndim >= 2 and value.size >= _LEAST
+    return form != "float32" and is_large and value.dtype == np.float32
+
+
+class _Stored(tf.Module):
+    """One weight; a tensor to whoever reads it, or rows to `tf.gather`.
+
+    Args:
+        value: the weight, float32.
+        form: "bfloat16" or "int8".
+    """
+
+    def __init__(self, value: np.ndarray, form: str):
+        super().__init__()
+        scales = None
+        if form == "int8":
+            value, scales = quantised(value)
+        dtype = tf.int8 if form == "int8" else tf.bfloat16
+        self._weight = tf.Variable(value, trainable=False, dtype=dtype)
+        self._scales = scales
+        if scales is not None:
+            self._scales = tf.Variable(scales, trainable=False)
+        self.shape, self.dtype = self._weight.shape, tf.float32
+        self.is_table = is_table(value.shape)
+
+    def tensor(self) -> tf.Tensor:
+        """The whole weight, float32."""
+        found = tf.cast(self._weight, tf.float32)
+        return found if self._scales is None else found * self._scales
+
+    def sparse_read(self, indices: tf.Tensor, name: str | None = None):
+        """Some rows, float32; what `tf.gather` asks variables for."""
+        found = tf.cast(tf.gather(self._weight, indices), tf.float32)
+        if self._scales is not None:
+            found *= tf.gather(self._scales, indices)
+        return tf.identity(found, name)
+
+
+def _converted(value: _Stored, dtype=None, name=None, as_ref=False):
+    del dtype, name, as_ref
+    return value.tensor()
+
+
+tf.register_tensor_conversion_function(_Stored, _converted)
+
+
+class StoredWeights(tf.Module):
+    """The weights of a model in a form; an export tracks it, not the model.
+
+    Args:
+        model: a Keras model, which stays as it is.
+        form: one of `saved_model.WEIGHTS`, but not float32.
+    """
+
+    def __init__(self, model: keras.Model, form: str):
+        super().__init__()
+        checks.one_of("--weights", form, WEIGHTS)
+        self.stored: list[_Stored] = []
+        self.others: list[tf.Variable] = []
+        replaced = []
+        for weight in model.variables:
+            value = np.asarray(keras.ops.convert_to_numpy(weight))
+            if _is_stored(value, form):
+                self.stored.append(_Stored(value, form))
+                replaced.append(id(weight))
+            else:
+                self.others.append(weight.value)
+        # Of the stored ones; a tuple, since modules track dictionaries.
+        self._replaced = tuple(replaced)
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Within it the model reads these weights in place of its own."""
+        scope = keras.StatelessScope()
+        # Not the scope's argument, which would make tensors of tables.
+        scope.state_mapping.update(
+            (number, one if one.is_table else one.tensor())
+            for number, one in zip(self._replaced, self.stored)
+        )
+        with scope:
+            yield
+
+
+def change_of_scores(
+    run: Any, form: str, split: str, where: tuple[str | None, str | None]
+) -> dict[str, tuple[str, float, float]]:
+    """What a run scores with its weights and with those of an export.
+
+    The run's model keeps the rounded weights.
+
+    Args:
+        run: what `mtl_tf.load` returned.
+        form: one of `saved_model.WEIGHTS`.
+        split: of the tasks' data.
+        where: `data_dir` and `manual_dir`.
+
+    Returns:
+        By task its primary metric and both scores.
+
+    Raises:
+        MtlError: as of `Run.evaluate`.
+    """
+    found = {}
+    for task in run.tasks:
+        name = task["name"]
+        # What was rounded for another task is read anew.
+        run.loaded = None
+        before = run.evaluate(split, [name], *where)["tasks"][name]
+        for weight in run.model.variables:
+            value = np.asarray(keras.ops.convert_to_numpy(weight))
+            weight.assign(rounded(value, form))
+        after = run.evaluate(split, [name], *where)["tasks"][name]
+        primary = before["primary"]
+        found[name] = primary, before[primary], after[primary]
+    return found

@@ -1,0 +1,101 @@
+"""`launch.calibrate` on a small run, and its arguments."""
+
+import json
+import os
+
+import pytest
+
+import mtl_tf
+from launch import calibrate
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.evaluation import scored_examples
+from mtl_tf.programs import runner
+from mtl_tf.runs import training_run
+from tests.system import corpus
+
+
+def run(*arguments):
+    given = ["calibrate", *map(str, arguments)]
+    return calibrate.main(runner.parse(calibrate.PROGRAM, given))
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory, small_files):
+    config = corpus.quick(small_files, epochs=1)
+    config["evaluation"]["calibrate"] = True
+    path = str(tmp_path_factory.mktemp("run") / "quick")
+    training_run.train(config, path, strategy="one_device")
+    return path
+
+
+def test_a_training_calibrates_where_it_is_asked_to(directory):
+    with open(os.path.join(directory, "results.json")) as file:
+        task = json.load(file)["tasks"]["plain"]
+    found = task["calibration"]
+    assert set(found) == {
+        *("temperature", "calibration_error", "brier", "log_loss"),
+        "before",
+    }
+    fitted = mtl_tf.load(directory).directory.read("fitted.json")
+    assert fitted["plain"] == {"temperature": found["temperature"]}
+    with open(os.path.join(directory, "results.md")) as file:
+        assert "probabilities of plain: calibration error" in file.read()
+
+
+@pytest.mark.slow
+def test_thresholds_and_the_way_back(directory, capsys, tmp_path):
+    text = ["the yes tree no stone", "no a yes of"]
+    before = mtl_tf.load(directory).predict("plain", text)
+    output = tmp_path / "found.json"
+    run(
+        *(f"--model_dir={directory}", "--threshold=plain=1:f1"),
+        f"--output={output}",
+    )
+    printed = capsys.readouterr().out
+    for line in ("precision of 1", "Brier score", "mirror: temperature"):
+        assert line in printed
+    assert ", 1 from 0." in printed
+    found = json.loads(output.read_text())
+    threshold = found["plain"]["fitted"]["decision"]["threshold"]
+    loaded = mtl_tf.load(directory)
+    for one in loaded.predict("plain", text):
+        assert (one["label"] == "1") == (one["scores"]["1"] >= threshold)
+    after = found["plain"]["splits"]["test"]["after"]["accuracy"]
+    kept = scored_examples.read(directory, "test")["plain"]
+    right = [a == b for a, b in zip(kept.labels, kept.predictions)]
+    assert after == pytest.approx(100 * sum(right) / len(right))
+    assert "temperature" in kept.settings and "decision" in kept.settings
+    run(f"--model_dir={directory}", "--notemperature", "--output=-")
+    found = json.loads(capsys.readouterr().out)
+    assert found["plain"]["fitted"] == found["mirror"]["fitted"] == {}
+    run(f"--model_dir={directory}", "--output=-")
+    # The same validation examples give the same temperature.
+    assert mtl_tf.load(directory).predict("plain", text) == before
+
+
+@pytest.mark.parametrize(
+    "argument, expected",
+    [
+        ("spam=yes:f1", ("spam", ("yes", 0.0))),
+        ("a=b:c:precision=0.9", ("a", ("b:c", 0.9))),
+    ],
+)
+def test_thresholds_are_read(argument, expected):
+    assert calibrate.parse_threshold(argument) == expected
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["a", "a=b", "a=b:f2", "a=b:precision", "a=b:precision=0", "=b:f1"]
+    + ["a=b:precision=1.5", "a=b:precision=high", "a=:f1", "a=b:f1=3"],
+)
+def test_wrong_thresholds(argument):
+    with pytest.raises(ConfigError, match="--threshold must be TASK=LABEL:f1"):
+        calibrate.parse_threshold(argument)
+
+
+def test_unknown_tasks_and_labels(directory):
+    with pytest.raises(ConfigError, match="unknown task of --threshold 'plan"):
+        run(f"--model_dir={directory}", "--threshold=plan=1:f1")
+    with pytest.raises(ConfigError, match="unknown label of plain '2'"):
+        run(f"--model_dir={directory}", "--threshold=plain=2:f1")

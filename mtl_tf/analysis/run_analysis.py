@@ -7,7 +7,6 @@ from typing import Any
 
 from absl import logging
 
-import mtl_tf
 from mtl_tf.analysis import histories
 from mtl_tf.analysis.histories import History
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
@@ -16,6 +15,7 @@ from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments.compare import kept, runs_of
 from mtl_tf.figures.curves import run_folders
+from mtl_tf.runs import loaded_run
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 
 
@@ -155,7 +155,7 @@ def _results(path: str, split: str, where: tuple) -> dict[str, Any]:
     for folder in run_folders(path):
         if not scored_examples.read(folder.path, split):
             logging.info("Scoring %s on %s.", folder.path, split)
-            run = mtl_tf.load(folder.path)
+            run = loaded_run.load(folder.path)
             run.evaluate(split, None, *where, keep=True)
     for part in (noted, *noted.get("other_splits", {}).values()):
         if part["split"] == split:
@@ -182,7 +182,7 @@ def _inputs(
     """
     found = {}
     for folder in run_folders(path):
-        run = mtl_tf.load(folder.path)
+        run = loaded_run.load(folder.path)
         for task in run.tasks:
             name = task["name"]
             inputs = run.inputs(name, split, *where)

@@ -260,3 +260,10 @@ def test_joint_steps_have_buckets_of_all_tasks():
     config["pipeline"]["mixing"] = {"name": "joint"}
     with pytest.raises(ConfigError, match="buckets_per_task must be False"):
         validation.validate(config)
+
+
+def test_two_averages_at_once_are_refused():
+    config = base.default_config().to_dict()
+    config["training"] |= {"average": 0.99, "average_last": 3}
+    with pytest.raises(ConfigError, match="take one of them"):
+        validation.validate(config)

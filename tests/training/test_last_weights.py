@@ -5,8 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from mtl_tf.configs import fields, validation
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import RunError
 from mtl_tf.training.last_weights import LastWeights
 from tests.training import toy
 from tests.training.killing import run_killed
@@ -127,11 +126,3 @@ def test_damaged_files_are_named(tmp_path):
     with pytest.raises(RunError, match="cannot read .*weights-2.npz"):
         with last.averaged(3):
             pass
-
-
-def test_two_averages_at_once_are_refused():
-    config = fields.defaults()
-    config["tasks"] = ["sample_reviews/books"]
-    config["training"] |= {"average": 0.99, "average_last": 3}
-    with pytest.raises(ConfigError, match="take one of them"):
-        validation.validate(config)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # TensorFlow takes seconds to import, so each function imports what it needs.
 
 __all__ = [
+    "analyse",
     "config",
     "evaluate",
     "export_saved_model",
@@ -182,6 +183,51 @@ def predict(
         task, examples, batch_size: as of `Run.predict`.
     """
     return _loaded(run).predict(task, examples, batch_size)
+
+
+def analyse(
+    run: "Run | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]",
+    output: str | os.PathLike[str] = "",
+    *,
+    split: str = "",
+    examples: int = 20,
+    data_dir: str | None = None,
+    manual_dir: str | None = None,
+) -> str:
+    """Writes the HTML page on a finished run, as `launch.analyse` does.
+
+    Args:
+        run: a run or its directory; several directories are seeds of one
+            config.
+        output: the file of the page, "" for `analysis.html` in the first run
+            directory.
+        split: whose scores and mistakes to show; those of results.json if "".
+        examples: how many mistakes of each task.
+        data_dir: where prepared datasets are.
+        manual_dir: where the corpora are.
+
+    Returns:
+        The file.
+
+    Raises:
+        MtlError: as of `mtl_tf.analysis.run_analysis.analyse`.
+    """
+    _import_tensorflow()
+    from mtl_tf.analysis import page, run_analysis
+    from mtl_tf.core import files
+
+    runs = run if isinstance(run, (list, tuple)) else [run]
+    paths = [
+        os.fspath(one)
+        if isinstance(one, (str, os.PathLike))
+        else one.directory.path
+        for one in runs
+    ]
+    path = os.fspath(output) or os.path.join(paths[0], "analysis.html")
+    files.check_file(path)
+    found = run_analysis.analyse(paths, split, examples, data_dir, manual_dir)
+    files.write_text(path, page.page(found))
+    return path
 
 
 def export_saved_model(

@@ -292,9 +292,9 @@ def _text(read: Any, mistake: Mistake) -> Markup:
 def _plain(value: Any) -> str:
     """A value of an example as a text."""
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        value = value.decode("utf-8", "replace")
     if isinstance(value, str):
-        return value
+        return value if value.strip() else "(empty)"
     if isinstance(value, Sequence):
         return ", ".join(map(_plain, value)) or "none"
     if isinstance(value, float):

@@ -7,7 +7,6 @@ from typing import Any
 
 from absl import logging
 
-import mtl_tf
 from mtl_tf.analysis import histories
 from mtl_tf.analysis.histories import History
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
@@ -20,6 +19,7 @@ from mtl_tf.evaluation import (
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments.compare import kept, runs_of
+from mtl_tf.runs import loaded_run
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 from mtl_tf.runs.run_folders import run_folders
 
@@ -166,7 +166,7 @@ def _results(path: str, split: str, where: tuple) -> dict[str, Any]:
     for folder in run_folders(path):
         if not scored_examples.read(folder.path, split):
             logging.info("Scoring %s on %s.", folder.path, split)
-            run = mtl_tf.load(folder.path)
+            run = loaded_run.load(folder.path)
             run.evaluate(split, None, *where, keep=True)
     for part in (noted, *noted.get("other_splits", {}).values()):
         if part["split"] == split:
@@ -203,7 +203,7 @@ def _inputs(
     """
     found = {}
     for folder in run_folders(path):
-        run = mtl_tf.load(folder.path)
+        run = loaded_run.load(folder.path)
         for task in run.tasks:
             name = task["name"]
             inputs = run.inputs(name, split, *where)

@@ -10,7 +10,7 @@ from mtl_tf.figures.alignment import Alignment
 from mtl_tf.figures.carried_spaces import GLUE, NOTE
 from mtl_tf.figures.page import DEFAULT, Page
 from mtl_tf.figures.panels import Heat, shorten, shown_tokens
-from mtl_tf.figures.sheet import ROW, Sheet, heading, quoted
+from mtl_tf.figures.sheet import ROW, Sheet, heading, quoted, shared_norm
 from mtl_tf.figures.token_figure import UNKNOWN
 
 _GAP = 0.16
@@ -26,11 +26,9 @@ def alignment_figure(
         title: above everything.
         page: what it is drawn for.
     """
-    from matplotlib.colors import Normalize
-
     sheet = Sheet(page)
     every = [one for text in texts for one in text]
-    norm = Normalize(0.0, 1.0)
+    norm = shared_norm([_heat(one) for one in every])
     names = [shorten(token) for one in every for token in one.target]
     longest = max(len(one.source) for one in every)
     sheet.margin(names, 0, sheet.columns_width(longest))
@@ -55,11 +53,10 @@ def _notes(every: Sequence[Alignment]) -> Iterator[str]:
 
 
 def _draw(sheet: Sheet, one: Alignment, norm: Any) -> None:
-    rows = tuple(map(shorten, one.target))
-    heat = Heat("", one.weights, rows, "attention", (0.0, 1.0))
+    heat = _heat(one)
     tokens = shown_tokens(one.source, one.known)
     source, target = one.languages
-    height = len(rows) * ROW * sheet.page.em
+    height = len(heat.rows) * ROW * sheet.page.em
     for part in sheet.wrap(len(tokens)):
         what = [
             f"{one.label}: text ({source}) in columns, translation ({target}) "
@@ -69,3 +66,9 @@ def _draw(sheet: Sheet, one: Alignment, norm: Any) -> None:
         sheet.write("; ".join(filter(None, what)), small=True)
         axes = sheet.heat(heat, part, height, norm)
         sheet.down(height + sheet.name_columns(axes, tokens[part]) + _GAP)
+
+
+def _heat(one: Alignment) -> Heat:
+    rows = tuple(map(shorten, one.target))
+    limits = (0.0, float(one.weights.max()))
+    return Heat("", one.weights, rows, "attention", limits)

@@ -50,6 +50,7 @@ def character_run(tmp_path_factory):
     return write(tmp_path_factory.mktemp("characters"), change)
 
 
+@pytest.mark.slow
 def test_a_trace_is_of_pieces_and_its_end_is_the_prediction(encoder_run):
     run = mtl_tf.load(encoder_run)
     trace = traces.trace(run, "plain", TEXT, "x")
@@ -67,6 +68,7 @@ def test_a_trace_is_of_pieces_and_its_end_is_the_prediction(encoder_run):
         traces.trace(run, "plain", " ")
 
 
+@pytest.mark.slow
 def test_neighbours_are_of_the_encoders_pieces(encoder_run):
     run = mtl_tf.load(encoder_run)
     [found] = neighbours.read(run, ["book"], 3)
@@ -81,6 +83,7 @@ def test_neighbours_are_of_the_encoders_pieces(encoder_run):
         neighbours.read(run, ["the book"])
 
 
+@pytest.mark.slow
 def test_a_figure_of_an_encoders_run(encoder_run):
     runs = [Named("BERT", encoder_run)]
     figure = drawing.token_figure(drawing.FUSION_GATE, runs, "plain", [TEXT])

@@ -1,6 +1,7 @@
 """`mtl_tf.train` and the others, as a script would call them."""
 
 import os
+import random
 import re
 import subprocess
 import sys
@@ -170,3 +171,45 @@ def test_a_plain_dict_is_checked(tmp_path):
     with pytest.raises(ConfigError, match="training.epochs"):
         mtl_tf.train(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+def test_a_frame_is_trained_on_followed_analysed_and_exported(tmp_path):
+    """What a notebook does, cell by cell."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib")
+    draw = random.Random(4)
+    words = {"up": ["rise", "climb"], "down": ["fall", "sink"]}
+    table = pandas.DataFrame(
+        [
+            {"note": f"{n % 7} {draw.choice(words[kind])} now", "kind": kind}
+            for n, kind in enumerate(["up", "down", "down"] * 40)
+        ]
+    )
+    config = mtl_tf.config("quickstart", {"training.epochs": 3, "seed": 2})
+    config.evaluation.yardsticks = False
+    config.tasks = (
+        {
+            "name": "moves",
+            "data": {"train": table[:90], "test": table[90:]},
+            "columns": {"text": "note", "label": "kind"},
+        },
+    )
+    heard = Heard()
+    run = mtl_tf.train(config, tmp_path / "run", callbacks=[heard])
+    curve = [call[2]["mean"] for call in heard.of("evaluation")]
+    assert len(curve) == 3 and curve[-1] == 100
+    answers = run.predict("moves", table["note"][90:].tolist())
+    assert [one["label"] for one in answers] == table["kind"][90:].tolist()
+    page = mtl_tf.analyse(run, tmp_path / "moves.html", examples=3)
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    assert "Confusion" in text and "data:image/png" in text
+    assert mtl_tf.analyse(tmp_path / "run") == str(
+        tmp_path / "run" / "analysis.html"
+    )
+    served = mtl_tf.export_saved_model(run, tmp_path / "served")
+    assert os.path.exists(os.path.join(served, "saved_model.pb"))
+    with pytest.raises(RunError):
+        mtl_tf.analyse(tmp_path, tmp_path / "none.html")
+    assert not os.path.exists(tmp_path / "none.html")

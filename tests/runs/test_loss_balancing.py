@@ -49,6 +49,7 @@ def config(entries, **training):
     return made
 
 
+@pytest.mark.slow
 def test_uncertainty_weighs_tasks_of_all_types(entries, tmp_path):
     one = str(tmp_path / "one")
     chosen = config(entries, loss_weighting="uncertainty")

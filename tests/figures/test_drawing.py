@@ -184,7 +184,7 @@ def test_the_page_is_what_was_asked_for(tmp_path):
         sizes = {t.get_fontsize() for t in layout.texts(figure)}
     assert image.imread(path).shape[:2] == (300, 400)
     assert families == {"serif"}
-    assert sizes == {7, pytest.approx(7 * 0.88)}
+    assert sorted(sizes) == pytest.approx([7 * 0.88, 7])
     with (
         pytest.raises(ConfigError, match="--font=Nohow is no font .* DejaVu"),
         style.drawing(Page(font="Nohow")),
@@ -257,7 +257,7 @@ def test_dollar_signs_are_no_formulas(tmp_path):
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         style.save(figure, [str(path)])
     svg = path.read_text()
-    for text in ("$$", "$_$", "$5-$10", "a $ b $", "$ $ -1"):
+    for text in ("$$", "$_$", "$5-$10", "a $ b $", "$ $ -0.9"):
         assert f">{text}<" in svg
 
 

@@ -192,7 +192,7 @@ def test_a_crf_of_one_output_is_compiled_with_its_loss_alone(
             transitions=~np.eye(3, dtype=bool),
             end=np.ones(3, bool),
         )
-    models = []
+    models, start = [], None
     for returns in ("all", "potentials"):
         crf = CRF(3, constraints=allowed, returns=returns)
         model = keras.Sequential([embedding(), keras.layers.Dense(3), crf])
@@ -200,12 +200,10 @@ def test_a_crf_of_one_output_is_compiled_with_its_loss_alone(
             CRFLoss() if returns == "potentials" else {"potentials": CRFLoss()}
         )
         model.compile(keras.optimizers.Adam(0.05), loss=loss)
-        if models:
-            model.build(ids.shape)
-            model.set_weights(start)
-        else:
-            model.build(ids.shape)
+        model.build(ids.shape)
+        if start is None:
             start = model.get_weights()
+        model.set_weights(start)
         fitted = model.fit(ids, tags, epochs=3, shuffle=False, verbose=0)
         models.append((model, fitted))
     (every, one), (alone, other) = models

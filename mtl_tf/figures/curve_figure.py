@@ -26,8 +26,7 @@ def curve_figure(curves: Sequence[Curve], page: Page = DEFAULT) -> Any:
     """
     width = page.width or FULL_WIDTH
     columns = 1 if width < _NARROW * page.em else 2
-    legend_rows = 1 + len(curves) // 3
-    height = (_PANEL * (3 - columns) + 1.6 * legend_rows) * page.em
+    height = _PANEL * (3 - columns) * page.em
     figure = style.new_figure(width, page.height or height, "constrained")
     both = figure.subplots(3 - columns, columns, sharex=True, sharey=True)
     for axes, part in zip(both, _TITLES):
@@ -41,7 +40,8 @@ def curve_figure(curves: Sequence[Curve], page: Page = DEFAULT) -> Any:
     for axes in both[-columns:]:
         axes.set_xlabel("epoch", fontsize=page.font_size)
     lines, labels = both[0].get_legend_handles_labels()
-    style.legend(figure, lines, labels, page)
+    legend = style.legend(figure, lines, labels, page)
+    style.fit_height(figure, legend, height, page)
     return figure
 
 

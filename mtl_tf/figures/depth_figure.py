@@ -22,7 +22,7 @@ def depth_figure(depths: Sequence[Depth], page: Page = DEFAULT) -> Any:
         page: what it is drawn for.
     """
     found = lines(depths)
-    height = page.height or (_HEIGHT + 0.8 * len(found)) * page.em
+    height = page.height or _HEIGHT * page.em
     figure = style.new_figure(page.width or _WIDTH, height, "constrained")
     axes = figure.subplots()
     repeated = False
@@ -42,8 +42,9 @@ def depth_figure(depths: Sequence[Depth], page: Page = DEFAULT) -> Any:
     axes.set_xlabel(label, fontsize=page.font_size)
     style.plain_axes(axes, page)
     legend = style.legend(figure, *axes.get_legend_handles_labels(), page)
+    style.fit_height(figure, legend, height, page)
     box = legend.get_window_extent(figure.canvas.get_renderer())
-    room = height - box.height / figure.dpi - 4 * page.em
+    room = figure.get_size_inches()[1] - box.height / figure.dpi - 4 * page.em
     label = f"mean of the tasks, {depths[0].split} [%]"
     axes.set_ylabel(
         wrapped(figure, label, page.font_size, room, 3), fontsize=page.font_size

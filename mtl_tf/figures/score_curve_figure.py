@@ -41,9 +41,8 @@ def score_curve_figure(
     columns = _columns(len(panels), int(widest / (_PANEL[0] * page.em)))
     rows = -(-len(panels) // columns)
     width = page.width or min(widest, columns * _WISH * page.em)
-    legend = 1.6 * (1 + len(labels) // 3)
-    height = page.height or (rows * _PANEL[1] + legend) * page.em
-    figure = style.new_figure(width, height, "constrained")
+    height = rows * _PANEL[1] * page.em
+    figure = style.new_figure(width, page.height or height, "constrained")
     grid = figure.subplots(rows, columns, squeeze=False).flatten()
     for number, (axes, (task, group)) in enumerate(zip(grid, panels.items())):
         _draw(axes, group, looks, page)
@@ -58,7 +57,7 @@ def score_curve_figure(
             axes.set_ylabel(label, fontsize=page.small)
     for axes in grid[len(panels) :]:
         axes.remove()
-    _legend(figure, looks, page)
+    style.fit_height(figure, _legend(figure, looks, page), height, page)
     return figure
 
 
@@ -88,8 +87,8 @@ def _draw(
     axes.xaxis.get_major_locator().set_params(nbins=4)
 
 
-def _legend(figure: Any, looks: Mapping[str, dict], page: Page) -> None:
+def _legend(figure: Any, looks: Mapping[str, dict], page: Page) -> Any:
     from matplotlib.lines import Line2D
 
     lines = [Line2D([], [], markersize=4, **look) for look in looks.values()]
-    style.legend(figure, lines, list(looks), page)
+    return style.legend(figure, lines, list(looks), page)

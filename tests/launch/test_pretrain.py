@@ -73,6 +73,7 @@ pretraining.pretrain(
 """
 
 
+@pytest.mark.slow
 def test_kill_9_ends_with_the_same_encoder(trained, tmp_path):
     output = str(tmp_path / "small")
     run_killed(KILLED, 3, output, json.dumps(texts()), json.dumps(SMALL))
@@ -95,6 +96,7 @@ def run(capsys, *arguments: str):
     return caught.value.code, captured.out, captured.err
 
 
+@pytest.mark.slow
 def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
     preset = small_presets.bert(tmp_path / "bert")
     path = tmp_path / "texts.txt"
@@ -145,6 +147,7 @@ def test_mistakes_are_named(capsys, tmp_path, arguments, message):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_training_that_diverges_says_what_to_lower(tmp_path):
     with pytest.raises(Diverged, match="lower --learning_rate"):
         pretraining.pretrain(

@@ -25,6 +25,7 @@ def entries(tmp_path_factory):
     return corpus.write(tmp_path_factory.mktemp("files"), 1, SIZES)
 
 
+@pytest.mark.slow
 def test_four_batches_of_eight_are_one_of_thirty_two(entries, tmp_path):
     """Also the last of an epoch, which has the rows that are left."""
     for name, sizes in (("parts", (8, 4)), ("whole", (32, 1))):

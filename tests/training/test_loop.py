@@ -103,6 +103,7 @@ def test_kill_9_anywhere_resumes_bit_equal(tmp_path, saves):
     assert resumed.records == whole.records[missing:]
 
 
+@pytest.mark.slow
 def test_kill_9_resumes_bit_equal_where_gradients_are_accumulated(tmp_path):
     text = STAGE.replace('"adam"', '"adam", accumulate=2')
     run_killed(text, 3, tmp_path / "a")

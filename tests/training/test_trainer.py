@@ -91,7 +91,16 @@ def test_shards_take_the_step_of_the_whole(
     assert_same(one, many, 2e-6)
 
 
-@pytest.mark.parametrize("optimizer", sorted(optimizers.OPTIMIZERS))
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        "adam",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in sorted(set(optimizers.OPTIMIZERS) - {"adam"})
+        ),
+    ],
+)
 def test_accumulated_steps_are_those_of_the_whole_batch(
     tmp_path, optimizer, monkeypatch
 ):

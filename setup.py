@@ -49,11 +49,7 @@ REQUIREMENTS = [
     "absl-py>=2.1",
     "importlib_resources>=6.4",  # tensorflow-datasets needs it, undeclared
     "keras>=3.15.1",
-<<<<<<< HEAD
-    "keras-hub>=0.32",  # what keras-nlp is now
-=======
     "keras-hub>=0.32",  # how texts are split into byte pairs
->>>>>>> helper-b
     "keras-nlp>=0.32",
     "ml_collections>=1.0",
     "numpy>=1.26",

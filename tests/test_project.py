@@ -102,6 +102,8 @@ def test_wheel_starts_every_program(wheel):
         "mtl-baseline": "mtl_tf.launch.baseline:run",
         "mtl-benchmark": "mtl_tf.launch.benchmark:run",
         "mtl-compare": "mtl_tf.launch.compare:run",
+        "mtl-calibrate": "mtl_tf.launch.calibrate:run",
+        "mtl-ensemble": "mtl_tf.launch.ensemble:run",
         "mtl-analyse": "mtl_tf.launch.analyse:run",
         "mtl-transfer": "mtl_tf.launch.transfer:run",
         "mtl-sweep": "mtl_tf.launch.sweep:run",

@@ -78,16 +78,17 @@ def _write(run: Any, directory: str, weights: str) -> None:
     from . import serving, stored_weights, warmup
 
     models = _models(run)
-    stored = {}
-    if weights != "float32":
-        stored = {
-            id(m): stored_weights.StoredWeights(m, weights) for m in models
-        }
+    # In place of the models, of whose weights Keras's archive writes each one
+    # twice.
+    stored = {
+        number: stored_weights.StoredWeights(model, weights)
+        for number, model in {id(m): m for m in models}.items()
+    }
     served = serving.all_served(run, models, stored)
     functions = serving.functions(served, run.tasks)
     archive = keras.export.ExportArchive()
-    for number, model in {id(m): m for m in models}.items():
-        archive.track(stored.get(number, model))
+    for one in stored.values():
+        archive.track(one)
     # Keras's archive tracks tables only inside a module of their own.
     tables = tf.Module()
     tables.all = list(run.encoder.tables)

@@ -106,7 +106,7 @@ class StoredWeights(tf.Module):
 
     Args:
         model: a Keras model, which stays as it is.
-        form: one of `saved_model.WEIGHTS`, but not float32.
+        form: one of `saved_model.WEIGHTS`.
     """
 
     def __init__(self, model: keras.Model, form: str):
@@ -128,6 +128,9 @@ class StoredWeights(tf.Module):
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
         """Within it the model reads these weights in place of its own."""
+        if not self.stored:
+            yield
+            return
         scope = keras.StatelessScope()
         # Not the scope's argument, which would make tensors of tables.
         scope.state_mapping.update(

@@ -101,6 +101,9 @@ def test_the_c_loader_answers_as_the_rounded_model(tmp_path, run):
         for path in (version, whole)
     )
     assert small < large
+    # Each weight once, whatever the form.
+    whole = 4 * sum(np.size(w) for w in run.model.get_weights())
+    assert whole <= large < 1.2 * whole + 10_000
     change = stored_weights.change_of_scores(
         run, "int8", "validation", (None, None)
     )
@@ -118,6 +121,6 @@ def test_the_c_loader_answers_as_the_rounded_model(tmp_path, run):
 
 
 def test_unknown_forms(tmp_path, run):
-    with pytest.raises(ConfigError, match="weights must be one of float32"):
+    with pytest.raises(ConfigError, match="unknown weights 'int4'"):
         saved_model.export(run, str(tmp_path), weights="int4")
     assert not os.path.exists(tmp_path / "1")

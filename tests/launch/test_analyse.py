@@ -3,13 +3,14 @@
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import mtl_tf
 from launch import analyse
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
 from mtl_tf.programs import runner
-from tests.analysis.made_runs import Loaded, make_run
+from tests.analysis.made_runs import Loaded, make_run, predictions
 
 pytest.importorskip("matplotlib")
 
@@ -75,8 +76,14 @@ def test_a_page_of_a_run(tmp_path, capsys):
     assert page.sources and all(
         one.startswith(("data:image/png;base64,", "#")) for one in page.sources
     )
-    # The means; then of each task its confusion and its curves.
-    assert page.tags.count("img") == 1 + 2 * 2
+    # The means; then of each task its confusion, how reliable its
+    # probabilities are, and its curves.
+    assert page.tags.count("img") == 1 + 2 * 3
+    quality = dict(rows(page, "Probabilities")[1:])
+    said = predictions()
+    squares = (np.array(said.scores) - np.eye(2)[said.labels]) ** 2
+    assert quality["Brier score"] == f"{squares.sum(1).mean():.3f}"
+    assert float(quality["expected calibration error"].rstrip(" %")) > 0
     assert "script" not in page.tags
     assert any(text.startswith("Stopped early after") for text in page.texts)
     assert rows(page, "By class")[1:] == [
@@ -152,7 +159,7 @@ def test_models_of_single_tasks(tmp_path, monkeypatch):
     )
     run(f"--model_dir={folder}")
     page = Page(folder / "analysis.html")
-    assert page.tags.count("img") == 2 * 2
+    assert page.tags.count("img") == 2 * 3
     assert "<script>films test 36" in page.texts
 
 

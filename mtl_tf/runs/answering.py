@@ -8,10 +8,9 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.core.names import completed
-from mtl_tf.layers.beam_search import check_options
 from mtl_tf.models.question_answering import QuestionAnsweringModel
 from mtl_tf.runs import search_batches
+from mtl_tf.runs.search_options import SearchOptions
 from mtl_tf.text.questions import CONTEXT, QUESTION, AnswerTexts, QuestionText
 
 #: Where a word of an answer comes from; the order of the shares.
@@ -20,43 +19,23 @@ _ENCODED_AT_ONCE = 1024
 
 
 @dataclasses.dataclass(frozen=True)
-class Decoding:
+class Decoding(SearchOptions):
     """How answers are looked for.
 
     Attributes:
-        beam: hypotheses of an answer; 1 is greedy search.
-        length_penalty: see `layers.beam_search.BeamSearch`.
-        n_best: answers to a question.
         max_length: the most tokens of an answer, with its end.
 
     Raises:
         ConfigError: a value is wrong.
     """
 
-    beam: int = 1
-    length_penalty: float = 0.0
-    n_best: int = 1
+    group = "answering"
+
     max_length: int = 100
 
     def __post_init__(self):
-        check_options(self.beam, self.n_best, self.length_penalty)
+        super().__post_init__()
         checks.positive_integer("max_length", self.max_length)
-
-    @classmethod
-    def of_config(cls, config: Mapping[str, Any], **changes: Any) -> "Decoding":
-        """From `evaluation.answering` of a run's config.
-
-        Args:
-            config: the run's.
-            **changes: fields in place of the config's.
-
-        Raises:
-            ConfigError: an unknown field or a wrong value.
-        """
-        given = config["evaluation"]["answering"]
-        fields = {f.name: f.default for f in dataclasses.fields(cls)}
-        every = {**given, **changes}
-        return cls(**completed("evaluation.answering", every, fields))
 
 
 class Answers(NamedTuple):

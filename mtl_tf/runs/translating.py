@@ -1,32 +1,28 @@
 """Translating splits and texts with a trained model, for scores and answers."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.core.names import completed
-from mtl_tf.layers.beam_search import check_options
 from mtl_tf.models.multi_target import MultiTargetModel
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.runs import search_batches
+from mtl_tf.runs.search_options import SearchOptions
 from mtl_tf.text.decoding import TextDecoder, aligned_words
 from mtl_tf.text.translation import TranslationText
 
 
 @dataclasses.dataclass(frozen=True)
-class Decoding:
+class Decoding(SearchOptions):
     """How translations are looked for.
 
     Attributes:
-        beam: hypotheses of a text; 1 is greedy search.
-        length_penalty: see `layers.beam_search.BeamSearch`.
         replace_unknown: write, in place of an unknown word, the source word
             that was attended to most.
-        n_best: translations of a text.
         max_length: the most tokens of a translation, with its end; 0 for ten
             more than twice those of its source.
 
@@ -34,36 +30,20 @@ class Decoding:
         ConfigError: a value is wrong.
     """
 
+    group = "decoding"
+
     beam: int = 10
-    length_penalty: float = 0.0
     replace_unknown: bool = False
-    n_best: int = 1
     max_length: int = 0
 
     def __post_init__(self):
-        check_options(self.beam, self.n_best, self.length_penalty)
+        super().__post_init__()
         checks.not_negative_integer("max_length", self.max_length)
 
     @property
     def limit(self) -> int | tuple[int, int]:
         """`max_length` as `MultiTargetModel.translate` takes it."""
         return self.max_length or (2, 10)
-
-    @classmethod
-    def of_config(cls, config: Mapping[str, Any], **changes: Any) -> "Decoding":
-        """From `evaluation.decoding` of a run's config.
-
-        Args:
-            config: the run's.
-            **changes: fields in place of the config's.
-
-        Raises:
-            ConfigError: an unknown field or a wrong value.
-        """
-        given = config["evaluation"]["decoding"]
-        fields = {f.name: f.default for f in dataclasses.fields(cls)}
-        every = {**given, **changes}
-        return cls(**completed("evaluation.decoding", every, fields))
 
 
 class Translator:

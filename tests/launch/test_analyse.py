@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-import mtl_tf
 from launch import analyse
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
 from mtl_tf.programs import runner
+from mtl_tf.runs import loaded_run
 from tests.analysis.made_runs import Loaded, make_run, predictions
 
 pytest.importorskip("matplotlib")
@@ -28,7 +28,7 @@ def loaded(monkeypatch):
         calls.append(path)
         return Loaded(path)
 
-    monkeypatch.setattr(mtl_tf, "load", load)
+    monkeypatch.setattr(loaded_run, "load", load)
     return calls
 
 
@@ -155,7 +155,7 @@ def test_models_of_single_tasks(tmp_path, monkeypatch):
         text = (tmp_path / "joint" / name).read_text()
         (folder / name).write_text(text)
     monkeypatch.setattr(
-        mtl_tf, "load", lambda path: Loaded(path, (path.rsplit("/", 1)[1],))
+        loaded_run, "load", lambda path: Loaded(path, (path.rsplit("/", 1)[1],))
     )
     run(f"--model_dir={folder}")
     page = Page(folder / "analysis.html")
@@ -193,7 +193,7 @@ def test_mistakes_of_the_user(tmp_path, monkeypatch):
     other = make_run(tmp_path / "other", seed=1, patience=7)
     with pytest.raises(ConfigError, match="training.patience is 0 .* 7 here"):
         run(f"--model_dir={path},{other}", f"--output={output}")
-    monkeypatch.setattr(mtl_tf, "load", lambda path: Loaded(path, size=39))
+    monkeypatch.setattr(loaded_run, "load", lambda path: Loaded(path, size=39))
     with pytest.raises(RunError, match="has 39 examples, and 40 were scored"):
         run(f"--model_dir={path}", f"--output={output}")
     with pytest.raises(ConfigError, match="examples"):

@@ -165,6 +165,50 @@ def test_the_output_is_checked_before_anything_is_read():
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--figure=attention", "--height=3"],
+            "--height=3: attention is as high as what it shows; only learning",
+        ),
+        (
+            ["--figure=layers", "--width=1"],
+            "--width=1 is too little for a type of 9 points: give 2.0 inches",
+        ),
+        (["--figure=layers", "--font=Nohow"], "--font=Nohow is no font of"),
+    ],
+)
+def test_pages_that_cannot_be(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        call("--model_dir=x", "--output=x.png", *arguments)
+
+
+@pytest.mark.parametrize(
+    "flag", ["--width=41", "--font_size=3", "--dpi=10", "--dpi=x"]
+)
+def test_sizes_beyond_all_bounds(flag):
+    with pytest.raises(ConfigError, match=flag):
+        call("--figure=layers", "--model_dir=x", "--output=x.png", flag)
+
+
+def test_the_flags_of_the_page_act(toy_run, tmp_path):
+    from matplotlib import image
+
+    shapes = []
+    for flags in ([], ["--width=4", "--height=3", "--dpi=50"]):
+        path = str(tmp_path / "curves.png")
+        call(
+            "--figure=learning_curves",
+            f"--model_dir={toy_run}",
+            f"--output={path}",
+            *flags,
+        )
+        shapes.append(image.imread(path).shape[:2])
+    assert shapes[1] == (150, 200)
+    assert shapes[0][1] == 6.5 * 300
+
+
+@pytest.mark.parametrize(
     ("item", "label", "path"),
     [
         ("runs/meta/", "meta", "runs/meta/"),

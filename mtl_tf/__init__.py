@@ -234,6 +234,7 @@ def export_saved_model(
     run: "Run | str | os.PathLike[str]",
     export_dir: str | os.PathLike[str],
     version: int = 0,
+    weights: str = "float32",
 ) -> str:
     """Exports a run for TensorFlow Serving, as `export.saved_model` does.
 
@@ -241,13 +242,15 @@ def export_saved_model(
         run: a run or its directory.
         export_dir: holds the versions, as a model server expects.
         version: the version's number; 0 for the next free one.
+        weights: what they are stored as: "float32", "bfloat16" or "int8".
 
     Returns:
         The version directory.
 
     Raises:
         RunError: the version exists already, or it cannot be written.
-        ConfigError: a task has the name of a reserved signature.
+        ConfigError: a task has the name of a reserved signature, or an
+            unknown form of weights.
     """
     import importlib
 
@@ -256,7 +259,9 @@ def export_saved_model(
     except ModuleNotFoundError:
         # A checkout that is not installed.
         exporter = importlib.import_module("export.saved_model")
-    return exporter.export(_loaded(run), os.fspath(export_dir), version)
+    return exporter.export(
+        _loaded(run), os.fspath(export_dir), version, weights
+    )
 
 
 def _import_tensorflow() -> None:

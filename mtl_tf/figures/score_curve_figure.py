@@ -80,7 +80,11 @@ def _draw(
 ) -> None:
     for curve in group:
         axes.plot(
-            *(curve.places, curve.scores), markersize=4, **looks[curve.label]
+            *(curve.places, curve.scores),
+            markersize=4,
+            # A point before the first minibatch is whole, too.
+            clip_on=False,
+            **looks[curve.label],
         )
     axes.set_xlim(left=0)
     style.plain_axes(axes, page)

@@ -15,9 +15,8 @@ LINES = "yes\tthe book\tgood\nno\tthe film\tnot good\n" * 4
 PAIRS = [("the book", "good"), ("", "x"), ("zzz " * 40, "the film")]
 
 
-@pytest.mark.parametrize(
-    "form", ["joined", pytest.param("apart", marks=pytest.mark.extended)]
-)
+@pytest.mark.extended
+@pytest.mark.parametrize("form", ["joined", "apart"])
 def test_pairs_are_answered_as_predict_does(form, tmp_path):
     path = random_runs.written(tmp_path, "pairs.tsv", LINES)
     entry = {

@@ -165,6 +165,7 @@ def make_tagger():
     return model
 
 
+@pytest.mark.extended
 def test_a_sequential_model_may_end_in_a_crf(tmp_path):
     ids, _ = make_ids()
     tags, model = ids % 3, make_tagger()

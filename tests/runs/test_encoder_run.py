@@ -53,6 +53,7 @@ def trained(preset, entries, tmp_path_factory):
     return run
 
 
+@pytest.mark.extended
 def test_a_run_needs_its_preset_no_more(trained):
     """A fresh process predicts as this one does."""
     expected = mtl_tf.load(trained).predict("plain", TEXTS)

@@ -115,6 +115,7 @@ def test_either_learnt_or_of_a_file(tmp_path):
         training_run.train(config, str(tmp_path / "run"))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("buckets", [500, 400])
 def test_another_run_takes_vectors_of_equal_ngrams(hashed, tmp_path, buckets):
     config = config_of(tmp_path, buckets=buckets)

@@ -178,6 +178,7 @@ def test_what_is_encoded_is_taken_again(tmp_path, config, monkeypatch):
     assert sorted(os.listdir(tmp_path / "run" / "encoded")) == before
 
 
+@pytest.mark.extended
 def test_a_truncated_file_is_made_anew(tmp_path, config):
     train(config, tmp_path / "run", "disk")
     folder = tmp_path / "run" / "encoded"

@@ -4,7 +4,9 @@ int8 is symmetric, with a scale for each channel: w = scale * q with q from
 -127 to 127 (Jacob et al. 2018, "Quantization and Training of Neural Networks
 for Efficient Integer-Arithmetic-Only Inference", equation 1, with the zero
 point 0). A channel is an output of a matrix, or a row of a table, of which a
-text needs a few rows: only these are turned into float32.
+text needs a few rows: only these are turned into float32. Keras's `quantize`
+knows its own layers only; most weights here belong to layers of ours, and an
+export's graph is traced from the model as it was trained.
 """
 
 import contextlib

@@ -1,6 +1,5 @@
 """Fits temperatures and thresholds to a run: `python -m launch.calibrate`."""
 
-import json
 import sys
 
 from absl import flags
@@ -35,12 +34,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "split that is scored beside the validation split, before and after",
         flag_values=values,
     )
-    flags.DEFINE_string(
-        "output",
-        None,
-        "JSON file for the scores; - prints JSON in place of the table",
-        flag_values=values,
-    )
+    common_flags.define_output(values, "scores")
 
 
 def main(values: flags.FlagValues) -> None:
@@ -57,10 +51,7 @@ def main(values: flags.FlagValues) -> None:
         values.split,
         (values.data_dir, values.manual_dir),
     )
-    if values.output:
-        text = json.dumps(found, indent=2, ensure_ascii=False)
-        with streams.writing(values.output) as output:
-            output.write(f"{text}\n".encode())
+    streams.write_json(values.output, found)
     if values.output == "-":
         return
     rows = calibration.table(found)

@@ -1,13 +1,12 @@
 """Tells whether one run is better than another: `python -m launch.compare`."""
 
-import json
 import sys
 
 from absl import flags
 
 from mtl_tf.core import terminal
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.programs import runner, streams
+from mtl_tf.programs import common_flags, runner, streams
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -38,12 +37,7 @@ def define_flags(values: flags.FlagValues) -> None:
         lower_bound=1,
         flag_values=values,
     )
-    flags.DEFINE_string(
-        "output",
-        None,
-        "JSON file for the results; - prints JSON in place of the table",
-        flag_values=values,
-    )
+    common_flags.define_output(values)
 
 
 def main(values: flags.FlagValues) -> None:
@@ -59,10 +53,7 @@ def main(values: flags.FlagValues) -> None:
     found = compare.compare(
         *(first, second, values.split, values.tasks, values.draws)
     )
-    if values.output:
-        text = json.dumps(found, indent=2, ensure_ascii=False)
-        with streams.writing(values.output) as output:
-            output.write(f"{text}\n".encode())
+    streams.write_json(values.output, found)
     if values.output == "-":
         return
     for title, runs in zip("AB", found["runs"]):

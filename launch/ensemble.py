@@ -1,7 +1,6 @@
 """Scores the mean of several runs: `python -m launch.ensemble`."""
 
 import glob
-import json
 import os
 import sys
 
@@ -53,12 +52,8 @@ def define_flags(values: flags.FlagValues) -> None:
         lower_bound=1,
         flag_values=values,
     )
-    flags.DEFINE_string(
-        "output",
-        None,
-        "JSON file for the results, which training.teachers of a config "
-        "takes, too; - prints JSON in place of the tables",
-        flag_values=values,
+    common_flags.define_output(
+        values, more=", which training.teachers of a config takes, too"
     )
     flags.DEFINE_string(
         "save_probabilities",
@@ -93,10 +88,7 @@ def main(values: flags.FlagValues) -> None:
         ensemble.save_probabilities(
             found, values.save_probabilities, saved, where
         )
-    if values.output:
-        text = json.dumps(results, indent=2, ensure_ascii=False)
-        with streams.writing(values.output) as output:
-            output.write(f"{text}\n".encode())
+    streams.write_json(values.output, results)
     if values.output == "-":
         return
     columns = terminal.width(sys.stdout)

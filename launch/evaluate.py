@@ -1,6 +1,5 @@
 """Scores a trained run: `python -m launch.evaluate`."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -42,12 +41,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "lines of token, right and predicted tag, or TASK.jsonl",
         flag_values=values,
     )
-    flags.DEFINE_string(
-        "output",
-        None,
-        "JSON file for the results; - prints JSON in place of the table",
-        flag_values=values,
-    )
+    common_flags.define_output(values)
     flags.DEFINE_bool(
         "keep",
         False,
@@ -83,10 +77,7 @@ def main(values: flags.FlagValues) -> None:
             predictions_dir=values.predictions_dir,
             keep=values.keep,
         )
-    if values.output:
-        text = json.dumps(results, indent=2, ensure_ascii=False)
-        with streams.writing(values.output) as output:
-            output.write(f"{text}\n".encode())
+    streams.write_json(values.output, results)
     if values.output != "-":
         print(tables.console(results, terminal.width(sys.stdout)))
 

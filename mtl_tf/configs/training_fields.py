@@ -17,6 +17,12 @@ TRAINING: Fields = {
         rules.NOT_NEGATIVE_INTEGER,
         "If not 0, where to stop, in place of epochs.",
     ),
+    "training.min_steps": Field(
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "How many steps the joint training has at least where few texts make "
+        "short epochs; 0 for as many as its epochs have.",
+    ),
     "training.steps_per_epoch": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
@@ -163,7 +169,13 @@ TRAINING: Fields = {
     "training.optimizer.warmup_steps": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Steps in which the learning rate comes from 0 to its value.",
+        "Steps in which the learning rate comes from 0 to its value; 0 for "
+        "warmup_ratio.",
+    ),
+    "training.optimizer.warmup_ratio": Field(
+        0.0,
+        rules.FRACTION,
+        "The same as a share of a stage's steps, such as 0.1; 0 for none.",
     ),
     "training.optimizer.lazy": Field(
         False,

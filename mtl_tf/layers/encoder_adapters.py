@@ -97,25 +97,26 @@ def insert(
     Raises:
         ConfigError: the backbone has no place for them.
     """
-    made: dict[str, keras.layers.Layer] = {}
-    if adapting.lora_rank:
+    kinds = [
         # First: they are part of the layers that others stand behind.
-        made |= _insert_low_rank(
-            adapting, backbone, blocks, tasks, options, context
-        )
-    if adapting.adapter_units:
-        made |= _insert_bottlenecks(
-            adapting, backbone, blocks, tasks, options, context
-        )
-    if adapting.projected_attention_units:
-        made |= _insert_attention(
-            adapting, backbone, blocks, tasks, options, context
-        )
+        (adapting.lora_rank, _insert_low_rank),
+        (adapting.adapter_units, _insert_bottlenecks),
+        (adapting.projected_attention_units, _insert_attention),
+    ]
+    made: dict[str, keras.layers.Layer] = {}
+    for wanted, put in kinds:
+        if wanted:
+            made |= put(adapting, backbone, blocks, tasks, options, context)
     return made
 
 
 def _insert_bottlenecks(
-    adapting, backbone, blocks, tasks, options, context
+    adapting: Adapting,
+    backbone: str,
+    blocks: Sequence[keras.layers.Layer],
+    tasks: int,
+    options: dict[str, Any],
+    context: Any,
 ) -> dict[str, keras.layers.Layer]:
     field = "adapter_units"
     places = [
@@ -137,7 +138,12 @@ def _insert_bottlenecks(
 
 
 def _insert_low_rank(
-    adapting, backbone, blocks, tasks, options, context
+    adapting: Adapting,
+    backbone: str,
+    blocks: Sequence[keras.layers.Layer],
+    tasks: int,
+    options: dict[str, Any],
+    context: Any,
 ) -> dict[str, keras.layers.Layer]:
     made = {}
     for number, block in enumerate(blocks):
@@ -168,7 +174,12 @@ _LINEAR = (None, keras.activations.linear)
 
 
 def _insert_attention(
-    adapting, backbone, blocks, tasks, options, context
+    adapting: Adapting,
+    backbone: str,
+    blocks: Sequence[keras.layers.Layer],
+    tasks: int,
+    options: dict[str, Any],
+    context: Any,
 ) -> dict[str, keras.layers.Layer]:
     field = "projected_attention_units"
     dropouts = [

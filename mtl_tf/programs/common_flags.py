@@ -31,6 +31,18 @@ def define_data(values: flags.FlagValues) -> None:
     )
 
 
+def define_output(
+    values: flags.FlagValues, what: str = "results", more: str = ""
+) -> None:
+    """Defines `--output`, which `streams.write_json` takes."""
+    flags.DEFINE_string(
+        "output",
+        None,
+        f"JSON file for the {what}{more}; - prints JSON in place of the table",
+        flag_values=values,
+    )
+
+
 def define_strategy(values: flags.FlagValues) -> None:
     """Defines `--strategy`."""
     flags.DEFINE_enum(

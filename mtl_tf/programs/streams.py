@@ -1,10 +1,11 @@
 """Files and standard streams behind one name: `-` is the stream."""
 
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError
@@ -51,3 +52,17 @@ def writing(path: str) -> Iterator[BinaryIO]:
     with files.replacing(os.path.realpath(path)) as temporary:
         with open(temporary, "wb") as output:
             yield output
+
+
+def write_json(path: str | None, value: Any) -> None:
+    """Writes a value as `writing` does; nothing without a path.
+
+    Raises:
+        ConfigError: the file cannot be written.
+        RunError: its folder cannot be written to.
+    """
+    if not path:
+        return
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    with writing(path) as output:
+        output.write(f"{text}\n".encode())

@@ -1,6 +1,5 @@
 """Training of an encoder on texts without labels, before it is tuned."""
 
-import contextlib
 import dataclasses
 import hashlib
 import math
@@ -373,10 +372,11 @@ def _optimizer(options: Pretraining, variables: list) -> Any:
 
 
 def _record(entry: dict[str, Any]) -> None:
-    with contextlib.suppress(KeyError):
-        logging.info(
-            "Step %d: training perplexity %.2f, held-out perplexity %.2f",
-            entry["step"],
-            math.exp(min(entry["train_loss"]["texts"], 700.0)),
-            -entry["validation"]["mean"],
-        )
+    # There is no loss where no piece of these steps was masked.
+    loss = entry["train_loss"].get("texts")
+    logging.info(
+        "Step %d: training perplexity %s, held-out perplexity %.2f",
+        entry["step"],
+        "-" if loss is None else f"{math.exp(min(loss, 700.0)):.2f}",
+        -entry["validation"]["mean"],
+    )

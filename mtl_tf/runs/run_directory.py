@@ -17,7 +17,10 @@ from mtl_tf.training import learning_rates
 
 # What changes no result may be changed at any time.
 _WITHOUT_EFFECT = ("pipeline.storage",)
-_LENGTHS = ("training.epochs", "training.steps", "training.fine_tune.epochs")
+_LENGTHS = (
+    *("training.epochs", "training.steps", "training.min_steps"),
+    "training.fine_tune.epochs",
+)
 
 
 def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -132,16 +135,27 @@ class RunDirectory:
         self, config: Mapping[str, Any], changed: Mapping[str, Any]
     ) -> None:
         """Refuses to prolong a training that has slowed down for its end."""
-        name = config["training"]["optimizer"]["schedule"]
+        chosen = config["training"]["optimizer"]
+        name = chosen["schedule"]
         # Fine-tuning begins anew if more of it is asked for.
-        longer = {"training.epochs", "training.steps"} & set(changed)
-        if longer and name in learning_rates.DECAYING:
+        longer = set(_LENGTHS[:3]) & set(changed)
+        if not longer:
+            return
+        if name in learning_rates.DECAYING:
             raise RunError(
                 f"{self.path} holds a run whose learning rate decays towards "
                 f"its end (training.optimizer.schedule {name!r}): with more "
                 f"{min(longer)} it would not become what a training of that "
                 "length is. Name another --model_dir; runs with the schedule "
                 "constant or inverse_sqrt can be prolonged"
+            )
+        if chosen["warmup_ratio"] and not chosen["warmup_steps"]:
+            raise RunError(
+                f"{self.path} holds a run whose warm-up is a share of its "
+                "steps (training.optimizer.warmup_ratio): with more "
+                f"{min(longer)} it would not become what a training of that "
+                "length is. Name another --model_dir; runs with "
+                "training.optimizer.warmup_steps can be prolonged"
             )
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -21,6 +21,8 @@ class Stage:
         steps: steps of the stage.
         steps_per_epoch: 0 for a pass over the data.
         learning_rate: its highest learning rate.
+        min_steps: it lasts so many steps at least, unless `steps` says when
+            it ends.
     """
 
     name: str
@@ -31,6 +33,11 @@ class Stage:
     steps: int
     steps_per_epoch: int
     learning_rate: float
+    min_steps: int = 0
+
+    def total_steps(self, epoch: int) -> int:
+        """How many steps it has, with `epoch` steps an epoch."""
+        return self.steps or max(self.epochs * epoch, self.min_steps)
 
 
 def plan(config: Mapping[str, Any], names: Sequence[str]) -> list[Stage]:
@@ -52,6 +59,7 @@ def plan(config: Mapping[str, Any], names: Sequence[str]) -> list[Stage]:
             training["steps"],
             training["steps_per_epoch"],
             rate,
+            training["min_steps"],
         )
     ]
     tuning = training["fine_tune"]

@@ -80,9 +80,7 @@ class StageRunner:
         """Trains a stage to its end, from wherever it was."""
         batches = self._batches(stage)
         options = self._options(stage, batches.steps_per_epoch)
-        self.workers.chief_first(
-            lambda: self._note(stage, batches, options.steps_per_epoch)
-        )
+        self.workers.chief_first(lambda: self._note(stage, batches, options))
         with self.strategy.scope():
             checkpoints, trainer = self._build(stage, options)
         start = self._restore(stage, checkpoints)
@@ -155,13 +153,15 @@ class StageRunner:
             self.config["training"]["accumulate_steps"],
         )
 
-    def _note(self, stage: Stage, batches: BatchPlan, epoch: int) -> None:
+    def _note(
+        self, stage: Stage, batches: BatchPlan, options: LoopOptions
+    ) -> None:
         """Logs the plan; refuses to go on with another one."""
         shapes = "of few shapes" if batches.static_shapes else "of all shapes"
         logging.info(
-            "%s: %d steps an epoch, batches %s, %.1f %% of their tokens are "
-            "padding.",
-            *(stage.name, epoch, shapes),
+            "%s: %d steps an epoch, %d at most, batches %s, %.1f %% of their "
+            "tokens are padding.",
+            *(stage.name, options.steps_per_epoch, options.total_steps, shapes),
             100 * batches.padding_share(),
         )
         if not stage.folder:
@@ -213,7 +213,7 @@ class StageRunner:
         training = self.config["training"]
         epoch = stage.steps_per_epoch or whole_pass
         return LoopOptions(
-            total_steps=stage.steps or stage.epochs * epoch,
+            total_steps=stage.total_steps(epoch),
             evaluate_every=training["evaluate_every"] or epoch,
             steps_per_epoch=epoch,
             patience=training["patience"],

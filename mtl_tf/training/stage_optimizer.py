@@ -56,7 +56,8 @@ def stage_optimizer(
         WarmupThen(
             learning_rate,
             chosen["schedule"],
-            chosen["warmup_steps"],
+            chosen["warmup_steps"]
+            or round(chosen["warmup_ratio"] * total_steps),
             total_steps,
         ),
     )

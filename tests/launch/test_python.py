@@ -111,9 +111,8 @@ mtl_tf.train(config, sys.argv[1], verbose=sys.argv[2] == "1")
 """
 
 
-@pytest.mark.parametrize(
-    "verbose", [pytest.param("1", marks=pytest.mark.extended), "0"]
-)
+@pytest.mark.extended
+@pytest.mark.parametrize("verbose", ["1", "0"])
 def test_a_script_shows_the_training_and_nothing_of_tensorflow(
     verbose, tmp_path
 ):

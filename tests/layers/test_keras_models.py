@@ -181,7 +181,9 @@ def test_a_sequential_model_may_end_in_a_crf(tmp_path):
     assert (found == tags)[ids > 0].mean() > 0.8
 
 
-@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize(
+    "constrained", [pytest.param(False, marks=pytest.mark.extended), True]
+)
 def test_a_crf_of_one_output_is_compiled_with_its_loss_alone(
     tmp_path, constrained
 ):

@@ -103,6 +103,22 @@ def test_a_training_that_slowed_down_is_not_prolonged(run, name):
     run.claim(changed(optimizer=scheduled, fine_tune=tuning))
 
 
+def test_a_warm_up_that_is_a_share_of_the_steps_is_not_prolonged(tmp_path):
+    chosen = CONFIG["training"]["optimizer"] | {"warmup_ratio": 0.1}
+    for steps in (0, 5):
+        run = RunDirectory(str(tmp_path / str(steps)))
+        scheduled = chosen | {"warmup_steps": steps}
+        run.claim(changed(optimizer=scheduled))
+        os.makedirs(run.file("checkpoints"))
+        open(run.file("checkpoints", "checkpoint"), "w").close()
+        longer = changed(optimizer=scheduled, min_steps=90)
+        if steps:
+            run.claim(longer)
+            continue
+        with pytest.raises(RunError, match="ratio.* more training.min_steps"):
+            run.claim(longer)
+
+
 def test_a_longer_training_is_never_taken_for_finished(trained, monkeypatch):
     trained.write("results.json", {})
     monkeypatch.setattr(trained, "write", lambda *_: 1 / 0)  # killed here

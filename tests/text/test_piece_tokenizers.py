@@ -48,14 +48,14 @@ def test_byte_pairs_are_those_of_keras_hub(tmp_path):
     tokenizer = presets.load_tokenizer(
         small_presets.of_kind("roberta", tmp_path / "one")
     )
-    found = piece_tokenizers.in_graph(tokenizer)(tf.constant(BYTE_TEXTS))
+    graph = piece_tokenizers.in_graph(tokenizer)
+    found = graph(tf.constant(BYTE_TEXTS))
     expected = tokenizer(tf.constant(BYTE_TEXTS))
     assert found.to_list() == [list(map(int, row)) for row in expected]
     assert [len(row) for row in found.to_list()[-2:]] == [0, 0]
     # All at once, and each alone.
     for text, row in zip(BYTE_TEXTS, found.to_list()):
-        alone = piece_tokenizers.in_graph(tokenizer)(tf.constant([text]))
-        assert alone.to_list() == [row]
+        assert graph(tf.constant([text])).to_list() == [row]
 
 
 def test_byte_pairs_stand_between_special_ones(tmp_path):

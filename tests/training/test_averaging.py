@@ -26,24 +26,11 @@ def test_the_best_weights_are_averages_of_all_steps(tmp_path, optimizer, decay):
     stage = toy.Stage(
         tmp_path, average=decay, evaluate_every=1, optimizer=optimizer
     )
-    weights, scored, best = [], [], []
-    evaluate, record = stage.loop.evaluate, stage.loop.record
-
-    def watch_scoring():
-        scored.append(stage.model.table.numpy())
-        return evaluate()
-
-    def watch(entry):
-        weights.append(stage.model.table.numpy())
-        best.append(stage.checkpoints.best.read(str(tmp_path / "best"))[1])
-        record(entry)
-
-    stage.loop.evaluate, stage.loop.record = watch_scoring, watch
-    stage.run()
+    weights, scored, best = stage.watched(tmp_path)
     assert len(weights) == 12
     for found, saved, right in zip(scored, best, expected(weights, decay)):
         np.testing.assert_allclose(found, right, rtol=1e-5, atol=1e-6)
-        np.testing.assert_array_equal(saved["table"], found)
+        np.testing.assert_array_equal(saved, found)
     assert not np.allclose(scored[-1], weights[-1], atol=1e-3)
 
 

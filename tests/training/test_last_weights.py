@@ -16,25 +16,12 @@ def test_the_best_weights_are_means_of_the_last_evaluations(tmp_path):
     stage = toy.Stage(
         tmp_path, average_last=3, evaluate_every=2, optimizer="adam"
     )
-    weights, scored, best = [], [], []
-    evaluate, record = stage.loop.evaluate, stage.loop.record
-
-    def watch_scoring():
-        scored.append(stage.model.table.numpy())
-        return evaluate()
-
-    def watch(entry):
-        weights.append(stage.model.table.numpy())
-        best.append(stage.checkpoints.best.read(str(tmp_path / "best"))[1])
-        record(entry)
-
-    stage.loop.evaluate, stage.loop.record = watch_scoring, watch
-    stage.run()
+    weights, scored, best = stage.watched(tmp_path)
     assert len(weights) == 6
     for place, (found, saved) in enumerate(zip(scored, best)):
         last = weights[max(0, place - 2) : place + 1]
         np.testing.assert_allclose(found, np.mean(last, 0), rtol=1e-6)
-        np.testing.assert_array_equal(saved["table"], found)
+        np.testing.assert_array_equal(saved, found)
     assert not np.allclose(scored[-1], weights[-1], atol=1e-3)
     # What no mean needs any more is gone.
     kept = os.listdir(tmp_path / "checkpoints" / "last")

@@ -7,7 +7,12 @@ import pytest
 from mtl_tf.training.stage_optimizer import stage_optimizer
 
 
-def test_a_weight_with_a_factor_moves_by_that_fraction():
+@pytest.mark.parametrize(
+    "steps, ratio, rate",
+    [(0, 0.0, 0.1), (4, 0.0, 0.025), (0, 0.5, 0.02), (4, 0.5, 0.025)],
+)
+def test_a_weight_with_a_factor_moves_by_that_fraction(steps, ratio, rate):
+    """In the first of ten steps, with warm-ups in steps, and as a share."""
     rates = dict.fromkeys(
         ("embedding_learning_rate", "pretrained_learning_rate"), 0.0
     )
@@ -20,7 +25,8 @@ def test_a_weight_with_a_factor_moves_by_that_fraction():
             "name": "sgd",
             "learning_rate": 0.1,
             "schedule": "constant",
-            "warmup_steps": 0,
+            "warmup_steps": steps,
+            "warmup_ratio": ratio,
             "lazy": False,
             "options": {},
             **rates,
@@ -31,4 +37,4 @@ def test_a_weight_with_a_factor_moves_by_that_fraction():
     optimizer = stage_optimizer(training, 0.1, 10, weights, [])
     optimizer.apply([keras.ops.ones(2)] * 2, weights)
     moved = [weight.numpy()[0] for weight in weights]
-    assert moved == pytest.approx([-0.1, -0.025])
+    assert moved == pytest.approx([-rate, -rate / 4])

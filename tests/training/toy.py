@@ -165,6 +165,25 @@ class Stage:
         self.loop.run(self.checkpoints.restore())
         return self
 
+    def watched(self, directory):
+        """Runs; the table at each evaluation: its value, scored, and saved."""
+        values, scored, saved = [], [], []
+        evaluate, record = self.loop.evaluate, self.loop.record
+
+        def watch_scoring():
+            scored.append(self.model.table.numpy())
+            return evaluate()
+
+        def watch(entry):
+            values.append(self.model.table.numpy())
+            best = self.checkpoints.best.read(str(directory / "best"))[1]
+            saved.append(best["table"])
+            record(entry)
+
+        self.loop.evaluate, self.loop.record = watch_scoring, watch
+        self.run()
+        return values, scored, saved
+
     def values(self):
         variables = (
             *self.model.variables,

@@ -3,11 +3,15 @@
 import functools
 import math
 import threading
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
 from mtl_tf.core.random import generator
 from mtl_tf.pipelines.fixed_mixing import TaskMixing
 
@@ -133,6 +137,38 @@ class Temperature(_Sampled):
         powers = np.log(rates) / self.temperature
         weights = np.exp(powers - powers.max())
         return weights / weights.sum()
+
+
+class Weighted(_Sampled):
+    """Every task in proportion to a weight of its own, at random.
+
+    Args:
+        weights: positive numbers by the tasks' names; 1 for those not named.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        weights: Mapping[str, float] = MappingProxyType({}),
+        **kwargs: Any,
+    ):
+        super().__init__(*args, **kwargs)
+        if not hasattr(weights, "items"):
+            raise ConfigError(
+                "mixing.weights must give numbers by task, such as "
+                f"{{'books': 2.0}}, got {weights!r}"
+            )
+        numbers = {name: i for i, name in enumerate(self.task_names)}
+        self.weights = np.ones(len(self.batches_per_task))
+        for name, weight in weights.items():
+            task = look_up(name, numbers, "task in mixing.weights")
+            field = f"mixing.weights[{name!r}]"
+            self.weights[task] = checks.positive(field, weight)
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """The task's weight / the sum of all weights."""
+        return self.weights / self.weights.sum()
 
 
 class ShuffledRounds(_Drawn):

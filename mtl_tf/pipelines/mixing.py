@@ -21,6 +21,7 @@ from mtl_tf.pipelines.drawn_mixing import (
     ShuffledRounds,
     Temperature,
     Uniform,
+    Weighted,
 )
 from mtl_tf.pipelines.fixed_mixing import (
     Blocks,
@@ -129,6 +130,7 @@ MIXINGS: dict[str, type[TaskMixing]] = {
     "uniform": Uniform,
     "proportional": Proportional,
     "temperature": Temperature,
+    "weighted": Weighted,
     "round_robin": RoundRobin,
     "shuffled_rounds": ShuffledRounds,
     "blocks": Blocks,

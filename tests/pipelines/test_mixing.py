@@ -96,6 +96,30 @@ def test_random_mixings_draw_with_their_probabilities(config, shares, seed):
     assert chi_square < 13.8  # 2 degrees of freedom: passed by 999 of 1000
 
 
+def test_weights_are_by_task():
+    config = {"name": "weighted", "weights": {"b": 3, "c": 0.5}}
+    mixing = make_mixing(config, [7, 1, 4], 5, ["a", "b", "c"])
+    shares = np.array([1, 3, 0.5]) / 4.5
+    np.testing.assert_allclose(mixing.probabilities, shares)
+    seen = tally(mixing, 0, 50_000) / 50_000
+    np.testing.assert_allclose(seen, shares, atol=0.01)
+
+
+@pytest.mark.parametrize(
+    "weights, message",
+    [
+        ({"bb": 1}, "unknown task in mixing.weights 'bb'.*'b'"),
+        ({"b": 0}, r"mixing.weights\['b'\] must be positive, got 0"),
+        ({"b": "1"}, r"mixing.weights\['b'\] must be positive, got '1'"),
+        ([1, 2], "must give numbers by task"),
+    ],
+)
+def test_wrong_weights_are_named(weights, message):
+    config = {"name": "weighted", "weights": weights}
+    with pytest.raises(ConfigError, match=message):
+        make_mixing(config, [7, 1], 5, ["a", "b"])
+
+
 def test_blocks_of_draws_differ_from_each_other():
     tasks = make_mixing("uniform", [1, 1], 0).tasks(0, 4096)[:, 0]
     first = tasks.reshape(4, 1024)

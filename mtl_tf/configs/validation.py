@@ -40,6 +40,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     _positions(config["model"]["scheme"], config["text"]["max_length"])
     _written_words(config["text"], config["model"])
     _buckets(config["pipeline"])
+    _balancing(config["training"], config["pipeline"]["mixing"]["name"])
     _encoder(config)
     _distillation(config["training"])
     return config
@@ -158,6 +159,18 @@ def _buckets(pipeline: Mapping[str, Any]) -> None:
             f"pipeline.token_weights ({weights}) do nothing without a budget: "
             "set pipeline.tokens_per_batch, or the weights to 1"
         )
+
+
+def _balancing(training: Mapping[str, Any], mixing: str) -> None:
+    """Methods that compare the tasks' gradients need all at every step."""
+    methods = {"loss_weighting": "gradnorm", "gradient_surgery": "pcgrad"}
+    for field, method in methods.items():
+        if training[field] == method and mixing != "joint":
+            raise ConfigError(
+                f"training.{field} {method!r} compares the tasks' gradients "
+                "at every step: it needs pipeline.mixing {'name': 'joint'}, "
+                f"got {mixing!r}"
+            )
 
 
 def _positions(scheme: Mapping[str, Any], max_length: int) -> None:

@@ -65,7 +65,8 @@ class TaskModel(keras.Model):
         return True
 
     #: The `key` of batches that have a group for every task although the
-    #: tasks' own keys differ; None if there can be no such batches.
+    #: tasks' own keys differ; None if there can be no such batches, so that
+    #: joint steps have one for each key.
     joint_key: Key = None
 
     def key_of(self, task: int) -> Key:

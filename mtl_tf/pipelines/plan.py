@@ -201,12 +201,17 @@ class BatchPlan:
         return len(set(self.batch_sizes.tolist())) > 1
 
     def padding_share(self) -> float:
-        """The share of cells of one epoch that hold no token.
+        """The share of cells of one epoch that hold no token; see `cells`."""
+        tokens, cells = self.cells(self.steps_per_epoch)
+        return 1.0 - tokens / cells
+
+    def cells(self, steps: int) -> tuple[int, int]:
+        """How many tokens the first steps have, and how many cells.
 
         Cells are those of [G, B, T], and of [G, B, U] where there are targets.
         `pipeline.token_weights` have no part in it.
         """
-        plan = self.steps(0, self.steps_per_epoch)
+        plan = self.steps(0, steps)
         # One text more or two: [n, G, B, 1] or [n, G, B, 2].
         sides = self.sides or (1,)
         tokens = np.zeros([*plan.rows.shape, *sides], np.int64)
@@ -220,7 +225,7 @@ class BatchPlan:
             lengths = np.maximum(tokens.max(axis=(1, 2)), 1)
             rows = np.sum(np.any(plan.rows >= 0, axis=1), axis=1)
         cells = lengths.sum(axis=1) * rows * self.groups
-        return 1.0 - tokens.sum() / cells.sum()
+        return int(tokens.sum()), int(cells.sum())
 
 
 def _check_split(name: str, split: EncodedSplit, boundaries: list) -> None:

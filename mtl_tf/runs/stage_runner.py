@@ -1,7 +1,7 @@
 """Runs the stages of a run: joint training, then fine-tuning."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
@@ -13,9 +13,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
-from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.buckets import of_task
-from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs import systems
 from mtl_tf.runs.inference import Predictor
 from mtl_tf.runs.loaded_run import Run
@@ -23,6 +21,7 @@ from mtl_tf.runs.recording import Recorder
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.scored_split import score
+from mtl_tf.runs.stage_batches import StageBatches
 from mtl_tf.runs.stage_plan import Stage
 from mtl_tf.training import freezing, precision
 from mtl_tf.training.callbacks import Callback
@@ -78,7 +77,13 @@ class StageRunner:
 
     def execute(self, stage: Stage) -> Checkpoints:
         """Trains a stage to its end, from wherever it was."""
-        batches = self._batches(stage)
+        batches = StageBatches(
+            self.config,
+            self.data,
+            self.model,
+            stage,
+            self.strategy.num_replicas_in_sync,
+        )
         options = self._options(stage, batches.steps_per_epoch)
         self.workers.chief_first(lambda: self._note(stage, batches, options))
         with self.strategy.scope():
@@ -93,14 +98,14 @@ class StageRunner:
         loop = Loop(
             trainer,
             checkpoints,
-            self._dataset(stage, batches, options.total_steps),
+            batches.dataset(options.total_steps),
             lambda: self._evaluate(stage),
             lambda entry: self.recorder.evaluation(
                 stage, float(trainer.optimizer.learning_rate), entry
             ),
             options,
             [task.name for task in self.data.tasks],
-            self._next_key(stage, batches),
+            batches.next_key,
             self.recorder.step,
         )
         with recurrence.options(jit=self.config["training"]["jit"] and None):
@@ -132,29 +137,8 @@ class StageRunner:
         run.fit(self.data.validation, self.config["evaluation"]["calibrate"])
         return run
 
-    def _batches(self, stage: Stage) -> BatchPlan:
-        pipeline = self.config["pipeline"]
-        mixing = pipeline["mixing"]
-        if len(stage.tasks) == 1 and mixing["name"] == "phases":
-            # Its phases name tasks that are not here.
-            mixing = {"name": "round_robin"}
-        # Rows of a smaller last batch cannot be split evenly.
-        several = self.strategy.num_replicas_in_sync > 1
-        return BatchPlan(
-            [self.data.train[n] for n in stage.tasks],
-            pipeline["batch_size"],
-            self.data.boundaries,
-            mixing,
-            self.config["seed"],
-            (pipeline["static_shapes"] and self.model.static_shapes) or several,
-            pipeline["tokens_per_batch"],
-            pipeline["token_weights"],
-            {t.name: t.task_type.balanced(t.settings) for t in self.data.tasks},
-            self.config["training"]["accumulate_steps"],
-        )
-
     def _note(
-        self, stage: Stage, batches: BatchPlan, options: LoopOptions
+        self, stage: Stage, batches: StageBatches, options: LoopOptions
     ) -> None:
         """Logs the plan; refuses to go on with another one."""
         shapes = "of few shapes" if batches.static_shapes else "of all shapes"
@@ -168,46 +152,6 @@ class StageRunner:
             steps = {"steps_per_epoch": batches.steps_per_epoch}
             what = "the plan of the batches (they depend on --strategy)"
             self.run.check_or_write("batches.json", steps, what)
-
-    def _dataset(
-        self, stage: Stage, batches: BatchPlan, total: int
-    ) -> Callable[[int, int, range], tf.data.Dataset]:
-        numbers = tf.constant(stage.tasks)
-
-        @tf.autograph.experimental.do_not_convert
-        def numbered(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-            return {**batch, "task": tf.gather(numbers, batch["task"])}
-
-        def make(start: int, replicas: int, part: range) -> tf.data.Dataset:
-            dataset = training_dataset(batches, start, replicas, total, part)
-            return fixed(dataset.map(numbered).prefetch(4))
-
-        return make
-
-    def _next_key(
-        self, stage: Stage, batches: BatchPlan
-    ) -> Callable[[int, int], tuple[int, str | None]] | None:
-        """See `Loop`."""
-        keys = [self.model.key_of(number) for number in stage.tasks]
-        if len(set(keys)) == 1:
-            return lambda step, most: (most, keys[0])
-        if batches.groups > 1 and self.model.joint_key is not None:
-            return lambda step, most: (most, self.model.joint_key)
-        if batches.groups > 1:
-            raise ConfigError(
-                "a joint step has tasks of one type only, but there are "
-                f"{' and '.join(sorted(set(keys)))}: choose another "
-                "pipeline.mixing; training.loss_weighting 'uncertainty' "
-                "balances tasks of several types"
-            )
-
-        def next_key(step: int, most: int) -> tuple[int, str | None]:
-            tasks = batches.mixing.tasks(step, step + most)[:, 0]
-            found = [keys[task] for task in tasks]
-            others = (n for n, key in enumerate(found) if key != found[0])
-            return next(others, most), found[0]
-
-        return next_key
 
     def _options(self, stage: Stage, whole_pass: int) -> LoopOptions:
         training = self.config["training"]
@@ -276,7 +220,6 @@ class StageRunner:
         training = self.config["training"]
         name, options = training["loss_weighting"], {}
         if name == "gradnorm":
-            self._check_joint("training.loss_weighting", name)
             # Where nothing is shared there is nothing to balance.
             shares = bool(self._shared(stage, variables))
             name = name if shares else "static"
@@ -293,8 +236,6 @@ class StageRunner:
         """What computes gradients task by task, if the stage needs that."""
         surgery = self.config["training"]["gradient_surgery"]
         checks.one_of("training.gradient_surgery", surgery, SURGERIES)
-        if surgery != "none":
-            self._check_joint("training.gradient_surgery", surgery)
         shared = self._shared(stage, variables)
         if not shared or (surgery == "none" and not weighting.adapts):
             return None
@@ -321,21 +262,6 @@ class StageRunner:
             surgery,
             self.config["seed"],
         )
-
-    def _check_joint(self, field: str, value: str) -> None:
-        mixing = self.config["pipeline"]["mixing"]["name"]
-        if mixing != "joint":
-            raise ConfigError(
-                f"{field} {value!r} compares the tasks' gradients at every "
-                "step: it needs pipeline.mixing {'name': 'joint'}, got "
-                f"{mixing!r}"
-            )
-        if any(self.model.key_of(n) for n in range(len(self.data.tasks))):
-            raise ConfigError(
-                f"{field} {value!r} compares gradients of one graph, but these "
-                "tasks have graphs of their own; training.loss_weighting "
-                "'uncertainty' balances them, too"
-            )
 
     def _variables(self, stage: Stage) -> list[keras.Variable]:
         """What the stage trains."""

@@ -6,7 +6,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-Batch = dict[str, tf.Tensor]
+from mtl_tf.training.pieces import Batch
+
 Compute = Callable[[Batch, tf.Tensor], tuple[list, tf.Tensor]]
 
 # What has no rows belongs to every part.

@@ -62,7 +62,7 @@ class Loop:
         task_names: for messages.
         next_key: `(step, most) -> (count, key)`: how many steps from `step`
             on, at most `most`, have batches of one key, and that key; None
-            where no step has one.
+            where no step has one, a tuple where a step has several batches.
         on_step: called on the chief with the steps done and the mean loss.
     """
 
@@ -75,7 +75,7 @@ class Loop:
         record: Callable[[dict[str, Any]], None],
         options: LoopOptions,
         task_names: Sequence[str],
-        next_key: Callable[[int, int], tuple[int, str | None]] | None = None,
+        next_key: Callable[[int, int], tuple[int, Any]] | None = None,
         on_step: Callable[[int, float], None] | None = None,
     ):
         self.trainer = trainer

@@ -9,17 +9,21 @@ import tensorflow as tf
 
 from mtl_tf.core import random
 from mtl_tf.training.accumulating import accumulated, split_rows
-from mtl_tf.training.group_gradients import (
-    SEED_STEP,
-    GroupedGradients,
-    added,
-)
+from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.losses import (
     auxiliary_loss,
     group_losses,
     recording,
     weighted,
 )
+from mtl_tf.training.pieces import (
+    SEED_STEP,
+    Batch,
+    Piece,
+    joined,
+    pieces_of,
+)
+from mtl_tf.training.stacked_gradients import added
 from mtl_tf.training.workers import Workers
 
 
@@ -132,13 +136,14 @@ class Trainer:
         steps: tf.Tensor,
         loss_sum: tf.Tensor,
         loss_count: tf.Tensor,
-        key: str | None = None,
+        key: Any = None,
         asked: tf.Tensor | float = 0.0,
     ) -> Report:
         """Takes steps.
 
         Args:
-            iterator: yields their batches.
+            iterator: yields their batches, or tuples of batches: joint steps
+                of tasks that have no graph in common.
             steps: how many, an int32 scalar.
             loss_sum: where the report's sums start, float32 [tasks]: adding
                 in the order of the steps makes them the same however the
@@ -146,6 +151,7 @@ class Trainer:
             loss_count: the same for the counts.
             key: of all these steps' batches, for a model that is not the same
                 graph for all of its tasks; each key has a trace of its own.
+                Where a step has several batches, a tuple of a key for each.
             asked: float32, 1 if this worker was asked to stop. It goes along
                 with the losses, so that no worker waits for one that stops.
         """
@@ -186,14 +192,16 @@ class Trainer:
     # seconds at every start.
     @tf.autograph.experimental.do_not_convert
     def _step(
-        self, batch: dict[str, tf.Tensor], key: str | None
+        self, batches: Batch | Sequence[Batch], key: Any
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        pieces = pieces_of(batches, key)
+        step = pieces[0].batch["step"]
         replica = tf.distribute.get_replica_context()
         number = replica.replica_id_in_sync_group
-        seed = tf.stack([self.seed + number, tf.cast(batch["step"], tf.int32)])
+        seed = tf.stack([self.seed + number, tf.cast(step, tf.int32)])
         shared = 1.0 / replica.num_replicas_in_sync
-        compute = self.grouped or functools.partial(self._in_parts, key)
-        gradients, loss = compute(batch, seed, shared)
+        compute = self.grouped or self._of_pieces
+        gradients, loss = compute(pieces, seed, shared)
         pairs = [
             (gradient, variable)
             for gradient, variable in zip(gradients, self.variables)
@@ -201,74 +209,82 @@ class Trainer:
         ]
         gradients, variables = map(list, zip(*pairs))
         self.optimizer.apply(gradients, variables)
-        return batch["step"], batch["task"], loss
+        return step, joined([piece.batch["task"] for piece in pieces]), loss
+
+    def _of_pieces(
+        self, pieces: Sequence[Piece], seed: tf.Tensor, shared: float
+    ) -> tuple[list, tf.Tensor]:
+        """`_in_parts`, piece by piece; the losses of all groups."""
+        # Parts and shards count on from the seed of their piece.
+        own = self.accumulate * self.shards * SEED_STEP
+        gradients, losses = zip(
+            *(
+                self._in_parts(
+                    piece, seed + tf.constant([number * own, 0]), shared
+                )
+                for number, piece in enumerate(pieces)
+            )
+        )
+        return _sums(gradients), joined(losses)
 
     def _in_parts(
-        self,
-        key: str | None,
-        batch: dict[str, tf.Tensor],
-        seed: tf.Tensor,
-        shared: float,
+        self, piece: Piece, seed: tf.Tensor, shared: float
     ) -> tuple[list, tf.Tensor]:
         """`_in_shards`, part by part: a part is to it what a replica is."""
         if self.accumulate == 1:
-            return self._in_shards(key, batch, seed, shared)
+            return self._in_shards(piece, seed, shared)
 
-        def compute(
-            part: dict[str, tf.Tensor], number: tf.Tensor
-        ) -> tuple[list, tf.Tensor]:
+        def compute(part: Batch, number: tf.Tensor) -> tuple[list, tf.Tensor]:
             # Shards count on from the seed of their part.
             own = tf.stack([number * self.shards * SEED_STEP, 0])
             return self._in_shards(
-                key, part, seed + own, shared / self.accumulate
+                piece._replace(batch=part), seed + own, shared / self.accumulate
             )
 
-        return accumulated(compute, batch, self.accumulate, self.variables)
+        return accumulated(
+            compute, piece.batch, self.accumulate, self.variables
+        )
 
     def _in_shards(
-        self,
-        key: str | None,
-        batch: dict[str, tf.Tensor],
-        seed: tf.Tensor,
-        shared: float,
+        self, piece: Piece, seed: tf.Tensor, shared: float
     ) -> tuple[list, tf.Tensor]:
         """`_together`, shard by shard: a shard is to it what a replica is."""
         if self.shards == 1:
-            return self._together(key, batch, seed, shared)
+            return self._together(piece, seed, shared)
+        parts = split_rows(piece.batch, self.shards)
         gradients, losses = zip(
             *(
                 self._together(
-                    key,
-                    part,
+                    piece._replace(batch=part),
                     seed + tf.constant([number * SEED_STEP, 0]),
                     shared / self.shards,
                 )
-                for number, part in enumerate(split_rows(batch, self.shards))
+                for number, part in enumerate(parts)
             )
         )
-        total = [functools.reduce(added, one) for one in zip(*gradients)]
-        return total, tf.add_n(losses)
+        return _sums(gradients), tf.add_n(losses)
 
     def _together(
-        self,
-        key: str | None,
-        batch: dict[str, tf.Tensor],
-        seed: tf.Tensor,
-        shared: float,
+        self, piece: Piece, seed: tf.Tensor, shared: float
     ) -> tuple[list, tf.Tensor]:
         """The gradients of the sum of all losses, and the groups' losses."""
-        chosen = {} if key is None else {"key": key}
         with recording(self.variables) as tape:
-            outputs = self.model(batch, training=True, seed=seed, **chosen)
-            loss = group_losses(outputs, batch)
+            outputs = piece.outputs(self.model, seed)
+            loss = group_losses(outputs, piece.batch)
+            task = piece.batch["task"]
             total = tf.reduce_sum(
-                weighted(self.loss_weighting, batch["task"], loss, shared)
+                weighted(self.loss_weighting, task, loss, shared)
             )
-            total += auxiliary_loss(outputs, batch, shared)
+            total += auxiliary_loss(outputs, piece.batch, shared)
             # Only an optimizer for float16 does; it scales back by itself.
             total = self.optimizer.scale_loss(total)
         values = [variable.value for variable in self.variables]
         return tape.gradient(total, values), loss
+
+
+def _sums(gradients: Sequence[list]) -> list:
+    """The sum of each variable's gradients, of several lists of them."""
+    return [functools.reduce(added, one) for one in zip(*gradients)]
 
 
 def choose_shards(model: keras.Model, strategy: tf.distribute.Strategy) -> int:

@@ -262,6 +262,20 @@ def test_joint_steps_have_buckets_of_all_tasks():
         validation.validate(config)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("gradient_surgery", "pcgrad"), ("loss_weighting", "gradnorm")],
+)
+def test_methods_that_compare_gradients_need_joint_steps(field, value):
+    assert error(f"training.{field}", value) == (
+        f"training.{field} {value!r} compares the tasks' gradients at every "
+        "step: it needs pipeline.mixing {'name': 'joint'}, got 'uniform'"
+    )
+    config = config_with(f"training.{field}", value)
+    config["pipeline"]["mixing"] = {"name": "joint"}
+    assert validation.validate(config) == config
+
+
 def test_two_averages_at_once_are_refused():
     config = config_with("training.average", 0.99)
     config["training"]["average_last"] = 3

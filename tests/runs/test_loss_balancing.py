@@ -1,7 +1,6 @@
 """Balancing the losses of tasks of several types in one run."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import training_run
-from tests.runs.helpers import assert_same_weights, train_killed
+from tests.runs.helpers import assert_same_weights, metrics, train_killed
 from tests.system import corpus
 
 SIZES = {"train": 60, "validation": 20, "test": 20}
@@ -49,15 +48,20 @@ def config(entries, **training):
     return made
 
 
+def joint(entries, **training):
+    made = config(entries, **training)
+    made["pipeline"]["mixing"] = {"name": "joint"}
+    return made
+
+
 @pytest.mark.slow
-def test_uncertainty_weighs_tasks_of_all_types(entries, tmp_path):
+@pytest.mark.parametrize("method", ["uncertainty", "gradnorm"])
+def test_tasks_of_all_types_are_weighed(entries, tmp_path, method):
     one = str(tmp_path / "one")
-    chosen = config(entries, loss_weighting="uncertainty")
+    chosen = joint(entries, loss_weighting=method)
     results = training_run.train(chosen, one)
     assert list(results["tasks"]) == NAMES
-    with open(os.path.join(one, "metrics.jsonl")) as file:
-        entries_of = [json.loads(line) for line in file]
-    weights = entries_of[-1]["loss_weights"]
+    weights = metrics(one)[-1]["loss_weights"]
     assert list(weights) == NAMES
     # Every task's weight has moved, and each in its own way.
     assert len({round(weight, 4) for weight in weights.values()}) == 3
@@ -66,24 +70,33 @@ def test_uncertainty_weighs_tasks_of_all_types(entries, tmp_path):
     assert evaluated["tasks"] == results["tasks"]
 
 
+def killed_and_continued(chosen, folder):
+    """Holds a run that was killed to one that was not."""
+    training_run.train(chosen, str(folder / "whole"))
+    chosen["training"] |= {"checkpoint_seconds": 1e-6, "steps_per_call": 2}
+    train_killed(chosen, str(folder / "a"), 3)
+    training_run.train(chosen, str(folder / "a"))
+    assert_same_weights(str(folder / "a"), str(folder / "whole"))
+    assert metrics(folder / "a") == metrics(folder / "whole")
+
+
 @pytest.mark.slow
 def test_kill_9_ends_with_the_same_weights(entries, tmp_path):
     chosen = config(entries, loss_weighting="uncertainty")
-    training_run.train(chosen, str(tmp_path / "whole"))
-    chosen["training"] |= {"checkpoint_seconds": 1e-6, "steps_per_call": 2}
-    train_killed(chosen, str(tmp_path / "a"), 3)
-    training_run.train(chosen, str(tmp_path / "a"))
-    assert_same_weights(str(tmp_path / "a"), str(tmp_path / "whole"))
+    killed_and_continued(chosen, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("gradient_surgery", "pcgrad"), ("loss_weighting", "gradnorm")],
-)
-def test_what_needs_joint_steps_says_so(entries, tmp_path, field, value):
-    """Steps of several types are none: what is right then, is said."""
-    chosen = config(entries, **{field: value})
-    chosen["pipeline"]["mixing"] = {"name": "joint"}
-    with pytest.raises(ConfigError, match="graphs of their own.*'uncertainty'"):
+@pytest.mark.extended
+def test_kill_9_of_joint_steps_ends_with_the_same_weights(entries, tmp_path):
+    options = {"loss_weighting": "gradnorm", "gradient_surgery": "pcgrad"}
+    killed_and_continued(joint(entries, **options), tmp_path)
+    last = metrics(tmp_path / "whole")[-1]
+    assert list(last["train_loss"]) == NAMES
+    assert sum(last["loss_weights"].values()) == pytest.approx(3.0, rel=1e-5)
+    assert len(set(last["loss_weights"].values())) == 3
+
+
+def test_parts_of_a_batch_are_refused(entries, tmp_path):
+    chosen = joint(entries, gradient_surgery="pcgrad", accumulate_steps=2)
+    with pytest.raises(ConfigError, match="accumulate_steps must be 1"):
         training_run.train(chosen, str(tmp_path / "a"))
-    assert not os.path.exists(tmp_path / "a" / "checkpoints")

@@ -1,7 +1,5 @@
 """PCGrad and GradNorm in whole runs."""
 
-import os
-
 import pytest
 
 from mtl_tf.core.errors import ConfigError
@@ -30,17 +28,6 @@ def test_both_learn_what_conflicts_and_resume_after_kill_9(tmp_path, toy_files):
     assert_same_weights(tmp_path / "whole", tmp_path / "killed")
     assert killed["tasks"] == whole["tasks"]
     assert metrics(tmp_path / "killed") == metrics(tmp_path / "whole")
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("gradient_surgery", "pcgrad"), ("loss_weighting", "gradnorm")],
-)
-def test_other_mixings_are_refused(tmp_path, toy_files, field, value):
-    config = corpus.config(toy_files, **{field: value})
-    with pytest.raises(ConfigError, match=f"{field} '{value}' .* 'uniform'"):
-        training_run.train(config, str(tmp_path / "a"))
-    assert not os.path.exists(tmp_path / "a" / "checkpoints")
 
 
 def test_an_unknown_surgery_offers_the_nearest(tmp_path, toy_files):

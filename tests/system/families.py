@@ -43,6 +43,7 @@ METHODS = {
 }
 OTHERS = (
     *("tagging", "translation", "answering", "fine_tuned", "token_budget"),
+    *("several_types", "compared_pairs"),
     *("separate", "adam", "lazy_adam"),
 )
 FAMILIES = (*SCHEMES, *METHODS, *OTHERS)
@@ -65,7 +66,13 @@ def write(folder, steps=6):
         made[name]["pipeline"]["mixing"] = {"name": "joint"}
     made["asp"]["pipeline"]["mixing"] = {"name": "joint"}
     made["tagging"] = _tagging(steps)
+    made["several_types"] = _tagging(steps)
+    made["several_types"]["tasks"] += texts
     made["translation"] = _translation(folder, steps)
+    made["compared_pairs"] = _translation(folder, steps)
+    for name in ("several_types", "compared_pairs"):
+        made[name]["pipeline"]["mixing"] = {"name": "joint"}
+        made[name]["training"] |= METHODS["gradnorm"] | METHODS["pcgrad"]
     made["answering"] = _answering(folder, steps)
     made["fine_tuned"] = _texts(texts, {"name": "ssp", "units": 6}, 0, epochs=1)
     made["fine_tuned"]["training"]["fine_tune"] |= {"epochs": 1}

@@ -8,25 +8,12 @@ import tensorflow as tf
 from mtl_tf.training.gradient_surgery import pcgrad_weights, projection_order
 from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.loss_weighting import make_loss_weighting
+from mtl_tf.training.pieces import Piece
 from tests.training import toy
+from tests.training.balancing_references import projected_sum
 from tests.training.toy import assert_same, trained
 
 GROUPS, WORDS, WIDTH = 4, 9, 3
-
-
-def reference(gradients, order):
-    """Algorithm 1 of Yu et al. (2020) on vectors, and how often it projects."""
-    result, projections = np.zeros_like(gradients[0]), 0
-    for i, gradient in enumerate(gradients):
-        gradient = gradient.copy()
-        for j in order[i]:
-            along = gradient @ gradients[j]
-            if j != i and along < 0:
-                other = gradients[j]
-                gradient -= along / (other @ other) * other
-                projections += 1
-        result += gradient
-    return result, projections
 
 
 def test_the_combination_is_the_sum_of_the_projected_gradients():
@@ -34,7 +21,7 @@ def test_the_combination_is_the_sum_of_the_projected_gradients():
     for step in range(20):
         gradients = rng.normal(size=(6, 4))
         order = projection_order(6, tf.constant([7, step])).numpy()
-        expected, projections = reference(gradients, order)
+        expected, projections = projected_sum(gradients, order)
         assert projections > 3
         products = tf.constant(gradients @ gradients.T)
         weights = pcgrad_weights(products, tf.constant(order)).numpy()
@@ -142,7 +129,7 @@ def computed(model, full, surgery="pcgrad", shared=("table", "kernel")):
         surgery=surgery,
         seed=1,
     )
-    step = tf.function(lambda b: grouped(b, tf.constant([1, 2]), 1.0))
+    step = tf.function(lambda b: grouped([Piece(b)], tf.constant([1, 2]), 1.0))
     gradients, _ = step(full)
     return grouped, dict(zip(names, gradients))
 
@@ -159,7 +146,7 @@ def test_a_step_projects_the_shared_gradients_and_only_those():
     assert got["unused"] is None
     shared = one_by_one(model, full, ["table", "kernel"])
     order = projection_order(GROUPS, tf.constant([grouped.seed, 11])).numpy()
-    expected, projections = reference(shared, order)
+    expected, projections = projected_sum(shared, order)
     assert projections > 2
     np.testing.assert_allclose(
         flat(got["table"], got["kernel"]), expected, atol=1e-6

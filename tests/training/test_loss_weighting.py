@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.training.loss_weighting import make_loss_weighting
+from tests.training.balancing_references import grad_norm_step
 
 TASK = tf.constant([2, 0])
 LOSS = tf.constant([3.0, 5.0])
@@ -46,28 +47,6 @@ def test_wrong_names_and_weights():
         make_loss_weighting("uncertanty", [1.0])
     with pytest.raises(ConfigError, match="loss_weight must be zero or pos"):
         make_loss_weighting("static", [-1.0])
-
-
-def grad_norm_loss(factors, task, norms, targets):
-    """Equation 2 of Chen et al. (2018), with the norms of L_i given."""
-    return np.sum(np.abs(factors[task] * norms - targets))
-
-
-def grad_norm_step(factors, first, task, loss, norms, alpha, rate):
-    """One step of Algorithm 1; the slope by finite differences."""
-    progress = loss / first[task]
-    inverse_rate = progress / progress.mean()
-    weighted = factors[task] * norms
-    targets = weighted.mean() * inverse_rate**alpha
-    slope = np.zeros_like(factors)
-    for i in range(len(factors)):
-        up, down = factors.copy(), factors.copy()
-        up[i] += 1e-6
-        down[i] -= 1e-6
-        rise = grad_norm_loss(up, task, norms, targets)
-        slope[i] = (rise - grad_norm_loss(down, task, norms, targets)) / 2e-6
-    moved = np.maximum(factors - rate * slope, 1e-3)
-    return moved * len(factors) / moved.sum()
 
 
 def test_gradnorm_follows_the_papers_algorithm():

@@ -5,6 +5,7 @@ import tensorflow as tf
 from mtl_tf.training import optimizers
 from mtl_tf.training.accumulating import split_rows
 from mtl_tf.training.losses import auxiliary_loss
+from mtl_tf.training.pieces import Piece
 from tests.training import toy
 from tests.training.toy import assert_same, run, trained
 
@@ -153,10 +154,9 @@ def test_parts_of_a_step_drop_different_inputs(tmp_path):
     stage = toy.Stage(tmp_path, accumulate=2)
     batch = tf.nest.map_structure(tf.constant, repeated(0, toy.batch(0)))
     seed = tf.constant([stage.trainer.seed, 0])
-    both, _ = stage.trainer._in_parts(None, batch, seed, 1.0)
-    half = stage.trainer._together(None, split_rows(batch, 2)[0], seed, 0.5)[0][
-        1
-    ]
+    both, _ = stage.trainer._in_parts(Piece(batch), seed, 1.0)
+    part = Piece(split_rows(batch, 2)[0])
+    half = stage.trainer._together(part, seed, 0.5)[0][1]
     # With one seed both parts would drop the same.
     same = 2 * tf.convert_to_tensor(half)
     assert np.abs(tf.convert_to_tensor(both[1]) - same).max() > 1e-4
@@ -198,7 +198,7 @@ def test_no_gradient_is_computed_below_what_is_trained(tmp_path):
         stage.trainer.variables = variables
         seed = tf.constant([1, 2])
         batch = tf.nest.map_structure(tf.constant, toy.batch(0))
-        found, _ = stage.trainer._together(None, batch, seed, 1.0)
+        found, _ = stage.trainer._together(Piece(batch), seed, 1.0)
         assert len(found) == len(variables) and len(asked) == count
 
 
@@ -211,9 +211,9 @@ def test_shards_drop_different_inputs(tmp_path):
     stage = toy.Stage(tmp_path, change=repeated, shards=2)
     batch = repeated(0, toy.batch(0))
     seed = tf.constant([stage.trainer.seed, 0])
-    both, _ = stage.trainer._in_shards(None, batch, seed, 1.0)
+    both, _ = stage.trainer._in_shards(Piece(batch), seed, 1.0)
     halves = [
-        stage.trainer._together(None, part, seed, 0.5)[0]
+        stage.trainer._together(Piece(part), seed, 0.5)[0]
         for part in split_rows(tf.nest.map_structure(tf.constant, batch), 2)
     ]
     # With one seed both halves would drop the same.

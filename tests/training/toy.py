@@ -29,7 +29,7 @@ class Toy(keras.Model):
         )
         self.built = True
 
-    def call(self, batch, training=False, seed=None):
+    def call(self, batch, training=False, seed=None, key=None):
         x = tf.gather(self.table.value, batch["tokens"])
         if training:
             keep = tf.random.stateless_uniform(tf.shape(x), seed) > 0.2
@@ -38,6 +38,8 @@ class Toy(keras.Model):
         logit = tf.reduce_sum(tf.reduce_sum(x, 2) * w[:, None], -1)
         label = tf.cast(batch["label"], tf.float32)
         loss = tf.nn.sigmoid_cross_entropy_with_logits(label, logit)
+        if key == "number":
+            loss = (logit - label) ** 2
         return {"loss": loss, "losses": {}}
 
 
@@ -83,6 +85,24 @@ def dataset(start, replicas=1, change=None, groups=1, part=None):
     return tf.data.Dataset.from_generator(generate, output_signature=signature)
 
 
+KEYS = ("label", "number")
+
+
+def pieces(start, replicas=1, change=None, groups=1, part=None):
+    """Steps of a batch for each of `KEYS`, whose tasks want the opposite."""
+
+    def of_task(task):
+        def changed(step, full):
+            full["task"] = np.array([task], "i")
+            full["tokens"] = full["tokens"][..., : 5 - 2 * task]
+            full["label"] ^= task
+            return change(step, full) if change else full
+
+        return dataset(start, replicas, changed, part=part)
+
+    return tf.data.Dataset.zip(tuple(of_task(n) for n in range(len(KEYS))))
+
+
 class Stage:
     """Everything a loop needs, in `directory`."""
 
@@ -101,8 +121,11 @@ class Stage:
         precision="float32",
         average=0.0,
         accumulate=1,
+        data=None,
+        key=None,
         **options,
     ):
+        data = data or dataset
         strategy = strategy or tf.distribute.OneDeviceStrategy("cpu:0")
         with strategy.scope():
             self.model = Toy()
@@ -141,7 +164,7 @@ class Stage:
         self.loop = Loop(
             self.trainer,
             self.checkpoints,
-            lambda start, replicas, part: dataset(
+            lambda start, replicas, part: data(
                 start, replicas, change, groups, part
             ),
             lambda: {
@@ -151,6 +174,7 @@ class Stage:
             self.records.append,
             LoopOptions(steps_per_epoch=6, **options),
             ["first", "second"],
+            lambda step, most: (most, key),
         )
 
     def _grouped(self, variables, surgery):
@@ -193,19 +217,22 @@ class Stage:
         return [np.asarray(v.numpy()) for v in variables]
 
 
-def run(stage, iterator, steps):
+def run(stage, iterator, steps, key=None):
     nothing = tf.zeros([TASKS])
-    return stage.trainer.run(iterator, tf.constant(steps), nothing, nothing)
+    return stage.trainer.run(
+        iterator, tf.constant(steps), nothing, nothing, key
+    )
 
 
 def trained(tmp_path, steps=6, **options):
     stage = Stage(tmp_path, **options)
+    data = options.get("data") or dataset
     iterator = stage.trainer.iterate(
-        lambda replicas, part: dataset(
+        lambda replicas, part: data(
             0, replicas, groups=options.get("groups", 1), part=part
         )
     )
-    report = run(stage, iterator, steps)
+    report = run(stage, iterator, steps, options.get("key"))
     return stage, report
 
 

@@ -1,0 +1,152 @@
+"""The batches of a stage, and which tasks a step computes together.
+
+A step is a batch of tasks that share one graph. Joint steps of tasks that do
+not, such as tasks of several types, are a tuple of such batches, the pieces:
+each has its tasks' groups, all of one length bucket, and goes by a plan of its
+own. Step s of a run is step s of every plan, so that it, too, is a function of
+seed and step; a piece whose tasks have been seen whole starts over.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from mtl_tf.models.protocol import TaskModel
+from mtl_tf.pipelines.batches import BatchPlan, training_dataset
+from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.runs.run_data import RunData
+from mtl_tf.runs.stage_plan import Stage
+
+
+class StageBatches:
+    """The batches of a stage and the keys of their tasks.
+
+    Args:
+        config: the resolved config.
+        data: the run's data.
+        model: the run's model.
+        stage: whose batches they are.
+        replicas: how many train together.
+
+    Attributes:
+        static_shapes: see `BatchPlan`.
+
+    Raises:
+        ConfigError: a field does not go with the data.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        data: RunData,
+        model: TaskModel,
+        stage: Stage,
+        replicas: int,
+    ):
+        self.config, self.data, self.model = config, data, model
+        # Rows of a smaller last batch cannot be split evenly.
+        self.static_shapes = replicas > 1 or (
+            config["pipeline"]["static_shapes"] and model.static_shapes
+        )
+        self._mixing = config["pipeline"]["mixing"]
+        if len(stage.tasks) == 1 and self._mixing["name"] == "phases":
+            # Its phases name tasks that are not here.
+            self._mixing = {"name": "round_robin"}
+        #: The tasks of each piece.
+        self.pieces = self._divided(stage.tasks)
+        self._plans = [self._plan(tasks) for tasks in self.pieces]
+
+    def _divided(self, tasks: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """The tasks of a step, by what computes them together."""
+        by_key: dict[Any, tuple[int, ...]] = {}
+        for number in tasks:
+            key = self.model.key_of(number)
+            by_key[key] = (*by_key.get(key, ()), number)
+        together = self.model.joint_key is not None and not by_task(self.config)
+        if self._mixing["name"] != "joint" or together:
+            return [tasks]
+        return list(by_key.values())
+
+    def _plan(self, tasks: tuple[int, ...]) -> BatchPlan:
+        pipeline = self.config["pipeline"]
+        return BatchPlan(
+            [self.data.train[number] for number in tasks],
+            pipeline["batch_size"],
+            self.data.boundaries,
+            self._mixing,
+            self.config["seed"],
+            self.static_shapes,
+            pipeline["tokens_per_batch"],
+            pipeline["token_weights"],
+            {t.name: t.task_type.balanced(t.settings) for t in self.data.tasks},
+            self.config["training"]["accumulate_steps"],
+        )
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps in which every task is seen whole."""
+        return max(plan.steps_per_epoch for plan in self._plans)
+
+    def padding_share(self) -> float:
+        """The share of cells of an epoch that hold no token."""
+        each = [plan.cells(self.steps_per_epoch) for plan in self._plans]
+        tokens, cells = map(sum, zip(*each))
+        return 1.0 - tokens / cells
+
+    def dataset(
+        self, total: int
+    ) -> Callable[[int, int, range], tf.data.Dataset]:
+        """What makes the data set of `total` steps; see `Loop`."""
+
+        def make(start: int, replicas: int, part: range) -> tf.data.Dataset:
+            pieces = tuple(
+                training_dataset(plan, start, replicas, total, part).map(
+                    _numbered(tasks)
+                )
+                for plan, tasks in zip(self._plans, self.pieces)
+            )
+            several = len(pieces) > 1
+            whole = tf.data.Dataset.zip(pieces) if several else pieces[0]
+            return fixed(whole.prefetch(4))
+
+        return make
+
+    def next_key(self, step: int, most: int) -> tuple[int, Any]:
+        """See `Loop`."""
+        keys = [
+            [self.model.key_of(number) for number in tasks]
+            for tasks in self.pieces
+        ]
+        if len(keys) > 1:
+            return most, tuple(own[0] for own in keys)
+        [keys] = keys
+        if len(set(keys)) == 1:
+            return most, keys[0]
+        if self._mixing["name"] == "joint":
+            return most, self.model.joint_key
+        [plan] = self._plans
+        tasks = plan.mixing.tasks(step, step + most)[:, 0]
+        found = [keys[task] for task in tasks]
+        others = (n for n, key in enumerate(found) if key != found[0])
+        return next(others, most), found[0]
+
+
+def by_task(config: Mapping[str, Any]) -> bool:
+    """Whether a run's method needs the gradient of each task by itself."""
+    training = config["training"]
+    return (
+        training["gradient_surgery"] != "none"
+        or training["loss_weighting"] == "gradnorm"
+    )
+
+
+def _numbered(tasks: tuple[int, ...]) -> Callable[[dict], dict]:
+    """Puts the numbers of the run's tasks in place of those of a plan."""
+    numbers = tf.constant(tasks)
+
+    @tf.autograph.experimental.do_not_convert
+    def numbered(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        return {**batch, "task": tf.gather(numbers, batch["task"])}
+
+    return numbered

@@ -1,0 +1,55 @@
+"""The pieces of a training step: batches that are computed one by one.
+
+Most steps are one batch. A joint step of tasks that have no graph in common,
+such as tasks of several types, has a batch of each graph's tasks.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import keras
+import tensorflow as tf
+
+Batch = dict[str, tf.Tensor]
+
+# Between the dropout seeds of groups, shards and pieces; replicas count from 0.
+SEED_STEP = 7919
+
+
+class Piece(NamedTuple):
+    """A batch, and the key of its tasks.
+
+    Attributes:
+        batch: of G groups; see `mtl_tf.pipelines.batches`.
+        key: what the model needs to know of the tasks; None for nothing.
+    """
+
+    batch: Batch
+    key: Any = None
+
+    def outputs(self, model: keras.Model, seed: tf.Tensor) -> dict[str, Any]:
+        """What the model says of the batch in training.
+
+        Args:
+            model: see `Trainer`.
+            seed: int32 [2], for dropout.
+        """
+        chosen = {} if self.key is None else {"key": self.key}
+        return model(self.batch, training=True, seed=seed, **chosen)
+
+
+def pieces_of(batches: Batch | Sequence[Batch], key: Any) -> list[Piece]:
+    """The pieces of a step.
+
+    Args:
+        batches: the step's batch, or a tuple of them.
+        key: of the batch's tasks, or a tuple with the key of each batch.
+    """
+    if isinstance(batches, Mapping):
+        return [Piece(batches, key)]
+    return [Piece(*pair) for pair in zip(batches, key, strict=True)]
+
+
+def joined(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
+    """One tensor [G, ...] of those of all pieces."""
+    return tensors[0] if len(tensors) == 1 else tf.concat(tensors, 0)

@@ -100,14 +100,16 @@ class TextEncoder:
         """
         if self.max_length:
             words = words[:, : self.max_length]
-        found = {"tokens": self.vocabulary.lookup(self.tokenizer.write(words))}
+        features = {
+            "tokens": self.vocabulary.lookup(self.tokenizer.write(words))
+        }
         flat = valid_utf8(words.flat_values)
         if self.characters:
             characters = self.characters(flat)
-            found["characters"] = words.with_flat_values(characters)
+            features["characters"] = words.with_flat_values(characters)
         if self.casing:
-            found["casing"] = words.with_flat_values(casing_of(flat))
-        return found
+            features["casing"] = words.with_flat_values(casing_of(flat))
+        return features
 
     @functools.cached_property
     def locate(self) -> Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]:

@@ -228,18 +228,18 @@ def _file_errors(path: str) -> Iterator[None]:
     except MtlError:
         raise
     except SyntaxError as error:
-        where = f"{error.filename or path}:{error.lineno}"
-        raise ConfigError(f"{where}: {type(error).__name__}: {error.msg}")
+        location = f"{error.filename or path}:{error.lineno}"
+        raise ConfigError(f"{location}: {type(error).__name__}: {error.msg}")
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if frame.filename == path]
-        where = f"{path}:{own[-1].lineno}" if own else path
+        in_file = [frame for frame in frames if frame.filename == path]
+        location = f"{path}:{in_file[-1].lineno}" if in_file else path
         message = " ".join(str(error).split())
         for old, new in fields.RENAMED.items():
             # Of a missing field the error names the last part only.
-            if own and f".{old}" in (own[-1].line or ""):
+            if in_file and f".{old}" in (in_file[-1].line or ""):
                 message += f" ({old} is called {new} by now)"
-        raise ConfigError(f"{where}: {type(error).__name__}: {message}")
+        raise ConfigError(f"{location}: {type(error).__name__}: {message}")
 
 
 def _checked_overrides(
@@ -274,25 +274,25 @@ def _checked_overrides(
 
 def _overrides(argv: Sequence[str]) -> dict[str, str]:
     """The overrides of a command line by field; the last ones count."""
-    found = {}
-    for argument, after in zip(argv, [*argv[1:], ""]):
+    overrides = {}
+    for argument, next_argument in zip(argv, [*argv[1:], ""]):
         if argument == "--":
             break
         if match := _OVERRIDE.fullmatch(argument):
             value = match["value"]
-            found[match["path"]] = after if value is None else value
-    return found
+            overrides[match["path"]] = next_argument if value is None else value
+    return overrides
 
 
 def _check_value(path: str, field: Any, value: str) -> None:
     """config_flags checks too, but says "invalid literal for int()"."""
-    kinds = {int: "an integer", float: "a number"}
-    if type(field) in kinds:
+    nouns = {int: "an integer", float: "a number"}
+    if type(field) in nouns:
         try:
             type(field)(value)
         except ValueError:
             raise ConfigError(
-                f"config.{path} must be {kinds[type(field)]}, got {value!r}"
+                f"config.{path} must be {nouns[type(field)]}, got {value!r}"
             )
     is_dict = isinstance(field, config_dict.ConfigDict)
     if is_dict and not isinstance(_literal(value), dict):

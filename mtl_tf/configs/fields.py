@@ -346,11 +346,11 @@ def defaults(path: str = "", version: int = 2**31) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, field in every().items():
         *parents, last = name.split(".")
-        here = tree
+        branch = tree
         for parent in parents:
-            here = here[parent]
+            branch = branch[parent]
         group = isinstance(field, Group)
-        here[last] = {} if group else field.default_of(version)
+        branch[last] = {} if group else field.default_of(version)
     for name in filter(None, path.split(".")):
         tree = tree[name]
     return tree

@@ -56,11 +56,11 @@ def _averages(training: Mapping[str, Any]) -> None:
 
 
 def _embedding(model: Mapping[str, Any]) -> None:
-    whole, private = model["embedding_dim"], model["embedding_private_dim"]
-    if private >= whole:
+    dimension, private = model["embedding_dim"], model["embedding_private_dim"]
+    if private >= dimension:
         raise ConfigError(
             "model.embedding_private_dim must be below model.embedding_dim "
-            f"({whole}), since some of it is shared, got {private}"
+            f"({dimension}), since some of it is shared, got {private}"
         )
     if private and not model["embedding_trainable"]:
         raise ConfigError(
@@ -117,8 +117,8 @@ def _encoder(config: Mapping[str, Any]) -> None:
         return
     for name, value in config["model"]["encoder"].items():
         # Of names, a config has a tuple, and what was read of JSON a list.
-        usual = json.dumps(default["model"]["encoder"][name])
-        if json.dumps(value) != usual:
+        default_value = json.dumps(default["model"]["encoder"][name])
+        if json.dumps(value) != default_value:
             raise ConfigError(
                 f"model.encoder.{name} does nothing without "
                 f"model.encoder.preset, got {value!r}"

@@ -101,14 +101,14 @@ def define(
             field.
     """
     config = base.default_config() if specified is None else load(specified)
-    told = adapting.change_optimizer(config, _overrides(argv))
+    messages = adapting.change_optimizer(config, _overrides(argv))
     argv = [*argv[:1], *_checked_overrides(argv[1:], config)]
     with _override_errors():
         config_flags.DEFINE_config_dict(
             "config", config, flag_values=values, sys_argv=argv
         )
     values["config"].present = int(specified is not None)
-    values["config"].told = told
+    values["config"].told = messages
     return argv
 
 
@@ -127,7 +127,7 @@ def change(
     Raises:
         ConfigError: the config has no such field.
     """
-    told = adapting.change_optimizer(config, changes)
+    messages = adapting.change_optimizer(config, changes)
     for path, value in changes.items():
         field = _field(config, path)
         if isinstance(field, tuple) and isinstance(value, (list, tuple)):
@@ -136,7 +136,7 @@ def change(
         holder = _field(config, parent) if parent else config
         with config.ignore_type(), config.unlocked():
             holder[name] = _as_dict(value)
-    return told
+    return messages
 
 
 def _as_dict(value: Any) -> Any:
@@ -325,18 +325,18 @@ def _items(path: str, value: str) -> list:
 
 def _field(config: config_dict.ConfigDict, path: str) -> Any:
     """The value of the field that an override names."""
-    here: Any = config
+    value: Any = config
     done: list[str] = []
     for name in path.split("."):
         parent = ".".join(["config", *done])
-        if not isinstance(here, config_dict.ConfigDict):
+        if not isinstance(value, config_dict.ConfigDict):
             raise ConfigError(f"--config.{path}: {parent} has no fields")
-        if name not in here:
+        if name not in value:
             fields.check_renamed(path)
-            raise ConfigError(_unknown_field(path, parent, name, here))
-        here = here[name]
+            raise ConfigError(_unknown_field(path, parent, name, value))
+        value = value[name]
         done.append(name)
-    return here
+    return value
 
 
 def _unknown_field(

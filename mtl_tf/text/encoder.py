@@ -122,8 +122,8 @@ class TextEncoder:
     @property
     def parts(self) -> tuple[str, ...]:
         """Names of what `of_texts` returns."""
-        more = {"characters": self.characters, "casing": self.casing}
-        return ("tokens", *(name for name, there in more.items() if there))
+        optional = {"characters": self.characters, "casing": self.casing}
+        return ("tokens", *(name for name, layer in optional.items() if layer))
 
     @property
     def separator(self) -> int:

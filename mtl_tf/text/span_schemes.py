@@ -144,13 +144,13 @@ def detect(sentences: Iterable[Sequence[str]]) -> str:
     """
     opened = {"B": 0, "I": 0}
     for tags in sentences:
-        before = ("", "")
-        for here in map(_parts, tags):
-            if here[0] in ("E", "S"):
+        previous = ("", "")
+        for current in map(_parts, tags):
+            if current[0] in ("E", "S"):
                 return "iobes"
-            if here[0] and (not before[0] or before[1] != here[1]):
-                opened[here[0]] += 1
-            before = here
+            if current[0] and (not previous[0] or previous[1] != current[1]):
+                opened[current[0]] += 1
+            previous = current
     return "iob1" if opened["I"] > opened["B"] else "iob2"
 
 

@@ -162,14 +162,14 @@ def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
         position += length
 
 
-def _one(message: bytes, number: int, default: Any = b"") -> Any:
+def _last_value(message: bytes, number: int, default: Any = b"") -> Any:
     values = [value for n, value in _fields(message) if n == number]
     return values[-1] if values else default
 
 
 def _map(message: bytes, number: int) -> dict[str, bytes]:
     entries = [value for n, value in _fields(message) if n == number]
-    return {_one(e, 1).decode(): _one(e, 2) for e in entries}
+    return {_last_value(e, 1).decode(): _last_value(e, 2) for e in entries}
 
 
 class SavedModel:
@@ -211,8 +211,12 @@ class SavedModel:
         # TensorInfo.name = 1.
         self.signatures = {
             name: {
-                "inputs": {k: _one(v, 1) for k, v in _map(body, 1).items()},
-                "outputs": {k: _one(v, 1) for k, v in _map(body, 2).items()},
+                "inputs": {
+                    k: _last_value(v, 1) for k, v in _map(body, 1).items()
+                },
+                "outputs": {
+                    k: _last_value(v, 1) for k, v in _map(body, 2).items()
+                },
             }
             for name, body in _map(meta_graph, 5).items()
             if not name.startswith("__")

@@ -74,25 +74,26 @@ class Decisions:
         self._thresholds = tf.constant(thresholds)
 
     def labels(
-        self, chosen: tf.Tensor, scores: tf.Tensor, number: tf.Tensor
+        self, predicted: tf.Tensor, scores: tf.Tensor, number: tf.Tensor
     ) -> tf.Tensor:
         """The numbers of the labels that are given, int32 [batch].
 
         Args:
-            chosen: the model's, likewise.
+            predicted: the model's, likewise.
             scores: the probabilities that are served, [batch, labels].
             number: int32 [batch], the task of each row; -1 if unknown.
         """
         if not self._any:
-            return chosen
+            return predicted
         rows = tf.maximum(number, 0)
-        place = tf.gather(self._places, rows)
-        mine = tf.one_hot(
-            place, tf.shape(scores)[1], True, False, dtype=tf.bool
+        decided_label = tf.gather(self._places, rows)
+        is_decided = tf.one_hot(
+            decided_label, tf.shape(scores)[1], True, False, dtype=tf.bool
         )
-        reached = tf.reduce_max(tf.where(mine, scores, -1.0), 1) >= tf.gather(
-            self._thresholds, rows
+        score = tf.reduce_max(tf.where(is_decided, scores, -1.0), 1)
+        reached = score >= tf.gather(self._thresholds, rows)
+        best_other = tf.argmax(tf.where(is_decided, -1.0, scores), 1, tf.int32)
+        decided = tf.where(reached, decided_label, best_other)
+        return tf.where(
+            (decided_label >= 0) & (number >= 0), decided, predicted
         )
-        others = tf.argmax(tf.where(mine, -1.0, scores), 1, tf.int32)
-        decided = tf.where(reached, place, others)
-        return tf.where((place >= 0) & (number >= 0), decided, chosen)

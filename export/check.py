@@ -58,17 +58,19 @@ def run_in_c_loader(model: str, requests: list[dict]) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def compare(expected: Any, got: Any) -> float:
+def compare(expected: Any, actual: Any) -> float:
     """The greatest difference of two nested lists; inf where they differ."""
     if isinstance(expected, list):
-        if not isinstance(got, list) or len(expected) != len(got):
+        if not isinstance(actual, list) or len(expected) != len(actual):
             return float("inf")
-        return max((compare(a, b) for a, b in zip(expected, got)), default=0.0)
-    if expected == got:  # Infinities, too, have no difference then.
+        return max(
+            (compare(a, b) for a, b in zip(expected, actual)), default=0.0
+        )
+    if expected == actual:  # Infinities, too, have no difference then.
         return 0.0
-    if isinstance(expected, str) or isinstance(got, str):
+    if isinstance(expected, str) or isinstance(actual, str):
         return float("inf")
-    difference = abs(expected - got)
+    difference = abs(expected - actual)
     return difference if difference == difference else float("inf")
 
 
@@ -115,10 +117,10 @@ def check_files(model: str) -> None:
 
 
 def _row(call: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-    expected, got = call["outputs"], answer["outputs"]
+    expected, actual = call["outputs"], answer["outputs"]
     difference = float("inf")
-    if set(expected) == set(got):
-        difference = max(compare(expected[k], got[k]) for k in expected)
+    if set(expected) == set(actual):
+        difference = max(compare(expected[k], actual[k]) for k in expected)
     return {
         "signature": call["signature"],
         "examples": len(next(iter(call["inputs"].values()))),
@@ -201,16 +203,16 @@ def latency(
     requests = [
         {
             "signature": name,
-            "inputs": {one: [text] for one in inputs[name]},
+            "inputs": {key: [text] for key in inputs[name]},
             "rounds": 2 * rounds,
         }
         for name in names
     ]
     answers = run_in_c_loader(model, requests)["answers"]
-    found = []
+    rows = []
     for name, answer in zip(names, answers):
-        times = sorted(1000 * one for one in answer["seconds"][rounds:])
-        found.append(
+        times = sorted(1000 * s for s in answer["seconds"][rounds:])
+        rows.append(
             {
                 "signature": name,
                 "words": words,
@@ -218,7 +220,7 @@ def latency(
                 "percentile_95": times[math.ceil(0.95 * rounds) - 1],
             }
         )
-    return found
+    return rows
 
 
 def _inputs_of(model: str, task: str) -> list[str]:
@@ -235,7 +237,7 @@ def _types(model: str) -> dict[str, str]:
     """The type of each task of an export."""
     tasks = files.read_json(os.path.join(model, _LABELS))["tasks"]
     # Older exports say kind.
-    return {one["name"]: one.get("type") or one["kind"] for one in tasks}
+    return {task["name"]: task.get("type") or task["kind"] for task in tasks}
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -277,13 +279,13 @@ def main(values: flags.FlagValues) -> int:
             print(json.dumps(answer, ensure_ascii=False))
         return 0
     if values.latency:
-        for one in latency(
+        for row in latency(
             values.model, values.latency, values.words, values.task or ""
         ):
             print(
-                f"{one['signature']}: one text of {one['words']} words, median "
-                f"{one['median']:.2f} ms, 95th percentile "
-                f"{one['percentile_95']:.2f} ms"
+                f"{row['signature']}: one text of {row['words']} words, median "
+                f"{row['median']:.2f} ms, 95th percentile "
+                f"{row['percentile_95']:.2f} ms"
             )
         return 0
     rows = check(values.model)

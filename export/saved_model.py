@@ -87,12 +87,12 @@ def _write(run: Any, directory: str, weights: str) -> None:
     served = serving.all_served(run, models, stored)
     functions = serving.functions(served, run.tasks)
     archive = keras.export.ExportArchive()
-    for one in stored.values():
-        archive.track(one)
+    for item in stored.values():
+        archive.track(item)
     # Keras's archive tracks tables only inside a module of their own.
     tables = tf.Module()
     tables.all = list(run.encoder.tables)
-    tables.more = [t for one in served.values() for t in one.tables]
+    tables.more = [t for item in served.values() for t in item.tables]
     archive.track(tables)
     for name, function in functions.items():
         archive.add_endpoint(name, function)
@@ -106,16 +106,16 @@ def _write(run: Any, directory: str, weights: str) -> None:
     for name in ("labels.json", "results.json", "config.json"):
         if run.directory.has(name):
             RunDirectory(extra).write(name, run.directory.read(name))
-    for one in served.values():
-        for name, value in one.extra.items():
+    for item in served.values():
+        for name, value in item.extra.items():
             files.write_json(os.path.join(extra, name), value)
     # TensorFlow has checksums of the weights.
     names = [
         *(f"assets/{name}" for name in os.listdir(f"{directory}/assets")),
         *("saved_model.pb", f"{warmup.FOLDER}/labels.json"),
     ]
-    found = digests.of_files(directory, names)
-    files.write_json(os.path.join(extra, digests.FILE), found)
+    digest_of = digests.of_files(directory, names)
+    files.write_json(os.path.join(extra, digests.FILE), digest_of)
 
 
 def _drop_signature(directory: str, name: str) -> None:
@@ -167,7 +167,9 @@ def _warmup_calls(
 
     from . import serving
 
-    inputs_of = {n: one.inputs for one in served.values() for n in one.names}
+    inputs_of = {
+        n: of_type.inputs for of_type in served.values() for n in of_type.names
+    }
     names = list(inputs_of)
     calls = []
     for signature, function in functions.items():
@@ -178,9 +180,9 @@ def _warmup_calls(
             texts = list(_WARMUP_TEXTS[:1]) * (len(names) + 1)
             inputs["task"] = [*names, "no such task"]
         inputs = dict.fromkeys(strings, texts) | inputs
-        given = {k: tf.constant(v) for k, v in inputs.items()}
+        tensors = {k: tf.constant(v) for k, v in inputs.items()}
         outputs = {
-            key: _plain(value) for key, value in function(**given).items()
+            key: _plain(value) for key, value in function(**tensors).items()
         }
         calls.append(
             {"signature": signature, "inputs": inputs, "outputs": outputs}
@@ -260,18 +262,20 @@ def _print_change(run: Any, path: str, values: flags.FlagValues) -> None:
         os.path.getsize(os.path.join(path, "variables", name))
         for name in os.listdir(os.path.join(path, "variables"))
     )
-    whole = 4 * sum(weight.value.shape.num_elements() for weight in _all(run))
+    full_size = 4 * sum(
+        weight.value.shape.num_elements() for weight in _all(run)
+    )
     print(
         f"weights: {size / 1e6:.1f} MB as {values.weights}, "
-        f"{whole / 1e6:.1f} MB as float32"
+        f"{full_size / 1e6:.1f} MB as float32"
     )
     split = values.score_split
     if not split:
         return
-    where = (values.data_dir, values.manual_dir)
+    directories = (values.data_dir, values.manual_dir)
     try:
         change = stored_weights.change_of_scores(
-            run, values.weights, split, where
+            run, values.weights, split, directories
         )
     except DataError as error:
         logging.warning("The scores are not compared: %s", error)

@@ -38,7 +38,7 @@ class ServedSearch(Served):
     @property
     def tables(self) -> list[Any]:
         """Those that turn ids into words."""
-        return [t for one in {*self.models} for t in one.tables]
+        return [t for model in {*self.models} for t in model.tables]
 
     @property
     def extra(self) -> dict[str, Any]:
@@ -55,26 +55,28 @@ class ServedSearch(Served):
         Args:
             features: what the model reads, [batch, ...] by name.
             search: from the features of some rows, and the length of the
-                longest, to what `nothing` has for them.
+                longest, to what `empty_outputs` has for them.
         """
         lengths = tf.math.count_nonzero(
             features[self.first], axis=1, dtype=tf.int32
         )
         order = tf.argsort(lengths, stable=True)
 
-        def go_on(start, found):
-            some = order[start : start + AT_ONCE]
-            cells = tf.gather(lengths, some) * tf.range(1, tf.size(some) + 1)
+        def go_on(start, outputs):
+            candidates = order[start : start + AT_ONCE]
+            cells = tf.gather(lengths, candidates) * tf.range(
+                1, tf.size(candidates) + 1
+            )
             inside = tf.math.count_nonzero(
                 cells <= CELLS_AT_ONCE, dtype=tf.int32
             )
-            rows = some[: tf.maximum(inside, 1), None]
+            rows = candidates[: tf.maximum(inside, 1), None]
             width = tf.maximum(lengths[rows[-1, 0]], 1)
-            part = search(rows_of(features, rows), width)
-            return start + tf.size(rows), updated(found, rows, part)
+            searched = search(rows_of(features, rows), width)
+            return start + tf.size(rows), updated(outputs, rows, searched)
 
         return tf.while_loop(
-            lambda start, found: start < tf.size(order),
+            lambda start, _: start < tf.size(order),
             go_on,
-            [tf.constant(0), self.nothing(features)],
+            [tf.constant(0), self.empty_outputs(features)],
         )[1]

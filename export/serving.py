@@ -7,14 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
-
-from mtl_tf.layers import recurrence
-from mtl_tf.models.multi_task import MultiTaskModel
-from mtl_tf.pipelines.piece_examples import examples_of
-from mtl_tf.tasks import task_types
-from mtl_tf.tasks.features import inputs
 
 from .stored_weights import StoredWeights
 
@@ -120,13 +113,13 @@ class Served(abc.ABC):
         """
 
     @abc.abstractmethod
-    def nothing(self, features: Tensors) -> Tensors:
+    def empty_outputs(self, features: Tensors) -> Tensors:
         """The same of rows that no task answers."""
 
     @abc.abstractmethod
     def answer(
         self,
-        found: Tensors,
+        results: Tensors,
         beside: Tensors,
         number: tf.Tensor,
         task: int | None = None,
@@ -134,7 +127,7 @@ class Served(abc.ABC):
         """The outputs of a signature.
 
         Args:
-            found: what `run` returned.
+            results: what `run` returned.
             beside: the second thing that `read` returned.
             number: int32 [batch], the task of each row; -1 if unknown.
             task: the number of all rows' task, where the signature is one's.
@@ -150,9 +143,9 @@ class Served(abc.ABC):
         def serve(**strings: tf.Tensor) -> Tensors:
             features, beside = self._read(strings)
             forward = self._forward[self._trace(task)]
-            found = forward(tf.constant(task), features)
+            results = forward(tf.constant(task), features)
             rows = tf.size(strings[self.inputs[0]])
-            return self.answer(found, beside, tf.fill([rows], task), task)
+            return self.answer(results, beside, tf.fill([rows], task), task)
 
         return _signature(serve, self.inputs)
 
@@ -163,49 +156,49 @@ class Served(abc.ABC):
         """
 
         def serve(task: tf.Tensor, **strings: tf.Tensor) -> Tensors:
-            same = tf.equal(task[:, None], tf.constant(self.names)[None])
-            known = tf.reduce_any(same, 1)
-            place = tf.argmax(same, 1, output_type=tf.int32)
-            number = tf.where(known, tf.gather(self.tasks, place), -1)
+            is_task = tf.equal(task[:, None], tf.constant(self.names)[None])
+            is_known = tf.reduce_any(is_task, 1)
+            place = tf.argmax(is_task, 1, output_type=tf.int32)
+            number = tf.where(is_known, tf.gather(self.tasks, place), -1)
             features, beside = self._read(strings)
-            found = self._run_mixed(features, number)
-            return self.answer(found, beside, number)
+            results = self._run_mixed(features, number)
+            return self.answer(results, beside, number)
 
         return _signature(serve, (*self.inputs, "task"))
 
     def padded(
-        self, found: Mapping[str, tf.RaggedTensor], first: str = "tokens"
+        self, ragged: Mapping[str, tf.RaggedTensor], first: str = "tokens"
     ) -> Tensors:
         """Ragged features [batch, None, ...] as tensors of one time.
 
         Args:
-            found: the features of one time axis.
+            ragged: the features of one time axis.
             first: the one that tells how long they are.
         """
-        tokens = found[first]
+        tokens = ragged[first]
         # A recurrence over no step at all fails where no text has a word.
         longest = tf.maximum(tokens.bounding_shape(out_type=tf.int32)[1], 1)
         rows = tf.cast(tokens.nrows(), tf.int32)
 
-        def dense(part: tf.RaggedTensor) -> tf.Tensor:
-            inner = part.flat_values.shape[1:]
+        def dense(column: tf.RaggedTensor) -> tf.Tensor:
+            inner = column.flat_values.shape[1:]
             shape = tf.stack([rows, longest, *inner])
             return tf.ensure_shape(
-                part.to_tensor(shape=shape), (None, *part.shape[1:])
+                column.to_tensor(shape=shape), (None, *column.shape[1:])
             )
 
-        return {name: dense(part) for name, part in found.items()}
+        return {name: dense(column) for name, column in ragged.items()}
 
     def _run_mixed(self, features: Tensors, number: tf.Tensor) -> Tensors:
         """Runs each task on its own rows; rows of task -1 get nothing."""
-        found = self.nothing(features)
+        results = self.empty_outputs(features)
         for forward, tasks in self._tasks_by_trace():
             for task in tf.constant(tasks):
-                mine = tf.where(tf.equal(number, task))
-                if tf.size(mine) > 0:
-                    part = forward(task, rows_of(features, mine))
-                    found = updated(found, mine, part)
-        return found
+                rows = tf.where(tf.equal(number, task))
+                if tf.size(rows) > 0:
+                    of_task = forward(task, rows_of(features, rows))
+                    results = updated(results, rows, of_task)
+        return results
 
     def _tasks_by_trace(self) -> list[tuple[Callable, list[int]]]:
         groups: dict[tuple, list[int]] = {}
@@ -234,125 +227,16 @@ def _signature(
     return tf.function(named, input_signature=specs)
 
 
-class ServedSharing(Served):
-    """Tasks of models with a sharing scheme."""
-
-    def __init__(self, run, models, tasks, **options):
-        described = run.tasks[tasks[0]]
-        task_type = task_types.of(described["type"])
-        features = inputs(task_type.features(described["labels"], described))
-        self.examples = examples_of(run.encoder, features)
-        super().__init__(run, models, tasks, **options)
-
-    @abc.abstractmethod
-    def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
-        """The outputs [batch, ...] that answers need, of a model's own."""
-
-    def specs(self) -> dict[str, tf.TensorSpec]:
-        """The columns of the task type's input features."""
-        specs = {}
-        for name in self.examples.axes:
-            shape = [None, None]
-            if name.endswith("characters"):
-                shape.append(self.encoder.characters.max_word_length)
-            specs[name] = tf.TensorSpec(shape, tf.int32)
-        return specs
-
-    @tf.autograph.experimental.do_not_convert
-    def run(
-        self,
-        model: MultiTaskModel,
-        key: Any,
-        task: tf.Tensor,
-        features: Tensors,
-    ) -> Tensors:
-        """A forward pass."""
-        rows = tf.shape(features["tokens"])[0]
-        batch = {
-            name: _at_least_one_row(part)[None]
-            for name, part in features.items()
-        }
-        # Servers run without XLA: nothing compiled may stay in the graph.
-        with recurrence.options(jit=False):
-            outputs = model(
-                {"task": task[None], **batch}, training=False, key=key
-            )
-        found = self.outputs(outputs)
-        return {name: part[:rows] for name, part in found.items()}
-
-
-class ServedTexts(ServedSharing):
-    """Tasks of whole texts, which are the features that their type declares."""
-
-    def __init__(self, run, models, tasks, **options):
-        described = run.tasks[tasks[0]]
-        features = task_types.of(described["type"]).features(
-            described["labels"], described
-        )
-        self.inputs = tuple(feature.name for feature in inputs(features))
-        super().__init__(run, models, tasks, **options)
-
-    @tf.autograph.experimental.do_not_convert
-    def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
-        """The texts' ids and features, each time axis padded by itself."""
-        columns = self.examples(inputs)
-        features: Tensors = {}
-        for axis in dict.fromkeys(self.examples.axes.values()):
-            own = {
-                name: tf.cast(column, tf.int32)
-                for name, column in columns.items()
-                if self.examples.axes[name] == axis
-            }
-            features |= self.padded(own, next(iter(own)))
-        return features, {}
-
-
-class ServedLabels(ServedSharing):
-    """Tasks whose answers are labels of theirs."""
-
-    def __init__(self, run, models, tasks, **options):
-        super().__init__(run, models, tasks, **options)
-        tasks = self.described
-        labels = {task: tasks[task]["labels"] for task in self.tasks}
-        self.counts = {task: len(part) for task, part in labels.items()}
-        self.width = max(self.counts.values())
-        table = np.full((len(tasks), self.width), "", object)
-        for task, part in labels.items():
-            table[task, : len(part)] = part
-        self.classes = tf.constant(table.tolist(), tf.string)
-
-    def classes_of(
-        self, number: tf.Tensor, task: int | None = None
-    ) -> tf.Tensor:
-        """The labels of each row's task, string [batch, labels].
-
-        Args:
-            number, task: see `answer`.
-        """
-        if task is not None:
-            own = self.classes[task, : self.counts[task]]
-            return tf.repeat(own[None], tf.size(number), axis=0)
-        empty = tf.fill([1, self.width], "")
-        return tf.gather(tf.concat([empty, self.classes], 0), number + 1)
-
-
-def _at_least_one_row(part: tf.Tensor) -> tf.Tensor:
-    """Pads a batch of no texts, which convolutions by oneDNN get wrong."""
-    missing = tf.cast(tf.equal(tf.shape(part)[0], 0), tf.int32)
-    others = [[0, 0]] * (part.shape.rank - 1)
-    return tf.pad(part, [[0, missing], *others])
-
-
 def rows_of(features: Tensors, rows: tf.Tensor) -> Tensors:
     """Some rows [n, 1] of features."""
     return {name: tf.gather_nd(part, rows) for name, part in features.items()}
 
 
-def updated(found: Tensors, rows: tf.Tensor, part: Tensors) -> Tensors:
-    """What was found, with `part` in place of the rows [n, 1]."""
+def updated(tensors: Tensors, rows: tf.Tensor, values: Tensors) -> Tensors:
+    """The tensors with `values` in place of their rows [n, 1]."""
     return {
-        name: tf.tensor_scatter_nd_update(old, rows, part[name])
-        for name, old in found.items()
+        name: tf.tensor_scatter_nd_update(old, rows, values[name])
+        for name, old in tensors.items()
     }
 
 
@@ -393,11 +277,11 @@ def functions(
         served: what `all_served` returned.
         tasks: name and type of each of the run's tasks.
     """
-    found = {
+    by_signature = {
         task["name"]: served[task["type"]].for_task(number)
         for number, task in enumerate(tasks)
     }
     if len(served) == 1:
         (only,) = served.values()
-        found[DEFAULT] = only.for_all()
-    return found
+        by_signature[DEFAULT] = only.for_all()
+    return by_signature

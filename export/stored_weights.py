@@ -84,15 +84,15 @@ class _Stored(tf.Module):
 
     def tensor(self) -> tf.Tensor:
         """The whole weight, float32."""
-        found = tf.cast(self._weight, tf.float32)
-        return found if self._scales is None else found * self._scales
+        weight = tf.cast(self._weight, tf.float32)
+        return weight if self._scales is None else weight * self._scales
 
     def sparse_read(self, indices: tf.Tensor, name: str | None = None):
         """Some rows, float32; what `tf.gather` asks variables for."""
-        found = tf.cast(tf.gather(self._weight, indices), tf.float32)
+        rows = tf.cast(tf.gather(self._weight, indices), tf.float32)
         if self._scales is not None:
-            found *= tf.gather(self._scales, indices)
-        return tf.identity(found, name)
+            rows *= tf.gather(self._scales, indices)
+        return tf.identity(rows, name)
 
 
 def _converted(value: _Stored, dtype=None, name=None, as_ref=False):
@@ -114,6 +114,7 @@ class StoredWeights(tf.Module):
     def __init__(self, model: keras.Model, form: str):
         super().__init__()
         checks.one_of("--weights", form, WEIGHTS)
+        # An export's variables are named by these attributes: let them be.
         self.stored: list[_Stored] = []
         self.others: list[tf.Variable] = []
         replaced = []
@@ -136,15 +137,15 @@ class StoredWeights(tf.Module):
         scope = keras.StatelessScope()
         # Not the scope's argument, which would make tensors of tables.
         scope.state_mapping.update(
-            (number, one if one.is_table else one.tensor())
-            for number, one in zip(self._replaced, self.stored)
+            (number, stored if stored.is_table else stored.tensor())
+            for number, stored in zip(self._replaced, self.stored)
         )
         with scope:
             yield
 
 
 def change_of_scores(
-    run: Any, form: str, split: str, where: tuple[str | None, str | None]
+    run: Any, form: str, split: str, directories: tuple[str | None, str | None]
 ) -> dict[str, tuple[str, float, float]]:
     """What a run scores with its weights and with those of an export.
 
@@ -154,7 +155,7 @@ def change_of_scores(
         run: what `mtl_tf.load` returned.
         form: one of `saved_model.WEIGHTS`.
         split: of the tasks' data.
-        where: `data_dir` and `manual_dir`.
+        directories: `data_dir` and `manual_dir`.
 
     Returns:
         By task its primary metric and both scores.
@@ -162,16 +163,16 @@ def change_of_scores(
     Raises:
         MtlError: as of `Run.evaluate`.
     """
-    found = {}
+    scores = {}
     for task in run.tasks:
         name = task["name"]
         # What was rounded for another task is read anew.
         run.loaded = None
-        before = run.evaluate(split, [name], *where)["tasks"][name]
+        before = run.evaluate(split, [name], *directories)["tasks"][name]
         for weight in run.model.variables:
             value = np.asarray(keras.ops.convert_to_numpy(weight))
             weight.assign(rounded(value, form))
-        after = run.evaluate(split, [name], *where)["tasks"][name]
+        after = run.evaluate(split, [name], *directories)["tasks"][name]
         primary = before["primary"]
-        found[name] = primary, before[primary], after[primary]
-    return found
+        scores[name] = primary, before[primary], after[primary]
+    return scores

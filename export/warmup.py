@@ -57,8 +57,8 @@ def _message_class(name: str) -> Any:
         pool.FindFileByName(f"{_PACKAGE}.proto")
     except KeyError:
         pool.Add(_file())
-    found = pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")
-    return message_factory.GetMessageClass(found)
+    descriptor = pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")
+    return message_factory.GetMessageClass(descriptor)
 
 
 def _file() -> descriptor_pb2.FileDescriptorProto:

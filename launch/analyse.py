@@ -49,17 +49,17 @@ def main(values: flags.FlagValues) -> None:
     from mtl_tf.analysis import page, run_analysis
     from mtl_tf.figures import drawing
 
-    given = [one.path for one in drawing.all_named(values.model_dir)]
-    output = values.output or os.path.join(given[0], _NAME)
+    paths = [named.path for named in drawing.all_named(values.model_dir)]
+    output = values.output or os.path.join(paths[0], _NAME)
     if not output.lower().endswith((".html", ".htm")):
         raise ConfigError(f"--output={output} must end with .html")
     if values.output:
         files.check_file(output)
-    found = run_analysis.analyse(
-        *(given, values.split or "", values.examples),
+    analysis = run_analysis.analyse(
+        *(paths, values.split or "", values.examples),
         *(values.data_dir, values.manual_dir),
     )
-    files.write_text(output, page.page(found))
+    files.write_text(output, page.page(analysis))
     print(output)
 
 

@@ -43,7 +43,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "cases",
         [name for name in CASES if name not in _LONG],
         "what to measure, separated by commas: "
-        + "; ".join(f"{name}, {what}" for name, what in CASES.items()),
+        + "; ".join(f"{name}, {meaning}" for name, meaning in CASES.items()),
         flag_values=values,
     )
     flags.DEFINE_integer(
@@ -147,21 +147,23 @@ def _facts() -> dict[str, Any]:
 def _in_a_process(job: dict[str, Any]) -> dict[str, Any]:
     """What the worker returned, or {"error": message}."""
     with tempfile.TemporaryDirectory(prefix="mtl_tf_benchmark.") as folder:
-        asked = os.path.join(folder, "job.json")
-        answer = os.path.join(folder, "result.json")
-        files.write_json(asked, job)
-        status = _wait(_command(asked, answer))
+        job_file = os.path.join(folder, "job.json")
+        result_file = os.path.join(folder, "result.json")
+        files.write_json(job_file, job)
+        status = _wait(_command(job_file, result_file))
         if status == 0:
-            return files.read_json(answer)
-    how = f"signal {-status}" if status < 0 else f"status {status}"
-    return {"error": f"the process ended with {how}; its messages stand above"}
+            return files.read_json(result_file)
+    ending = f"signal {-status}" if status < 0 else f"status {status}"
+    return {
+        "error": f"the process ended with {ending}; its messages stand above"
+    }
 
 
-def _command(asked: str, answer: str) -> list[str]:
+def _command(job_file: str, result_file: str) -> list[str]:
     module = "mtl_tf.benchmarks.worker"
     # Its messages are progress to us, as loud as ours.
     verbosity = f"--verbosity={logging.get_verbosity()}"
-    arguments = [f"--job={asked}", f"--result={answer}"]
+    arguments = [f"--job={job_file}", f"--result={result_file}"]
     if logging.get_verbosity() != logging.INFO:
         arguments.append(verbosity)
     return [sys.executable, "-m", module, *arguments]

@@ -44,20 +44,20 @@ def main(values: flags.FlagValues) -> None:
     from mtl_tf.evaluation import folding
     from mtl_tf.experiments import calibration
 
-    found = calibration.calibrate(
+    calibrated = calibration.calibrate(
         values.model_dir,
         values.temperature,
         wishes,
         values.split,
         (values.data_dir, values.manual_dir),
     )
-    streams.write_json(values.output, found)
+    streams.write_json(values.output, calibrated)
     if values.output == "-":
         return
-    rows = calibration.table(found)
+    rows = calibration.table(calibrated)
     for block in folding.blocks(rows, terminal.width(sys.stdout), (1,)):
         print("\n".join(block) + "\n")
-    for sentence in calibration.settled_sentences(found):
+    for sentence in calibration.settled_sentences(calibrated):
         print(sentence)
 
 

@@ -50,20 +50,20 @@ def main(values: flags.FlagValues) -> None:
             f"{', '.join(values.runs) or 'none'}"
         )
     first, second = values.runs
-    found = compare.compare(
+    comparison = compare.compare(
         *(first, second, values.split, values.tasks, values.draws)
     )
-    streams.write_json(values.output, found)
+    streams.write_json(values.output, comparison)
     if values.output == "-":
         return
-    for title, runs in zip("AB", found["runs"]):
+    for title, runs in zip("AB", comparison["runs"]):
         print(f"{title}: {', '.join(runs)}")
     print()
-    print(compare.table(found, ("A", "B"), terminal.width(sys.stdout)))
+    print(compare.table(comparison, ("A", "B"), terminal.width(sys.stdout)))
     print(
         "\nScores with the standard error of the test set; the gain of B over "
-        f"A, {found['draws']:,} test sets\nand choices of seeds drawn with "
-        "replacement, two-sided p; * below 0.05."
+        f"A, {comparison['draws']:,} test sets\nand choices of seeds drawn "
+        "with replacement, two-sided p; * below 0.05."
     )
 
 

@@ -66,27 +66,27 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> None:
     """Averages, scores, and prints the tables."""
-    paths = [path for one in values.model_dir for path in matching(one)]
+    paths = [path for pattern in values.model_dir for path in matching(pattern)]
     if values.save_probabilities:
         files.make_directory(values.save_probabilities)
 
     from mtl_tf.evaluation import folding
     from mtl_tf.experiments import compare, ensemble
 
-    where = (values.data_dir, values.manual_dir)
+    directories = (values.data_dir, values.manual_dir)
     saved = ("train", ensemble.VALIDATION) if values.save_probabilities else ()
-    found = ensemble.ensemble(
+    averaged = ensemble.ensemble(
         paths,
         values.split,
         [name.strip() for name in values.tasks],
         values.rounds if values.greedy else 0,
-        where,
+        directories,
         saved,
     )
-    results = found.to_json(values.split, values.draws)
+    results = averaged.to_json(values.split, values.draws)
     if saved:
         ensemble.save_probabilities(
-            found, values.save_probabilities, saved, where
+            averaged, values.save_probabilities, saved, directories
         )
     streams.write_json(values.output, results)
     if values.output == "-":
@@ -96,7 +96,7 @@ def main(values: flags.FlagValues) -> None:
         rows = ensemble.table(results, split)
         for block in folding.blocks(rows, columns):
             print("\n".join(block) + "\n")
-    best = found.paths[found.best]
+    best = averaged.paths[averaged.best]
     print(f"The ensemble against {best}, the best on validation:\n")
     compared = results["comparison"]
     print(compare.table(compared, ("best", "ensemble"), columns))
@@ -110,10 +110,10 @@ def matching(pattern: str) -> list[str]:
     """
     if os.path.isdir(pattern):
         return [pattern]
-    found = sorted(path for path in glob.glob(pattern) if os.path.isdir(path))
-    if not found:
+    folders = sorted(path for path in glob.glob(pattern) if os.path.isdir(path))
+    if not folders:
         raise ConfigError(f"--model_dir={pattern} matches no folder")
-    return found
+    return folders
 
 
 PROGRAM = runner.Program(

@@ -105,15 +105,17 @@ def evaluate_files(
     from mtl_tf.evaluation import task_types as scoring
 
     tasks = {task["name"]: task for task in run.tasks}
-    found, inputs = {}, {}
+    predictions, inputs = {}, {}
     for name, path in paths.items():
-        found[name], inputs[name] = _read_and_predict(run, tasks[name], path)
-    results = evaluator.evaluate(found.values(), "files")
+        predictions[name], inputs[name] = _read_and_predict(
+            run, tasks[name], path
+        )
+    results = evaluator.evaluate(predictions.values(), "files")
     for name, path in paths.items():
         results["tasks"][name]["file"] = path
         if predictions_dir:
             writer = scoring.of(tasks[name]["type"])
-            writer.write(predictions_dir, inputs[name], found[name])
+            writer.write(predictions_dir, inputs[name], predictions[name])
     return results
 
 
@@ -125,9 +127,9 @@ def _read_and_predict(
     from mtl_tf.runs.scored_split import task_predictions
 
     entry: Mapping[str, Any] = {}
-    for one in run.config["tasks"]:
-        if isinstance(one, Mapping) and "files" in one:
-            entry = one if one.get("name") == task["name"] else entry
+    for value in run.config["tasks"]:
+        if isinstance(value, Mapping) and "files" in value:
+            entry = value if value.get("name") == task["name"] else entry
     task_type = task_types.of(task["type"])
     examples, targets = task_type.read_file(path, task, entry)
     predictions = run.predict(task["name"], examples)
@@ -137,7 +139,8 @@ def _read_and_predict(
     )
     # One field is itself what is read.
     inputs = [
-        next(iter(one.values())) if len(one) == 1 else one for one in examples
+        next(iter(example.values())) if len(example) == 1 else example
+        for example in examples
     ]
     return task_predictions(task, **fields, variants=variants), inputs
 

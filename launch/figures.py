@@ -214,9 +214,9 @@ def _figure(values: flags.FlagValues, runs: list[Named], page: Any) -> Any:
     if values.figure == LAYERS:
         return drawing.layers(runs, page)
     if values.figure == SOURCES:
-        where = (values.data_dir, values.manual_dir)
+        directories = (values.data_dir, values.manual_dir)
         return drawing.sources(
-            runs, values.task, values.split, values.examples, where, page
+            runs, values.task, values.split, values.examples, directories, page
         )
     texts = read_texts(values.text, values.input)
     if values.figure == ANSWER:
@@ -228,19 +228,19 @@ def _figure(values: flags.FlagValues, runs: list[Named], page: Any) -> Any:
     return drawing.token_figure(values.figure, runs, values.task, texts, page)
 
 
-def read_texts(given: list[str], source: str | None) -> list[str]:
+def read_texts(texts_of_flags: list[str], source: str | None) -> list[str]:
     """The texts of the flags, then those of the file.
 
     Raises:
         ConfigError: there are none.
     """
-    texts = list(given)
+    texts = list(texts_of_flags)
     if source:
         with streams.reading(source) as (stream, name):
             reader = text_input.TextReader(stream, name)
             for batch in reader.batches(64):
-                found = (item.fields["text"] for item in batch)
-                texts += [text for text in found if text.strip()]
+                lines = (item.fields["text"] for item in batch)
+                texts += [text for text in lines if text.strip()]
     if not texts:
         raise ConfigError("this figure needs texts: give --text or --input")
     return texts

@@ -159,20 +159,20 @@ def predict(
         ConfigError: an example has no task, an unknown one, or one that
             cannot take it or be written so.
     """
-    known = {one["name"]: one for one in run.tasks}
+    known = {task["name"]: task for task in run.tasks}
     empty = input_rows.EmptyTexts()
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as resources:
         table = None
         if form in record_table.FORMS:
-            table = held.enter_context(record_table.RecordTable(form))
+            table = resources.enter_context(record_table.RecordTable(form))
         for batch in reader.batches(batch_size):
             tasks = [known[_task_of(item, task, known)] for item in batch]
             fields = [_fields(*pair, form) for pair in zip(batch, tasks)]
             empty.look(batch, fields)
-            found = _predictions(run, tasks, fields, batch_size)
+            predictions = _predictions(run, tasks, fields, batch_size)
             records = [
-                input_rows.record(reader.columns, *one)
-                for one in zip(batch, fields, found)
+                input_rows.record(reader.columns, *row)
+                for row in zip(batch, fields, predictions)
             ]
             if table:
                 for record in records:
@@ -197,13 +197,13 @@ def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
     name = item.task or default
     if not name:
         raise ConfigError(
-            f"{item.where}: no task: give --task or a field 'task', one of "
+            f"{item.location}: no task: give --task or a field 'task', one of "
             f"{', '.join(known)}"
         )
     try:
         return look_up(name, known, "task")["name"]
     except MtlError as error:
-        raise ConfigError(f"{item.where}: {error}")
+        raise ConfigError(f"{item.location}: {error}")
 
 
 def _fields(
@@ -220,16 +220,16 @@ def _fields(
     forms = [*task_type.forms, *record_table.FORMS]
     if form not in forms:
         raise ConfigError(
-            f"{item.where}: the task {task['name']} is of type {task['type']}: "
-            f"it is written as {', '.join(forms[:-1])} or {forms[-1]}, not as "
-            f"{form}"
+            f"{item.location}: the task {task['name']} is of type "
+            f"{task['type']}: it is written as {', '.join(forms[:-1])} "
+            f"or {forms[-1]}, not as {form}"
         )
     try:
         if item.is_line:
             return task_type.fields_of_line(task, item.fields["text"])
         return task_type.fields_of(task, item.fields)
     except TypeError as error:
-        raise ConfigError(f"{item.where}: {error}{input_rows.advice(item)}")
+        raise ConfigError(f"{item.location}: {error}{input_rows.advice(item)}")
 
 
 def _predictions(
@@ -245,12 +245,12 @@ def _predictions(
     names = [task["name"] for task in tasks]
     for task in {task["name"]: task for task in tasks}.values():
         task_type = task_types.of(task["type"])
-        places = [n for n, name in enumerate(names) if name == task["name"]]
-        chosen = [examples[place] for place in places]
-        found = run.predict(task["name"], chosen, batch_size=batch_size)
-        for place, example, prediction in zip(places, chosen, found):
-            shown = task_type.fields_to_show(example)
-            predictions[place] = {**shown, **prediction}
+        numbers = [n for n, name in enumerate(names) if name == task["name"]]
+        of_task = [examples[number] for number in numbers]
+        predicted = run.predict(task["name"], of_task, batch_size=batch_size)
+        for number, example, prediction in zip(numbers, of_task, predicted):
+            fields = task_type.fields_to_show(example)
+            predictions[number] = {**fields, **prediction}
     return predictions
 
 

@@ -102,18 +102,18 @@ def main(values: flags.FlagValues) -> None:
             values.manual_dir,
             config["cross_validation"],
         )
-        for _, own in vector_corpus.texts_of(tasks):
-            texts += own
+        for _, of_task in vector_corpus.texts_of(tasks):
+            texts += of_task
     options = pretraining.Pretraining(
         **{
             field.name: values[field.name].value
             for field in dataclasses.fields(pretraining.Pretraining)
         }
     )
-    found = pretraining.pretrain(texts, options, values.output)
+    results = pretraining.pretrain(texts, options, values.output)
     print(
-        f"held-out perplexity {found['before']:.2f} before, "
-        f"{found['after']:.2f} after {found['step']} steps: {values.output}"
+        f"held-out perplexity {results['before']:.2f} before, "
+        f"{results['after']:.2f} after {results['step']} steps: {values.output}"
     )
 
 

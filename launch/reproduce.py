@@ -61,7 +61,7 @@ def define_flags(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> int:
     """Does the runs and prints the table."""
     from mtl_tf.evaluation import folding
-    from mtl_tf.experiments import reproduce, table_page
+    from mtl_tf.experiments import planned_runs, reproduce, table_page
     from mtl_tf.experiments.present_tasks import PresentTasks
     from mtl_tf.training import strategies
 
@@ -74,7 +74,7 @@ def main(values: flags.FlagValues) -> int:
     if values.vectors:
         changes.append(f"text.vectors={os.path.abspath(values.vectors)}")
     present = PresentTasks(table, values.data_dir, values.manual_dir)
-    planned = reproduce.plan(
+    planned = planned_runs.plan(
         table,
         lambda row: present(row_config(table.config, row, changes)),
         values.model_dir,

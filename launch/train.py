@@ -45,7 +45,7 @@ def main(values: flags.FlagValues) -> int:
     from mtl_tf.runs import training_run
     from mtl_tf.training import callbacks, strategies
 
-    wanted = config["evaluation"]["yardsticks"]
+    adds_yardsticks = config["evaluation"]["yardsticks"]
     do = single_tasks.train if values.compare_single else training_run.train
     results = do(
         config,
@@ -53,7 +53,7 @@ def main(values: flags.FlagValues) -> int:
         data_dir=values.data_dir,
         manual_dir=values.manual_dir,
         strategy=values.strategy,
-        beside=yardsticks.add if wanted else None,
+        beside=yardsticks.add if adds_yardsticks else None,
         callbacks=callbacks.by_name(values.callbacks),
     )
     # Of several workers one shows them.

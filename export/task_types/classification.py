@@ -6,7 +6,8 @@ from typing import Any
 import tensorflow as tf
 
 from ..calibrated import Decisions, Temperatures
-from ..serving import ServedLabels, ServedTexts, Tensors
+from ..serving import Tensors
+from ..serving_sharing import ServedLabels, ServedTexts
 
 
 class ServedClassification(ServedTexts, ServedLabels):
@@ -22,7 +23,7 @@ class ServedClassification(ServedTexts, ServedLabels):
         self._temperatures = Temperatures(self.described)
         self._decisions = Decisions(self.described)
 
-    def nothing(self, features: Tensors) -> Tensors:
+    def empty_outputs(self, features: Tensors) -> Tensors:
         """Zeros."""
         rows = tf.shape(features["tokens"])[0]
         return {
@@ -38,13 +39,13 @@ class ServedClassification(ServedTexts, ServedLabels):
             "scores": scores[:, : self.width],
         }
 
-    def answer(self, found, beside, number, task=None) -> Tensors:
+    def answer(self, results, beside, number, task=None) -> Tensors:
         """Names and scores of classes."""
         del beside
         classes = self.classes_of(number, task)
-        scores = found["scores"][:, : classes.shape[1]]
+        scores = results["scores"][:, : classes.shape[1]]
         scores = self._temperatures.softmax(scores, number)
-        label = self._decisions.labels(found["number"], scores, number)
+        label = self._decisions.labels(results["number"], scores, number)
         return {
             "label": tf.gather(classes, label, batch_dims=1),
             "scores": scores,

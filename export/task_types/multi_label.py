@@ -9,7 +9,8 @@ import tensorflow as tf
 from mtl_tf.runs.task_types.multi_label import thresholds_of
 
 from ..calibrated import Temperatures
-from ..serving import ServedLabels, ServedTexts, Tensors
+from ..serving import Tensors
+from ..serving_sharing import ServedLabels, ServedTexts
 
 
 class ServedMultiLabel(ServedTexts, ServedLabels):
@@ -24,12 +25,12 @@ class ServedMultiLabel(ServedTexts, ServedLabels):
         super().__init__(run, models, tasks, **options)
         table = np.full((len(run.tasks), self.width), 2.0, np.float32)
         for task in tasks:
-            own = thresholds_of(run.tasks[task])
-            table[task, : len(own)] = own
+            thresholds = thresholds_of(run.tasks[task])
+            table[task, : len(thresholds)] = thresholds
         self._thresholds = tf.constant(table)
         self._temperatures = Temperatures(run.tasks)
 
-    def nothing(self, features: Tensors) -> Tensors:
+    def empty_outputs(self, features: Tensors) -> Tensors:
         """Zeros."""
         rows = tf.shape(features["tokens"])[0]
         return {"scores": tf.zeros([rows, self.width])}
@@ -39,16 +40,18 @@ class ServedMultiLabel(ServedTexts, ServedLabels):
         scores = tf.cast(outputs["scores"][0], tf.float32)
         return {"scores": scores[:, : self.width]}
 
-    def answer(self, found, beside, number, task=None) -> Tensors:
+    def answer(self, results, beside, number, task=None) -> Tensors:
         """Names and scores of labels."""
         del beside
         classes = self.classes_of(number, task)
-        scores = found["scores"][:, : classes.shape[1]]
+        scores = results["scores"][:, : classes.shape[1]]
         scores = self._temperatures.sigmoid(scores, number)
         limits = tf.gather(self._thresholds, tf.maximum(number, 0))
-        chosen = scores >= limits[:, : classes.shape[1]]
+        is_reached = scores >= limits[:, : classes.shape[1]]
         return {
-            "labels": tf.where(chosen & (number >= 0)[:, None], classes, ""),
+            "labels": tf.where(
+                is_reached & (number >= 0)[:, None], classes, ""
+            ),
             "scores": scores,
             "classes": classes,
         }

@@ -36,10 +36,10 @@ class ServedAnswers(ServedSearch):
     @tf.autograph.experimental.do_not_convert
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
         """The texts' ids, contexts whole, and the examples' own words."""
-        whole = QuestionEncoder(self.encoder.encoder)
-        ids, own = whole.with_own_words({n: inputs[n] for n in _TEXTS})
+        encoder = QuestionEncoder(self.encoder.encoder)
+        ids, own_words = encoder.with_own_words({n: inputs[n] for n in _TEXTS})
         features = {n: self.padded({n: ids[n]}, n)[n] for n in _TEXTS}
-        return features | self.padded({_OWN: own}, _OWN), {}
+        return features | self.padded({_OWN: own_words}, _OWN), {}
 
     def specs(self) -> dict[str, tf.TensorSpec]:
         """Ids and words."""
@@ -60,9 +60,9 @@ class ServedAnswers(ServedSearch):
         if key:
             features["context"] = features["context"][:, :key]
 
-        def search(own: Tensors, width: tf.Tensor) -> Tensors:
+        def search(texts: Tensors, width: tf.Tensor) -> Tensors:
             answers = model.search(
-                own["context"][:, :width], own["question"], own[_OWN]
+                texts["context"][:, :width], texts["question"], texts[_OWN]
             )
             return {
                 "answers": answers.texts,
@@ -73,15 +73,15 @@ class ServedAnswers(ServedSearch):
 
         return self.searched(features, search)
 
-    def _wide(self, part: tf.Tensor) -> tf.Tensor:
+    def _wide(self, words: tf.Tensor) -> tf.Tensor:
         """[rows, U, ...] with as many words as an answer may have."""
-        missing = self.decoding.max_length - tf.shape(part)[1]
-        others = [[0, 0]] * (part.shape.rank - 2)
-        padding = [[0, 0], [0, missing], *others]
-        empty = tf.zeros([], part.dtype)
-        return tf.pad(part, padding, constant_values=empty)
+        missing = self.decoding.max_length - tf.shape(words)[1]
+        unpadded = [[0, 0]] * (words.shape.rank - 2)
+        padding = [[0, 0], [0, missing], *unpadded]
+        empty = tf.zeros([], words.dtype)
+        return tf.pad(words, padding, constant_values=empty)
 
-    def nothing(self, features: Tensors) -> Tensors:
+    def empty_outputs(self, features: Tensors) -> Tensors:
         """Empty texts and zeros."""
         rows = tf.shape(features["context"])[0]
         best, most = self.decoding.n_best, self.decoding.max_length
@@ -97,32 +97,32 @@ class ServedAnswers(ServedSearch):
             "shares": empty(tf.float32, most, len(SOURCES)),
         }
 
-    def answer(self, found, beside, number, task=None) -> Tensors:
+    def answer(self, results, beside, number, task=None) -> Tensors:
         """The best answers, as wide as the longest; and several, if asked."""
         del beside, number, task
-        lengths = tf.math.count_nonzero(found["words"] != "", 1)
+        lengths = tf.math.count_nonzero(results["words"] != "", 1)
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
         outputs = {
-            "answer": found["answers"][:, 0],
-            "confidence": found["confidences"][:, 0],
-            "words": found["words"][:, :longest],
-            "shares": found["shares"][:, :longest],
+            "answer": results["answers"][:, 0],
+            "confidence": results["confidences"][:, 0],
+            "words": results["words"][:, :longest],
+            "shares": results["shares"][:, :longest],
         }
         if self.decoding.n_best > 1:
-            outputs |= {n: found[n] for n in ("answers", "confidences")}
+            outputs |= {n: results[n] for n in ("answers", "confidences")}
         return outputs
 
     @classmethod
     def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
         """What `Answerer.answer` says of one question."""
         words = [word for word in outputs["words"] if word]
-        shares = [list(own) for own in outputs["shares"][: len(words)]]
-        largest = [own.index(max(own)) for own in shares]
+        shares = [list(of_word) for of_word in outputs["shares"][: len(words)]]
+        largest = [of_word.index(max(of_word)) for of_word in shares]
         row = {
             "answer": outputs["answer"],
             "confidence": outputs["confidence"],
             "words": words,
-            "sources": [SOURCES[place] for place in largest],
+            "sources": [SOURCES[source] for source in largest],
             "shares": shares,
         }
         several = ("answers", "confidences")

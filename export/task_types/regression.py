@@ -5,7 +5,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from ..serving import ServedTexts, Tensors
+from ..serving import Tensors
+from ..serving_sharing import ServedTexts
 
 
 class ServedRegression(ServedTexts):
@@ -14,7 +15,7 @@ class ServedRegression(ServedTexts):
     Its signatures return `value` [batch].
     """
 
-    def nothing(self, features: Tensors) -> Tensors:
+    def empty_outputs(self, features: Tensors) -> Tensors:
         """Zeros."""
         return {"value": tf.zeros([tf.shape(features["tokens"])[0]])}
 
@@ -22,10 +23,10 @@ class ServedRegression(ServedTexts):
         """Numbers [batch]."""
         return {"value": tf.cast(outputs["prediction"][0], tf.float32)}
 
-    def answer(self, found, beside, number, task=None) -> Tensors:
+    def answer(self, results, beside, number, task=None) -> Tensors:
         """The numbers; 0 where the task is unknown."""
         del beside, task
-        return {"value": tf.where(number < 0, 0.0, found["value"])}
+        return {"value": tf.where(number < 0, 0.0, results["value"])}
 
     @classmethod
     def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from ..serving import ServedLabels, Tensors
+from ..serving import Tensors
+from ..serving_sharing import ServedLabels
 
 
 class ServedTagging(ServedLabels):
@@ -24,17 +25,17 @@ class ServedTagging(ServedLabels):
             stop = self.encoder.max_length
             located = tuple(part[:, :stop] for part in located)
         words, starts, ends = located
-        found = self.encoder.of_words(words)
+        columns = self.encoder.of_words(words)
         features: Tensors = {}
-        if "words" in found:
+        if "words" in columns:
             # The pieces of a pretrained encoder have a time of their own.
-            features = self.padded({"words": found.pop("words")}, "words")
-        features |= self.padded(found)
+            features = self.padded({"words": columns.pop("words")}, "words")
+        features |= self.padded(columns)
         places = {"tokens": words, "starts": starts, "ends": ends}
         length = tf.cast(words.row_lengths(), tf.int32)
         return features, {**self.padded(places), "length": length}
 
-    def nothing(self, features: Tensors) -> Tensors:
+    def empty_outputs(self, features: Tensors) -> Tensors:
         """Zeros."""
         shape = tf.shape(features.get("words", features["tokens"]))
         return {
@@ -49,19 +50,19 @@ class ServedTagging(ServedLabels):
             "confidence": tf.cast(outputs["confidence"][0], tf.float32),
         }
 
-    def answer(self, found, beside, number, task=None) -> Tensors:
+    def answer(self, results, beside, number, task=None) -> Tensors:
         """Tokens, their tags and their places."""
         classes = self.classes_of(number, task)
         length = tf.where(number < 0, 0, beside["length"])
-        whole = {
-            "tags": tf.gather(classes, found["number"], batch_dims=1),
-            "confidence": found["confidence"],
+        columns = {
+            "tags": tf.gather(classes, results["number"], batch_dims=1),
+            "confidence": results["confidence"],
             **{name: beside[name] for name in ("tokens", "starts", "ends")},
         }
-        real = tf.sequence_mask(length, tf.shape(whole["tags"])[1])
+        real = tf.sequence_mask(length, tf.shape(columns["tags"])[1])
         cut = {
-            name: tf.where(real, part, "" if part.dtype == tf.string else 0)
-            for name, part in whole.items()
+            name: tf.where(real, column, "" if column.dtype == tf.string else 0)
+            for name, column in columns.items()
         }
         return {**cut, "length": length}
 

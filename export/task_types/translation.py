@@ -21,10 +21,10 @@ class ServedTranslation(ServedSearch):
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
         """The sources' ids, and the words that may replace unknown ones."""
         written = self.encoder.source.tokenizer(inputs["text"])
-        found = {"tokens": self.encoder.source.vocabulary.lookup(written)}
+        columns = {"tokens": self.encoder.source.vocabulary.lookup(written)}
         if self._replaces:
-            found["words"] = written
-        return self.padded(found), {}
+            columns["words"] = written
+        return self.padded(columns), {}
 
     def specs(self) -> dict[str, tf.TensorSpec]:
         """Ids and, where unknown words are replaced, written tokens."""
@@ -44,14 +44,16 @@ class ServedTranslation(ServedSearch):
         """Translates some texts after the others; see `searched`."""
         del task
 
-        def search(own: Tensors, width: tf.Tensor) -> Tensors:
-            own = {name: part[:, :width] for name, part in own.items()}
-            texts, scores = model.search(key, own["tokens"], own.get("words"))
-            return {"translations": texts, "scores": scores}
+        def search(texts: Tensors, width: tf.Tensor) -> Tensors:
+            cut = {name: ids[:, :width] for name, ids in texts.items()}
+            translations, scores = model.search(
+                key, cut["tokens"], cut.get("words")
+            )
+            return {"translations": translations, "scores": scores}
 
         return self.searched(features, search)
 
-    def nothing(self, features: Tensors) -> Tensors:
+    def empty_outputs(self, features: Tensors) -> Tensors:
         """Empty texts and zeros."""
         rows = tf.shape(features["tokens"])[0]
         shape = tf.stack([rows, self.decoding.n_best])
@@ -61,14 +63,14 @@ class ServedTranslation(ServedSearch):
             "scores": tf.ensure_shape(tf.zeros(shape), shaped),
         }
 
-    def answer(self, found, beside, number, task=None) -> Tensors:
+    def answer(self, results, beside, number, task=None) -> Tensors:
         """The translations, and the best of them."""
         del beside, number, task
         best = {
-            "translation": found["translations"][:, 0],
-            "score": found["scores"][:, 0],
+            "translation": results["translations"][:, 0],
+            "score": results["scores"][:, 0],
         }
-        return {**best, **found}
+        return {**best, **results}
 
     @property
     def _replaces(self) -> bool:

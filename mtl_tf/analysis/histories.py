@@ -64,7 +64,8 @@ def read(path: str) -> list[History]:
     Raises:
         RunError: it is none, or a file is missing or damaged.
     """
-    return [one for folder in run_folders(path) for one in _stages(folder)]
+    folders = run_folders(path)
+    return [history for folder in folders for history in _stages(folder)]
 
 
 def _stages(run: RunDirectory) -> Iterator[History]:
@@ -72,12 +73,12 @@ def _stages(run: RunDirectory) -> Iterator[History]:
     metrics = {task["name"]: task["metrics"][0] for task in tasks}
     entries = list(run.metrics())
     for stage in stage_plan.plan(config, list(metrics)):
-        own = [entry for entry in entries if entry["stage"] == stage.name]
-        if own:
+        of_stage = [entry for entry in entries if entry["stage"] == stage.name]
+        if of_stage:
             best = os.path.join(stage.folder, "best", "best.json")
             patience = config["training"]["patience"]
-            ending = _ending(stage, own, run.read(best)["step"], patience)
-            yield _history(stage.name, own, metrics, *ending)
+            ending = _ending(stage, of_stage, run.read(best)["step"], patience)
+            yield _history(stage.name, of_stage, metrics, *ending)
 
 
 def _history(
@@ -101,7 +102,7 @@ def _history(
     }
     mean = Curves(
         _means([list(entry["train_loss"].values()) for entry in entries]),
-        _means([[s.get("loss") for s in one.values()] for one in scored]),
+        _means([[s.get("loss") for s in scores.values()] for scores in scored]),
         tuple(entry["validation"]["mean"] for entry in entries),
     )
     steps = tuple(entry["step"] for entry in entries)
@@ -126,19 +127,19 @@ def _ending(
         if stage.steps
         else last["epoch"] >= stage.epochs
     )
-    here = f"after epoch {last['epoch']:g} (step {last['step']})"
+    time = f"after epoch {last['epoch']:g} (step {last['step']})"
     weights = f"the weights of step {best_step} were kept"
     if patience and waited >= patience and not at_end:
         noun = "evaluation" if waited == 1 else "evaluations"
         return (
             best_step,
-            f"Stopped early {here}: no better validation score for {waited} "
+            f"Stopped early {time}: no better validation score for {waited} "
             f"{noun}; {weights}.",
             True,
         )
     return (
         best_step,
-        f"Trained to its planned end, {here.removeprefix('after ')}; "
+        f"Trained to its planned end, {time.removeprefix('after ')}; "
         f"{weights}.",
         False,
     )

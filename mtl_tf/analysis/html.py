@@ -37,12 +37,12 @@ class Markup(str):
 def tag(name: str, content: Any, **attributes: str) -> Markup:
     """An element; content that is no `Markup` is escaped."""
     inner = content if isinstance(content, Markup) else escaped(content)
-    given = "".join(
+    written = "".join(
         f' {key.rstrip("_")}="{escaped(value)}"'
         for key, value in attributes.items()
         if value
     )
-    return Markup(f"<{name}{given}>{inner}</{name}>")
+    return Markup(f"<{name}{written}>{inner}</{name}>")
 
 
 def joined(parts: Iterable[Any], between: str = "\n") -> Markup:
@@ -65,12 +65,12 @@ def table(
         rows: the cells, as many as headings; a cell that is `Markup` stays.
         texts: how many cells at the front hold texts; the others are numbers.
     """
-    heads = joined((tag("th", one) for one in header), "")
+    heads = joined((tag("th", cell) for cell in header), "")
     lines = [tag("tr", heads)] if header else []
     for row in rows:
         cells = [
-            tag("td", cell, class_="" if place < texts else "number")
-            for place, cell in enumerate(row)
+            tag("td", cell, class_="" if column < texts else "number")
+            for column, cell in enumerate(row)
         ]
         lines.append(tag("tr", joined(cells, "")))
     return tag("table", joined(lines))

@@ -112,9 +112,11 @@ def _seed_scores(analysis: Analysis) -> tuple[list[str], list[list[str]]]:
     rows = []
     for name, task in analysis.results[0]["tasks"].items():
         metric = task["primary"]
-        scores = [one["tasks"][name][metric] for one in analysis.results]
+        scores = [
+            results["tasks"][name][metric] for results in analysis.results
+        ]
         rows.append([name, metric_title(metric), *_spread(metric, scores)])
-    means = [one["mean"]["overall"] for one in analysis.results]
+    means = [results["mean"]["overall"] for results in analysis.results]
     rows.append(["mean", "", *_spread("", means)])
     return header, rows
 
@@ -138,7 +140,7 @@ def _training(analysis: Analysis) -> Iterator[Markup]:
             sentence = strong if history.stopped_early else history.ending
             yield tag("p", html.joined([whose, sentence], ""))
     several = [
-        [one for one in stages if len(one.tasks) > 1]
+        [history for history in stages if len(history.tasks) > 1]
         for stages in analysis.histories
     ]
     yield from _curves(several, "")
@@ -161,15 +163,15 @@ def _curves(runs: Sequence[Sequence[History]], task: str) -> Iterator[Markup]:
     """A picture for each stage, of a task or of the means if it is ""."""
     stages: dict[str, list[Trained]] = {}
     for histories in runs:
-        for one in histories:
-            curves = one.tasks.get(task) if task else one.mean
+        for history in histories:
+            curves = history.tasks.get(task) if task else history.mean
             if curves:
-                line = Trained(one.steps, curves, one.best_step)
-                stages.setdefault(one.stage, []).append(line)
+                line = Trained(history.steps, curves, history.best_step)
+                stages.setdefault(history.stage, []).append(line)
     for stage, lines in stages.items():
-        what = f"Learning curves of {task or 'the means over the tasks'}"
-        yield tag("h4", f"{what}, stage {stage}")
-        yield html.picture(curve_picture(lines), f"{what}, stage {stage}")
+        caption = f"Learning curves of {task or 'the means over the tasks'}"
+        yield tag("h4", f"{caption}, stage {stage}")
+        yield html.picture(curve_picture(lines), f"{caption}, stage {stage}")
 
 
 def _task(analysis: Analysis, name: str, number: int) -> Iterator[Markup]:
@@ -257,13 +259,13 @@ def _mistakes(task: TaskAnalysis, name: str) -> Iterator[Markup]:
         yield tag("p", "None." if not task.wrong else "None are shown.")
         return
     yield tag("p", f"{len(task.mistakes)} of {task.wrong}, the worst first.")
-    known = any(one.measure is not None for one in task.mistakes)
+    has_measure = any(mistake.measure is not None for mistake in task.mistakes)
     rows = []
-    for one in task.mistakes:
-        text = _text(task.inputs.get(one.number), one)
-        row = [text, _plain(one.label), _plain(one.prediction)]
-        rows.append([*row, _number(one.measure)] if known else row)
-    header = ["text", "label", "predicted"] + [measure] * known
+    for mistake in task.mistakes:
+        text = _text(task.inputs.get(mistake.number), mistake)
+        row = [text, _plain(mistake.label), _plain(mistake.prediction)]
+        rows.append([*row, _number(mistake.measure)] if has_measure else row)
+    header = ["text", "label", "predicted"] + [measure] * has_measure
     yield table(header, rows, texts=3)
 
 

@@ -24,12 +24,12 @@ def reliability_picture(bins: Sequence[Mapping[str, float]]) -> Any:
     axes = figure.subplots()
     look = next(style.looks(1))
     axes.plot([0, 1], [0, 1], color="0.6", linestyle=":", linewidth=1)
-    confidence = [one["confidence"] for one in bins]
-    axes.plot(confidence, [one["accuracy"] for one in bins], **look)
-    total = max(sum(one["count"] for one in bins), 1)
+    confidence = [row["confidence"] for row in bins]
+    axes.plot(confidence, [row["accuracy"] for row in bins], **look)
+    total = max(sum(row["count"] for row in bins), 1)
     axes.bar(
         confidence,
-        [one["count"] / total for one in bins],
+        [row["count"] / total for row in bins],
         width=0.02,
         color="0.8",
         zorder=0,

@@ -73,7 +73,7 @@ class Analysis:
 
 
 def analyse(
-    given: Sequence[str],
+    model_dirs: Sequence[str],
     split: str = "",
     examples: int = 20,
     data_dir: str | None = None,
@@ -85,7 +85,8 @@ def analyse(
     `launch.evaluate --keep` does.
 
     Args:
-        given: run directories, or folders of them (`seed_1`, `seed_2`, ...).
+        model_dirs: run directories, or folders of them (`seed_1`, `seed_2`,
+            ...).
         split: which examples to show; those of results.json if "".
         examples: how many mistakes of each task.
         data_dir: where prepared datasets are.
@@ -96,20 +97,21 @@ def analyse(
         ConfigError: the runs differ in more than their seeds.
         DataError: the split is not there.
     """
-    paths = [path for one in given for path in runs_of(one)]
+    paths = [path for model_dir in model_dirs for path in runs_of(model_dir)]
     seeds = _seeds(paths)
-    where = (data_dir, manual_dir)
+    directories = (data_dir, manual_dir)
     first = RunDirectory(paths[0]).read("results.json")
     split = split or first["split"]
-    results = [_results(path, split, where) for path in paths]
-    said = kept(paths[0], split)
+    results = [_results(path, split, directories) for path in paths]
+    predictions = kept(paths[0], split)
     mistakes = {
         name: task_types.of(task.type).mistakes(task)
-        for name, task in said.items()
+        for name, task in predictions.items()
     }
-    shown = {name: found[:examples] for name, found in mistakes.items()}
+    shown = {name: of_task[:examples] for name, of_task in mistakes.items()}
     try:
-        inputs, missing = _inputs(paths[0], said, shown, split, where), ""
+        inputs = _inputs(paths[0], predictions, shown, split, directories)
+        missing = ""
     except MissingData as error:
         logging.warning("No texts are shown: %s", error)
         inputs, missing = {}, str(error)
@@ -117,9 +119,9 @@ def analyse(
         name: TaskAnalysis(
             shown[name],
             len(mistakes[name]),
-            _measure(said[name]),
+            _measure(predictions[name]),
             inputs.get(name, {}),
-            *_probabilities(said[name]),
+            *_probabilities(predictions[name]),
         )
         for name in results[0]["tasks"]
     }
@@ -160,14 +162,14 @@ def _seeds(paths: Sequence[str]) -> list[int]:
     return seeds
 
 
-def _results(path: str, split: str, where: tuple) -> dict[str, Any]:
+def _results(path: str, split: str, directories: tuple) -> dict[str, Any]:
     """The scores of a run on a split, which is scored if it was not."""
     noted = RunDirectory(path).read("results.json")
     for folder in run_folders(path):
         if not scored_examples.read(folder.path, split):
             logging.info("Scoring %s on %s.", folder.path, split)
             run = loaded_run.load(folder.path)
-            run.evaluate(split, None, *where, keep=True)
+            run.evaluate(split, None, *directories, keep=True)
     for part in (noted, *noted.get("other_splits", {}).values()):
         if part["split"] == split:
             return part
@@ -180,8 +182,9 @@ def _probabilities(task: TaskPredictions) -> tuple[list, dict[str, float]]:
     if kind is None or task.scores is None or not len(task.labels):
         return [], {}
     scores = [row[: len(task.class_names)] for row in task.scores]
-    given = (kind, task.labels, scores)
-    return probabilities.reliability(*given), probabilities.quality(*given)
+    arguments = (kind, task.labels, scores)
+    bins = probabilities.reliability(*arguments)
+    return bins, probabilities.quality(*arguments)
 
 
 def _measure(task: TaskPredictions) -> str:
@@ -190,10 +193,10 @@ def _measure(task: TaskPredictions) -> str:
 
 def _inputs(
     path: str,
-    said: Mapping[str, TaskPredictions],
+    predictions: Mapping[str, TaskPredictions],
     shown: Mapping[str, Sequence[Mistake]],
     split: str,
-    where: tuple,
+    directories: tuple,
 ) -> dict[str, dict[int, Any]]:
     """What the examples of mistakes are read from, by task and number.
 
@@ -201,19 +204,19 @@ def _inputs(
         MissingData: the corpora are not there.
         RunError: the data are others than those that were scored.
     """
-    found = {}
+    by_task = {}
     for folder in run_folders(path):
         run = loaded_run.load(folder.path)
         for task in run.tasks:
             name = task["name"]
-            inputs = run.inputs(name, split, *where)
-            if len(inputs) != len(said[name].labels):
+            inputs = run.inputs(name, split, *directories)
+            if len(inputs) != len(predictions[name].labels):
                 raise RunError(
                     f"the split {split} of {name} has {len(inputs)} examples, "
-                    f"and {len(said[name].labels)} were scored in "
+                    f"and {len(predictions[name].labels)} were scored in "
                     f"{os.path.join(folder.path, scored_examples.FOLDER)}: "
                     "score the run again with launch.evaluate --keep"
                 )
-            numbers = {one.number for one in shown[name]}
-            found[name] = {n: inputs[n] for n in sorted(numbers)}
-    return found
+            numbers = {mistake.number for mistake in shown[name]}
+            by_task[name] = {n: inputs[n] for n in sorted(numbers)}
+    return by_task

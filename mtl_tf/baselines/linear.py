@@ -93,10 +93,10 @@ def train(
 
 
 def _train(
-    config: dict[str, Any], run: RunDirectory, where: tuple, features: str
+    config: dict[str, Any], run: RunDirectory, folders: tuple, features: str
 ) -> dict[str, Any]:
     start = time.monotonic()
-    loaded = run_data.load(config, run, *where)
+    loaded = run_data.load(config, run, *folders)
     _check_types(loaded.tasks)
     seed = svm_seed(config["seed"])
     blocks = [
@@ -107,7 +107,7 @@ def _train(
         block.fit()
         block.calibrate()
     group = config["evaluation"]["group"] or config["tasks"]
-    clean = CleanParts(group, *where, config["cross_validation"])
+    clean = CleanParts(group, *folders, config["cross_validation"])
     splits = [*config["evaluation"]["splits"], "validation"]
     parts = {
         split: _evaluate(loaded, blocks, split, clean, run.path)

@@ -115,33 +115,35 @@ class Features:
         self._weights = text.TfidfTransformer(sublinear_tf=True)
         if len(self._shared):
             self._weights.fit(stack(rows))
-        self._own = None
+        self._task_columns = None
         if copies:
             pairs = [
                 self._own_codes(task, r.indices) for task, r in enumerate(rows)
             ]
-            self._own = _Columns(np.concatenate(pairs))
+            self._task_columns = _Columns(np.concatenate(pairs))
 
     def __len__(self) -> int:
-        return len(self._shared) + (len(self._own) if self._own else 0)
+        return len(self._shared) + (
+            len(self._task_columns) if self._task_columns else 0
+        )
 
     def __call__(self, split: EncodedSplit, task: int):
         """The rows of a split of the `task`-th task, sparse [n, features]."""
         rows = self._counts(ngrams(split, self.vocabulary_size))
         if rows.shape[0] and rows.shape[1]:
             rows = self._weights.transform(rows)
-        if self._own is None:
+        if self._task_columns is None:
             return rows
         from scipy import sparse
 
         entries = rows.tocoo()
-        own = self._own.matrix(
+        of_task = self._task_columns.matrix(
             entries.row,
             self._own_codes(task, entries.col),
             entries.data,
             rows.shape[0],
         )
-        return sparse.hstack([rows, own], format="csr")
+        return sparse.hstack([rows, of_task], format="csr")
 
     def _counts(self, counted: Counted):
         ones = np.ones(len(counted.codes))

@@ -73,23 +73,25 @@ class CommonTag(Yardstick):
 
     def majority(self, task, train, split):
         """See the class."""
-        tokens, asked = _words([train, split])
+        tokens, tokens_of_split = _words([train, split])
         tags = train.columns["tags"]
         width = max(int(c.values.max(initial=0)) + 1 for c in (tokens, tags))
         pairs = tokens.values.astype(np.int64) * width + tags.values
-        kinds, counts = np.unique(pairs, return_counts=True)
-        words = kinds // width
+        distinct, counts = np.unique(pairs, return_counts=True)
+        words = distinct // width
         order = np.lexsort((-counts, words))
         words, first = np.unique(words[order], return_index=True)
-        best = (kinds[order] % width)[first]
+        best = (distinct[order] % width)[first]
         seen = np.bincount(tokens.values)
         once = seen[tokens.values] == 1
         rare = tags.values[once] if once.any() else tags.values
         unknown = np.bincount(rare).argmax() if rare.size else 0
-        places = np.searchsorted(words, asked.values).clip(0, len(words) - 1)
-        known = words[places] == asked.values
-        found = np.where(known, best[places], unknown)
-        rows = Column(found, asked.offsets)
+        rows_of_words = np.searchsorted(words, tokens_of_split.values).clip(
+            0, len(words) - 1
+        )
+        is_known = words[rows_of_words] == tokens_of_split.values
+        tags_of_words = np.where(is_known, best[rows_of_words], unknown)
+        rows = Column(tags_of_words, tokens_of_split.offsets)
         return [rows[number] for number in range(len(rows))]
 
 
@@ -102,7 +104,7 @@ def _words(splits: Sequence[EncodedSplit]) -> list[Column]:
     if "words" not in splits[0].columns:
         return [split.columns["tokens"] for split in splits]
     numbers: dict[bytes, int] = {}
-    found = []
+    columns = []
     for split in splits:
         words, tokens = split.columns["words"], split.columns["tokens"]
         values = []
@@ -112,5 +114,5 @@ def _words(splits: Sequence[EncodedSplit]) -> list[Column]:
             for start, end in zip(words[example], ends):
                 word = pieces[start:end].tobytes()
                 values.append(numbers.setdefault(word, len(numbers)))
-        found.append(Column(np.array(values, np.int64), words.offsets))
-    return found
+        columns.append(Column(np.array(values, np.int64), words.offsets))
+    return columns

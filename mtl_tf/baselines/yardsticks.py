@@ -40,9 +40,9 @@ def add(loaded: RunData, parts: Iterable[dict[str, Any]], seed: int) -> None:
             scores = part["tasks"][task.name]
             if scores[scores["primary"]] is None:
                 continue
-            found = _of_task(loaded, number, part["split"], block_of)
-            if found:
-                scores["yardsticks"] = found
+            yardsticks = _of_task(loaded, number, part["split"], block_of)
+            if yardsticks:
+                scores["yardsticks"] = yardsticks
 
 
 def _of_task(
@@ -57,12 +57,12 @@ def _of_task(
     }
     if number in block_of:
         predictions["linear"] = block_of[number].predict(split, number)
-    found = {}
+    scores = {}
     for yardstick, predicted in predictions.items():
         if predicted is not None:
             score = _score(described, task, split, name, predicted)
-            found[yardstick] = score
-    return found
+            scores[yardstick] = score
+    return scores
 
 
 def _score(
@@ -103,8 +103,8 @@ def _linear(loaded: RunData, seed: int) -> dict[int, linear.Block]:
     tasks = [loaded.tasks[n] for n in numbers]
     block_of = {}
     for members in linear.blocks_of(tasks, linear.FEATURES[0]):
-        own = [numbers[n] for n in members]
-        block = linear.Block(loaded, own, True, linear.svm_seed(seed))
+        in_run = [numbers[n] for n in members]
+        block = linear.Block(loaded, in_run, True, linear.svm_seed(seed))
         block.fit()
-        block_of |= dict.fromkeys(own, block)
+        block_of |= dict.fromkeys(in_run, block)
     return block_of

@@ -57,12 +57,12 @@ def check(config: Mapping[str, Any]) -> None:
     Raises:
         ConfigError: there is none; the nearest are offered.
     """
-    for field, (_, _, what) in _LISTS.items():
+    for field, (_, _, noun) in _LISTS.items():
         value: Any = config
         for part in field.split("."):
             value = value[part]
         if known := names(field):
-            look_up(value, dict.fromkeys(known), f"{what} in {field}:")
+            look_up(value, dict.fromkeys(known), f"{noun} in {field}:")
 
 
 def optimizer_options(name: str) -> dict[str, Any]:

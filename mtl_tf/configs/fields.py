@@ -306,14 +306,18 @@ def by_task_type() -> dict[str, Fields]:
         *(_EXPERIMENT, _TEXT, _PIPELINE, _MODEL, ENCODER),
         *(TRAINING, EVALUATION),
     )
-    found = {
-        "": {path: field for part in common for path, field in part.items()}
+    declared = {
+        "": {
+            path: field
+            for declarations in common
+            for path, field in declarations.items()
+        }
     }
     package = "mtl_tf.configs.task_types"
     for name in task_types.NAMES:
         if importlib.util.find_spec(f"{package}.{name}"):
-            found[name] = task_types.find(package, name)
-    return found
+            declared[name] = task_types.find(package, name)
+    return declared
 
 
 @functools.cache
@@ -342,11 +346,11 @@ def defaults(path: str = "", version: int = 2**31) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, field in every().items():
         *parents, last = name.split(".")
-        here = tree
+        branch = tree
         for parent in parents:
-            here = here[parent]
+            branch = branch[parent]
         group = isinstance(field, Group)
-        here[last] = {} if group else field.default_of(version)
+        branch[last] = {} if group else field.default_of(version)
     for name in filter(None, path.split(".")):
         tree = tree[name]
     return tree

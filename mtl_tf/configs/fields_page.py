@@ -56,11 +56,11 @@ def markdown() -> str:
 
 def _below(group: str) -> Iterator[str]:
     """The paths in a group: its fields, then each group with what it has."""
-    here = [path for path in fields.every() if _parent(path) == group]
-    for path in here:
+    paths = [path for path in fields.every() if _parent(path) == group]
+    for path in paths:
         if not isinstance(fields.every()[path], Group):
             yield path
-    for path in here:
+    for path in paths:
         if isinstance(fields.every()[path], Group):
             yield path
             yield from _below(path)

@@ -33,10 +33,10 @@ def get_config(what: str = MULTI) -> config_dict.ConfigDict:
         what: "multi" for all pairs in one model, or one of `PAIRS`.
     """
     checks.one_of("multi30k argument", what, (MULTI, *PAIRS))
-    chosen = PAIRS if what == MULTI else (what,)
+    pairs = PAIRS if what == MULTI else (what,)
     config = base.paper_config()
     config.name = f"multi30k_{what}"
-    config.tasks = tuple(f"multi30k/{pair}" for pair in chosen)
+    config.tasks = tuple(f"multi30k/{pair}" for pair in pairs)
     config.text.tokenizer = config_dict.ConfigDict(
         {"name": "sentencepiece", "lowercase": True}
     )

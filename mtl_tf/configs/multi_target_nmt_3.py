@@ -39,10 +39,10 @@ def get_config(row: str = "multi") -> config_dict.ConfigDict:
         row: one of `ROWS`, or of `PAIRS`.
     """
     checks.one_of("multi_target_nmt_3 argument", row, (*ROWS, *PAIRS))
-    chosen = (row,) if row in PAIRS else PAIRS
+    pairs = (row,) if row in PAIRS else PAIRS
     config = base.paper_config()
     config.name = f"multi_target_nmt_3_{row}"
-    config.tasks = tuple(f"multi_target_nmt/{pair}" for pair in chosen)
+    config.tasks = tuple(f"multi_target_nmt/{pair}" for pair in pairs)
     config.train_separately = row == "single"
     config.text.tokenizer.name = "reversible"
     config.text.max_size = 30_000
@@ -56,7 +56,7 @@ def get_config(row: str = "multi") -> config_dict.ConfigDict:
     translation.init = config_dict.ConfigDict(
         {"name": "uniform", "range": 0.01}
     )
-    _train(config, len(chosen) if row == "multi" else 1)
+    _train(config, len(pairs) if row == "multi" else 1)
     config.evaluation.paper_scoring = True
     config.evaluation.decoding.beam = 10
     return config

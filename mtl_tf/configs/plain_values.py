@@ -24,8 +24,8 @@ def plain(path: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return _mapping(path, value)
     if isinstance(value, (list, tuple)):
-        made = [plain(f"{path}[{n}]", one) for n, one in enumerate(value)]
-        return type(value)(made) if type(value) in (list, tuple) else made
+        items = [plain(f"{path}[{n}]", item) for n, item in enumerate(value)]
+        return type(value)(items) if type(value) in (list, tuple) else items
     if isinstance(value, np.generic):
         return plain(path, value.item())
     if isinstance(value, np.ndarray):
@@ -51,16 +51,16 @@ def plain(path: str, value: Any) -> Any:
 
 
 def _mapping(path: str, value: Mapping) -> dict[str, Any]:
-    made = {}
-    for key, one in value.items():
+    values = {}
+    for key, item in value.items():
         if not isinstance(key, str):
             raise ConfigError(
                 f"the names of fields below {path or 'the config'} must be "
                 f"strings, got {key!r}"
             )
-        where = f"{path}.{_text(path, key)}" if path else key
-        made[key] = plain(where, one)
-    return made
+        item_path = f"{path}.{_text(path, key)}" if path else key
+        values[key] = plain(item_path, item)
+    return values
 
 
 def _text(path: str, value: str) -> str:

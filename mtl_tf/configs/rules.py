@@ -74,24 +74,24 @@ def _tasks(name: str, value: Any) -> None:
             f"{name} must be a tuple of at least one task, got {value!r}"
         )
     for index, entry in enumerate(value):
-        where = f"{name}[{index}]"
+        item = f"{name}[{index}]"
         if isinstance(entry, Mapping):
-            _task(where, entry)
+            _task(item, entry)
         elif not isinstance(entry, str) or not entry:
             raise ConfigError(
-                f"{where} must be a task's name or a dict that describes a "
+                f"{item} must be a task's name or a dict that describes a "
                 f"task, got {entry!r}"
             )
 
 
-def _task(where: str, entry: Mapping) -> None:
-    _name(f"{where}['name']", entry.get("name"))
+def _task(field: str, entry: Mapping) -> None:
+    _name(f"{field}['name']", entry.get("name"))
     if "files" not in entry and "dataset" not in entry:
         raise ConfigError(
-            f"{where} ({entry['name']}) needs 'files' or 'dataset'"
+            f"{field} ({entry['name']}) needs 'files' or 'dataset'"
         )
     if "loss_weight" in entry:
-        checks.positive(f"{where}['loss_weight']", entry["loss_weight"])
+        checks.positive(f"{field}['loss_weight']", entry["loss_weight"])
 
 
 def _any_tasks(name: str, value: Any) -> None:

@@ -57,11 +57,11 @@ def _averages(training: Mapping[str, Any]) -> None:
 
 
 def _embedding(model: Mapping[str, Any]) -> None:
-    whole, private = model["embedding_dim"], model["embedding_private_dim"]
-    if private >= whole:
+    dimension, private = model["embedding_dim"], model["embedding_private_dim"]
+    if private >= dimension:
         raise ConfigError(
             "model.embedding_private_dim must be below model.embedding_dim "
-            f"({whole}), since some of it is shared, got {private}"
+            f"({dimension}), since some of it is shared, got {private}"
         )
     if private and not model["embedding_trainable"]:
         raise ConfigError(
@@ -73,7 +73,7 @@ def _embedding(model: Mapping[str, Any]) -> None:
 
 def _written_words(text: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     """What is read of words needs a layer, and the layer what it reads."""
-    for read, name, layer, wanted in (
+    for is_read, setting, has_layer, layer in (
         (
             text["characters"]["max_word_length"] > 0,
             "text.characters.max_word_length above 0",
@@ -89,10 +89,10 @@ def _written_words(text: Mapping[str, Any], model: Mapping[str, Any]) -> None:
             "model.casing_dim above 0",
         ),
     ):
-        if read != layer:
-            there, missing = (name, wanted) if read else (wanted, name)
+        if is_read != has_layer:
+            idle, missing = (setting, layer) if is_read else (layer, setting)
             raise ConfigError(
-                f"the config has {there}, which does nothing without {missing}"
+                f"the config has {idle}, which does nothing without {missing}"
             )
 
 
@@ -118,8 +118,8 @@ def _encoder(config: Mapping[str, Any]) -> None:
         return
     for name, value in config["model"]["encoder"].items():
         # Of names, a config has a tuple, and what was read of JSON a list.
-        usual = json.dumps(default["model"]["encoder"][name])
-        if json.dumps(value) != usual:
+        default_value = json.dumps(default["model"]["encoder"][name])
+        if json.dumps(value) != default_value:
             raise ConfigError(
                 f"model.encoder.{name} does nothing without "
                 f"model.encoder.preset, got {value!r}"
@@ -193,31 +193,31 @@ def _check_fields(path: str, config: Any, default: Mapping[str, Any]) -> None:
     rules.mapping(path or "the config", config)
     for key in config:
         if key not in default and not fields.is_open(path):
-            where = f"{path}.{key}" if path else key
-            fields.check_renamed(where)
+            field = f"{path}.{key}" if path else key
+            fields.check_renamed(field)
             raise ConfigError(
-                f"unknown config field {where}; {hint(key, default)}"
+                f"unknown config field {field}; {hint(key, default)}"
             )
     for key, value in default.items():
-        where = f"{path}.{key}" if path else key
+        field = f"{path}.{key}" if path else key
         if fields.is_open(path) and key != "name":
             continue
         if key not in config:
             raise ConfigError(
-                f"the config field {where} is missing: start from "
+                f"the config field {field} is missing: start from "
                 "mtl_tf.configs.base.default_config()"
             )
         if isinstance(value, Mapping):
-            _check_fields(where, config[key], value)
+            _check_fields(field, config[key], value)
 
 
 def _leaves(path: str, config: Mapping) -> Iterator[tuple[str, Any]]:
     for key, value in config.items():
-        where = f"{path}.{key}" if path else str(key)
-        if isinstance(value, Mapping) and not _is_field(where):
-            yield from _leaves(where, value)
+        field = f"{path}.{key}" if path else str(key)
+        if isinstance(value, Mapping) and not _is_field(field):
+            yield from _leaves(field, value)
         else:
-            yield where, value
+            yield field, value
 
 
 def _is_field(path: str) -> bool:

@@ -58,13 +58,13 @@ def read(path: str) -> dict[str, str]:
     return known
 
 
-def check(folder: str, digests: Mapping[str, str], what: str) -> None:
+def check(folder: str, digests: Mapping[str, str], origin: str) -> None:
     """Refuses files that are no longer what they were.
 
     Args:
         folder: holds them. What is not there is not looked at.
         digests: of files by name.
-        what: what they belong to, such as "the run was trained with".
+        origin: what they belong to, such as "the run was trained with".
 
     Raises:
         RunError: a file has changed; the message names it.
@@ -73,6 +73,6 @@ def check(folder: str, digests: Mapping[str, str], what: str) -> None:
         path = os.path.join(folder, name)
         if os.path.exists(path) and of_file(path) != digest:
             raise RunError(
-                f"{path} has changed and is no longer what {what}: answers "
+                f"{path} has changed and is no longer what {origin}: answers "
                 "would be wrong without a word. Restore it from a copy"
             )

@@ -19,20 +19,20 @@ def hint(name: str, options: Iterable[str]) -> str:
     return f"known: {shown or 'none'}"
 
 
-def look_up(name: str, options: Mapping[str, T], what: str) -> T:
+def look_up(name: str, options: Mapping[str, T], noun: str) -> T:
     """Returns `options[name]`.
 
     Args:
         name: the name that the user gave.
         options: what can be named.
-        what: what the names are, such as "task", for the message.
+        noun: what the names are, such as "task", for the message.
 
     Raises:
         ConfigError: `name` is unknown; the message offers the nearest names.
     """
     if isinstance(name, str) and name in options:
         return options[name]
-    raise ConfigError(f"unknown {what} {name!r}; {hint(str(name), options)}")
+    raise ConfigError(f"unknown {noun} {name!r}; {hint(str(name), options)}")
 
 
 def completed(name: str, config: Mapping | None, default: Mapping) -> dict:

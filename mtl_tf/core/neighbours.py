@@ -55,12 +55,15 @@ def _is_local(folder: str, name: str) -> bool:
 
 def _of_folder(folder: str) -> list[str]:
     """Modules from `folder` that are found by their own names there."""
-    found = []
+    shadowed = []
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None) or ""
-        parts = name.split(".")
-        expected = os.path.join(folder, *parts)
-        places = (expected + ".py", os.path.join(expected, "__init__.py"))
-        if parts[0] != "mtl_tf" and file in places:
-            found.append(name)
-    return found
+        name_parts = name.split(".")
+        expected = os.path.join(folder, *name_parts)
+        expected_files = (
+            expected + ".py",
+            os.path.join(expected, "__init__.py"),
+        )
+        if name_parts[0] != "mtl_tf" and file in expected_files:
+            shadowed.append(name)
+    return shadowed

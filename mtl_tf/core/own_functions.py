@@ -41,9 +41,9 @@ def load(place: str) -> Callable[..., Any]:
     module, _, name = place.rpartition(":")
     try:
         if module.endswith(".py"):
-            found = _of_file(module)
+            imported = _of_file(module)
         else:
-            found = importlib.import_module(module)
+            imported = importlib.import_module(module)
     except ConfigError:
         raise
     except (Exception, SystemExit) as error:
@@ -51,7 +51,7 @@ def load(place: str) -> Callable[..., Any]:
             f"{place}: importing {module} fails: "
             f"{type(error).__name__}: {error}"
         )
-    function = getattr(found, name, None)
+    function = getattr(imported, name, None)
     if not callable(function):
         raise ConfigError(f"{place}: {module} has no function {name!r}")
     return function

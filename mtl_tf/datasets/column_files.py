@@ -114,15 +114,15 @@ def read_conllu(path: str, lines: Iterable[str]) -> Iterator[Sentence]:
 
 
 def column(
-    path: str, sentence: Sequence[Row], place: int, what: str
+    path: str, sentence: Sequence[Row], number: int, noun: str
 ) -> list[str]:
     """One column of a sentence.
 
     Args:
         path: the file, for messages.
         sentence: its rows.
-        place: of the column, from 0; negative ones count from the last.
-        what: the column's meaning, for messages.
+        number: of the column, from 0; negative ones count from the last.
+        noun: the column's meaning, for messages.
 
     Raises:
         DataError: there is no such column, or a cell is empty; the message
@@ -130,13 +130,13 @@ def column(
     """
     cells = []
     for row in sentence:
-        if not -len(row.cells) <= place < len(row.cells):
+        if not -len(row.cells) <= number < len(row.cells):
             raise DataError(
                 f"{path}:{row.line}: {count(len(row.cells), 'column')}, but "
-                f"the {what} are wanted in column {place} (counted from 0)"
+                f"the {noun} are wanted in column {number} (counted from 0)"
             )
-        cell = row.cells[place]
+        cell = row.cells[number]
         if not cell:
-            raise DataError(f"{path}:{row.line}: column {place} is empty")
+            raise DataError(f"{path}:{row.line}: column {number} is empty")
         cells.append(cell)
     return cells

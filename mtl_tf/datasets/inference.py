@@ -33,7 +33,7 @@ class Pair(NamedTuple):
     premise: str
     hypothesis: str
     label: str
-    where: str
+    location: str
 
 
 class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
@@ -69,10 +69,10 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
             DataError: a file is not as it is released.
         """
         splits, sources, warnings = {}, {}, []
-        for split, (path, others) in self._find(manual_dir).items():
+        for split, (path, left_out) in self._find(manual_dir).items():
             file = LineFile(path)
-            if others:
-                file.warn(f"taken for {split}, and not {', '.join(others)}")
+            if left_out:
+                file.warn(f"taken for {split}, and not {', '.join(left_out)}")
             splits[split] = _cast(file, self.COUNTS[split])
             sources[file.name] = identify(file.content)
             warnings += file.warnings
@@ -82,14 +82,14 @@ class InferenceBuilder(QuestionAnswerBuilder, skip_registration=True):
     def _find(cls, manual_dir: str) -> dict[str, tuple[str, list[str]]]:
         """The file of each split, and names of those that are not taken."""
         directory = find_directory(manual_dir, cls.FOLDERS)
-        found = present_files(cls.CORPUS, directory, cls.NAMES)
-        chosen = {}
-        for split, paths in found.items():
+        present = present_files(cls.CORPUS, directory, cls.NAMES)
+        best_of = {}
+        for split, paths in present.items():
             # `max` takes the first of equal ones.
             best = max(paths, key=os.path.getsize)
-            others = [os.path.basename(p) for p in paths if p != best]
-            chosen[split] = best, others
-        return chosen
+            smaller = [os.path.basename(p) for p in paths if p != best]
+            best_of[split] = best, smaller
+        return best_of
 
 
 def _cast(file: LineFile, expected: int) -> list[QuestionAnswer]:
@@ -103,8 +103,8 @@ def _cast(file: LineFile, expected: int) -> list[QuestionAnswer]:
             continue
         if pair.label not in LABELS:
             raise DataError(
-                f"{pair.where}: gold_label is {short(pair.label)}; it must be "
-                f"{', '.join(LABELS)}, or - where annotators disagree"
+                f"{pair.location}: gold_label is {short(pair.label)}; it must "
+                f"be {', '.join(LABELS)}, or - where annotators disagree"
             )
         premise, hypothesis = pair.premise.strip(), pair.hypothesis.strip()
         if not premise or not hypothesis:
@@ -130,7 +130,7 @@ def _cast(file: LineFile, expected: int) -> list[QuestionAnswer]:
 
 
 def _place(file: LineFile, pair: Pair) -> str:
-    place = pair.where.removeprefix(file.path).strip(": ")
+    place = pair.location.removeprefix(file.path).strip(": ")
     return f"line {place}" if place.isdecimal() else place
 
 
@@ -186,7 +186,7 @@ def _one_json(file: LineFile) -> Iterator[Pair]:
                 question.get("question", str).value,
                 answer.get("text", str).value,
             ]
-            yield _pair(texts, question.where)
+            yield _pair(texts, question.location)
 
 
 def _only(values: JsonValue) -> JsonValue:
@@ -195,5 +195,5 @@ def _only(values: JsonValue) -> JsonValue:
     return next(values.items(dict))
 
 
-def _pair(texts: Sequence[str], where: str) -> Pair:
-    return Pair(*texts[:3], texts[3].strip(), where)
+def _pair(texts: Sequence[str], location: str) -> Pair:
+    return Pair(*texts[:3], texts[3].strip(), location)

@@ -28,11 +28,12 @@ class JsonValue:
 
     Attributes:
         value: what `json` made of it.
-        where: the file, its line if each is a text, and the path in the text.
+        location: the file, its line if each is a text, and the path in the
+            text.
     """
 
     value: Any
-    where: str
+    location: str
 
     def get(self, key: str, kind: type) -> "JsonValue":
         """The value of a key of this object.
@@ -49,10 +50,10 @@ class JsonValue:
         if key not in self.value:
             keys = ", ".join(map(repr, list(self.value)[:8])) or "none"
             raise DataError(
-                f"{self.where}: the key {key!r} is missing; it must hold "
+                f"{self.location}: the key {key!r} is missing; it must hold "
                 f"{_KINDS[kind]} (keys: {keys})"
             )
-        return JsonValue(self.value[key], f"{self.where}.{key}").check(kind)
+        return JsonValue(self.value[key], f"{self.location}.{key}").check(kind)
 
     def items(self, kind: type | None = None) -> Iterator["JsonValue"]:
         """The items of this list, or the values of this object.
@@ -70,7 +71,7 @@ class JsonValue:
         pairs = self.value.items() if is_object else enumerate(self.value)
         for key, value in pairs:
             shown = short(key, 30) if is_object else key
-            item = JsonValue(value, f"{self.where}[{shown}]")
+            item = JsonValue(value, f"{self.location}[{shown}]")
             yield item.check(kind) if kind else item
 
     def check(self, kind: type) -> "JsonValue":
@@ -88,10 +89,10 @@ class JsonValue:
             self._check_text()
         return self
 
-    def wrong(self, wanted: str) -> DataError:
+    def wrong(self, rule: str) -> DataError:
         """The error that says what this value must be."""
-        found = short(json.dumps(self.value))
-        return DataError(f"{self.where}: found {found}; it must be {wanted}")
+        shown = short(json.dumps(self.value))
+        return DataError(f"{self.location}: found {shown}; it must be {rule}")
 
     def _check_text(self) -> None:
         try:
@@ -99,7 +100,7 @@ class JsonValue:
         except UnicodeEncodeError as error:
             code = ord(self.value[error.start])
             raise DataError(
-                f"{self.where}: half of a surrogate pair (\\u{code:04x}) "
+                f"{self.location}: half of a surrogate pair (\\u{code:04x}) "
                 "stands alone; write the whole character"
             )
 
@@ -134,8 +135,8 @@ def read_json_lines(file: LineFile) -> Iterator[tuple[int, JsonValue]]:
     for number, line in enumerate(file.lines, 1):
         if line.strip():
             value = _parse(line, file.path, number)
-            where = f"{file.path}:{number}: $"
-            yield number, JsonValue(value, where).check(dict)
+            location = f"{file.path}:{number}: $"
+            yield number, JsonValue(value, location).check(dict)
 
 
 def _parse(text: str, path: str, line: int = 0) -> Any:

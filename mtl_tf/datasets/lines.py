@@ -122,16 +122,16 @@ class LineFile:
         self, number: int, line: str, labels: Mapping[str, int]
     ) -> LabelledText:
         label, tab, text = line.partition("\t")
-        wanted = " or ".join(repr(name) for name in labels)
+        names = " or ".join(repr(name) for name in labels)
         if not tab:
             raise DataError(
                 f"{self.path}:{number}: no tab in the line {short(line)}; it "
-                f"must be a label ({wanted}), a tab and the text"
+                f"must be a label ({names}), a tab and the text"
             )
         if label not in labels:
             raise DataError(
                 f"{self.path}:{number}: unknown label {short(label)}; it must "
-                f"be {wanted}"
+                f"be {names}"
             )
         return text, labels[label]
 
@@ -189,24 +189,24 @@ class Oddities:
     def __init__(self, file: LineFile, place: str = "line"):
         self._file = file
         self._place = place
-        self._found: dict[tuple[str, str], list[int | str]] = {}
+        self._places_of: dict[tuple[str, str], list[int | str]] = {}
 
-    def add(self, noun: str, what: str, place: int | str) -> None:
+    def add(self, noun: str, oddity: str, place: int | str) -> None:
         """Counts one more.
 
         Args:
             noun: what is odd, in the singular, such as "question".
-            what: what is odd about it and what became of it.
+            oddity: what is odd about it and what became of it.
             place: where it stands.
         """
-        self._found.setdefault((noun, what), []).append(place)
+        self._places_of.setdefault((noun, oddity), []).append(place)
 
     def report(self) -> None:
         """Adds a warning to the file for each kind that was found."""
-        for (noun, what), places in self._found.items():
+        for (noun, oddity), places in self._places_of.items():
             first = f"{self._place} {places[0]}".strip()
             self._file.warn(
-                f"{count(len(places), noun)} {what} (first: {first})"
+                f"{count(len(places), noun)} {oddity} (first: {first})"
             )
 
 

@@ -77,8 +77,8 @@ class ParallelCorpusBuilder(
             for file in files:
                 sources[file.name] = identify(file.content)
                 file.report_count(self.COUNTS.get(split, len(file)))
-            parts[split], found = read_aligned(*files)
-            warnings += found
+            parts[split], oddities = read_aligned(*files)
+            warnings += oddities
         sentiment.record(self, sources, warnings)
         return {
             split: self._generate_examples(pairs)

@@ -81,13 +81,16 @@ class AlignedFiles:
         for path in self._paths:
             check_text(path)
         odd = [Undecodable() for _ in self._paths]
-        lines = [_lines(path, one.add) for path, one in zip(self._paths, odd)]
+        lines = [
+            _lines(path, undecodable.add)
+            for path, undecodable in zip(self._paths, odd)
+        ]
         skipped = _Skipped(*self._paths)
         pairs = sum(1 for _ in skipped.leave_out(_stripped(*lines)))
         warnings = [
             f"{os.path.basename(path)}: {warning}"
-            for path, one in zip(self._paths, odd)
-            for warning in one.warnings()
+            for path, undecodable in zip(self._paths, odd)
+            for warning in undecodable.warnings()
         ]
         return Counted(pairs, [*warnings, *skipped.warnings()])
 
@@ -116,7 +119,7 @@ class _Skipped:
             DataError: the files have not equally many lines, none of a file
                 has a text, or no pair.
         """
-        lines, found = [0, 0], 0
+        lines, complete = [0, 0], 0
         for number, pair in enumerate(pairs, 1):
             for side, text in enumerate(pair):
                 lines[side] += text is not None
@@ -124,7 +127,7 @@ class _Skipped:
             if None in pair:
                 continue
             if all(pair):
-                found += 1
+                complete += 1
                 yield pair
             else:
                 self._count += 1
@@ -139,7 +142,7 @@ class _Skipped:
                 f"{lines[1]:,}: they are not aligned; line n of one must be "
                 "the translation of line n of the other"
             )
-        if not found:
+        if not complete:
             source, target = self._paths
             raise DataError(
                 f"{source} and {target}: in no line both have a text"

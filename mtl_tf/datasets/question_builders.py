@@ -80,7 +80,7 @@ class QuestionAnswerBuilder(
         """
         names = cls.files_of(config)
         best: dict[str, list[str]] = {}
-        found = -1
+        most = -1
         for directory in cls._directories(manual_dir):
             paths = {
                 split: [cls._path(directory, name) for name in parts]
@@ -91,8 +91,8 @@ class QuestionAnswerBuilder(
                 for split, parts in paths.items()
                 if any(map(os.path.isfile, parts))
             }
-            if len(present) > found:
-                found, best = len(present), present or paths
+            if len(present) > most:
+                most, best = len(present), present or paths
         return best
 
     @classmethod
@@ -209,13 +209,13 @@ def find_directory(manual_dir: str, names: Sequence[str]) -> str:
     Raises:
         DataError: `manual_dir` is not a folder that can be read.
     """
-    found = manual_dir
+    directory = manual_dir
     # Twice: an archive's own folder may stand in one that is named for it.
     for _ in range(2):
-        root = os.path.abspath(os.path.expanduser(found))
+        root = os.path.abspath(os.path.expanduser(directory))
         inner = (n for n in names if os.path.isdir(os.path.join(root, n)))
-        found = corpus_directory(root, next(inner, names[0]))
-    return found
+        directory = corpus_directory(root, next(inner, names[0]))
+    return directory
 
 
 def present_files(
@@ -234,21 +234,21 @@ def present_files(
     Raises:
         MissingData: no split has one.
     """
-    found = {
+    paths_of = {
         split: [
             path
-            for name in some
+            for name in files
             if os.path.isfile(
                 path := packed_or_not(os.path.join(directory, name))
             )
         ]
-        for split, some in names.items()
+        for split, files in names.items()
     }
-    if not any(found.values()):
-        wanted = ", ".join(name for some in names.values() for name in some)
+    if not any(paths_of.values()):
+        listed = ", ".join(name for files in names.values() for name in files)
         raise MissingData(
-            f"{corpus}: {directory} has none of {wanted}: the folder given by "
+            f"{corpus}: {directory} has none of {listed}: the folder given by "
             "--manual_dir (or MTL_TF_MANUAL_DIR) must hold the corpus's "
             "official files under their official names"
         )
-    return {split: paths for split, paths in found.items() if paths}
+    return {split: paths for split, paths in paths_of.items() if paths}

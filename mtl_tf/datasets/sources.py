@@ -175,10 +175,10 @@ def wide_encoding(start: bytes) -> str:
     return "UTF-16LE" if start.index(0) % 2 else "UTF-16BE"
 
 
-def wrong_encoding(where: str, encoding: str) -> str:
+def wrong_encoding(name: str, encoding: str) -> str:
     """What to say of a text that `wide_encoding` knows."""
     return (
-        f"{where}: the text is in {encoding}, and not in UTF-8: convert it "
+        f"{name}: the text is in {encoding}, and not in UTF-8: convert it "
         f"(iconv -f {encoding} -t UTF-8)"
     )
 

@@ -52,8 +52,8 @@ def _count(builder: tfds.core.DatasetBuilder, split: str) -> SplitStatistics:
     text = text or _source(builder) or _context(builder)
     label = _only(builder, tfds.features.ClassLabel)
     label = label or _sequence(builder, "tags")
-    wanted = [name for name in (text, label) if name]
-    if not wanted:
+    features = [name for name in (text, label) if name]
+    if not features:
         return SplitStatistics(split, examples, None, None)
     tokens = 0
     names = _class_names(builder.info.features[label]) if label else []
@@ -61,15 +61,15 @@ def _count(builder: tfds.core.DatasetBuilder, split: str) -> SplitStatistics:
     with quiet():
         dataset = builder.as_dataset(
             split=split,
-            decoders=tfds.decode.PartialDecoding(dict.fromkeys(wanted, True)),
+            decoders=tfds.decode.PartialDecoding(dict.fromkeys(features, True)),
         )
     for batch in dataset.ragged_batch(_BATCH):
         if text:
             tokens += _tokens(batch[text])
         if label:
-            known = getattr(batch[label], "flat_values", batch[label]).numpy()
-            known = known[known >= 0]
-            classes += np.bincount(known, minlength=len(names))
+            ids = getattr(batch[label], "flat_values", batch[label]).numpy()
+            ids = ids[ids >= 0]
+            classes += np.bincount(ids, minlength=len(names))
     return SplitStatistics(
         split,
         examples,
@@ -94,8 +94,8 @@ def _sequence(builder: tfds.core.DatasetBuilder, name: str) -> str:
     is_there = isinstance(features, tfds.features.FeaturesDict)
     feature = features[name] if is_there and name in features else None
     inner = getattr(feature, "feature", None)
-    kinds = (tfds.features.Text, tfds.features.ClassLabel)
-    return name if isinstance(inner, kinds) else ""
+    types = (tfds.features.Text, tfds.features.ClassLabel)
+    return name if isinstance(inner, types) else ""
 
 
 def _source(builder: tfds.core.DatasetBuilder) -> str:
@@ -111,8 +111,8 @@ def _context(builder: tfds.core.DatasetBuilder) -> str:
     """`context`, if the dataset has questions and answers; else ""."""
     features = builder.info.features
     is_there = isinstance(features, tfds.features.FeaturesDict)
-    wanted = {"question", "context", "answer"}
-    return "context" if is_there and wanted <= set(features) else ""
+    needed = {"question", "context", "answer"}
+    return "context" if is_there and needed <= set(features) else ""
 
 
 def _only(builder: tfds.core.DatasetBuilder, kind: type) -> str:

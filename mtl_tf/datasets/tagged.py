@@ -46,8 +46,8 @@ def choose_release(
         path = os.path.join(directory, name)
         return path if os.path.isfile(path) else f"{path}.gz"
 
-    found = [{s: find(name) for s, name in r.items()} for r in releases]
-    present = [sum(map(os.path.isfile, r.values())) for r in found]
+    paths_of = [{s: find(name) for s, name in r.items()} for r in releases]
+    present = [sum(map(os.path.isfile, r.values())) for r in paths_of]
     best = present.index(max(present))
     if not present[best]:
         names = " nor ".join(", ".join(r.values()) for r in releases)
@@ -62,7 +62,7 @@ def choose_release(
             if os.path.isfile(path)
             else os.path.join(directory, releases[best][split])
         ]
-        for split, path in found[best].items()
+        for split, path in paths_of[best].items()
     }
 
 
@@ -119,15 +119,15 @@ class TaggedCorpusBuilder(
         return parts
 
     def _info(self) -> tfds.core.DatasetInfo:
-        chosen = self.builder_config.name
-        others = [name for name in self.COLUMNS if name != chosen]
+        column = self.builder_config.name
+        other_columns = [name for name in self.COLUMNS if name != column]
         sequence, label = tfds.features.Sequence, tfds.features.ClassLabel
         return self.dataset_info_from_configs(
             features=tfds.features.FeaturesDict(
                 {
                     "tokens": sequence(tfds.features.Text()),
                     "tags": sequence(label()),
-                    **{name: sequence(label()) for name in others},
+                    **{name: sequence(label()) for name in other_columns},
                 }
             ),
             supervised_keys=("tokens", "tags"),
@@ -137,10 +137,14 @@ class TaggedCorpusBuilder(
 
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         paths = self.files_of_splits(os.fspath(dl_manager.manual_dir))
-        files = {s: list(map(LineFile, some)) for s, some in paths.items()}
+        files = {
+            s: list(map(LineFile, of_split)) for s, of_split in paths.items()
+        }
         parts = {
-            split: [row for file in some for row in self._examples(file, split)]
-            for split, some in files.items()
+            split: [
+                row for file in of_split for row in self._examples(file, split)
+            ]
+            for split, of_split in files.items()
         }
         read = list(itertools.chain(*files.values()))
         splits = self.divide(parts)
@@ -163,9 +167,9 @@ class TaggedCorpusBuilder(
 
     def _features(self) -> dict[str, str]:
         """The column of every feature but the tokens."""
-        chosen = self.builder_config.name
+        column = self.builder_config.name
         return {
-            "tags" if name == chosen else name: name for name in self.COLUMNS
+            "tags" if name == column else name: name for name in self.COLUMNS
         }
 
     def _examples(self, file: LineFile, split: str) -> list[Example]:
@@ -237,13 +241,13 @@ def write_iob2(file: LineFile, name: str, examples: list[Example]) -> None:
     """
     before = [example[name] for example in examples]
     scheme = span_schemes.detect(before)
-    wrong = 0
+    changed = 0
     for example, tags in zip(examples, before):
-        right = span_schemes.convert(tags, scheme)
-        wrong += sum(a != b for a, b in zip(tags, right))
+        converted = span_schemes.convert(tags, scheme)
+        changed += sum(a != b for a, b in zip(tags, converted))
         example[name] = span_schemes.convert(tags, "iob2")
-    if wrong:
+    if changed:
         file.warn(
-            f"{count(wrong, name + ' tag')} not as {scheme} writes spans; read "
-            "as conlleval reads them"
+            f"{count(changed, name + ' tag')} not as {scheme} writes spans; "
+            "read as conlleval reads them"
         )

@@ -89,15 +89,15 @@ class Metric:
             raise ValueError(
                 f"{len(predictions)} predictions, but {len(examples)} examples"
             )
-        found = np.asarray(self.of_examples(predictions, examples), float)
-        return found.reshape(len(predictions), -1 if len(predictions) else 1)
+        rows = np.asarray(self.of_examples(predictions, examples), float)
+        return rows.reshape(len(predictions), -1 if len(predictions) else 1)
 
     def __call__(
         self, predictions: Sequence[str], examples: Sequence[Example]
     ) -> float:
         """The score of all examples, from 0 to 100; 0 if there are none."""
-        found = self.statistics(predictions, examples)
-        return self.score(found) if len(found) else 0.0
+        statistics = self.statistics(predictions, examples)
+        return self.score(statistics) if len(statistics) else 0.0
 
 
 def normalised(text: str) -> str:
@@ -112,9 +112,10 @@ def normalised(text: str) -> str:
 
 def _f1(prediction: str, reference: str) -> float:
     """F1 of bags of words; 0 of two empty ones, as in the official script."""
-    said, right = normalised(prediction).split(), normalised(reference).split()
-    common = sum((Counter(said) & Counter(right)).values())
-    return 2 * common / (len(said) + len(right)) if common else 0.0
+    words = normalised(prediction).split()
+    reference_words = normalised(reference).split()
+    common = sum((Counter(words) & Counter(reference_words)).values())
+    return 2 * common / (len(words) + len(reference_words)) if common else 0.0
 
 
 def _best(measure: Callable[[str, str], float]) -> Statistics:
@@ -122,8 +123,11 @@ def _best(measure: Callable[[str, str], float]) -> Statistics:
 
     def of_examples(predictions, examples):
         return [
-            max(measure(said, right) for right in _references(example))
-            for said, example in zip(predictions, examples)
+            max(
+                measure(prediction, reference)
+                for reference in _references(example)
+            )
+            for prediction, example in zip(predictions, examples)
         ]
 
     return of_examples
@@ -136,7 +140,7 @@ def _references(example: Example) -> Sequence[str]:
 
 
 def _equal(form: Callable[[str], str]) -> Statistics:
-    return _best(lambda said, right: float(form(said) == form(right)))
+    return _best(lambda a, b: float(form(a) == form(b)))
 
 
 @functools.cache
@@ -151,12 +155,13 @@ def _rouge(
     predictions: Sequence[str], examples: Sequence[Example]
 ) -> list[list[float]]:
     """The mean of F1 of ROUGE-1, -2 and -L, and the three."""
-    found = []
-    for said, example in zip(predictions, examples):
-        best = _rouge_scorer().score_multi(list(_references(example)), said)
+    rows = []
+    for prediction, example in zip(predictions, examples):
+        references = list(_references(example))
+        best = _rouge_scorer().score_multi(references, prediction)
         three = [best[name].fmeasure for name in _ROUGE]
-        found.append([sum(three) / len(three), *three])
-    return found
+        rows.append([sum(three) / len(three), *three])
+    return rows
 
 
 def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:
@@ -181,18 +186,23 @@ def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:
     )
 
     def of_examples(predictions, examples):
-        found = []
-        for said, example in zip(predictions, examples):
-            one = metric.sentence_score(said, list(_references(example)))
-            found.append([*one.counts, *one.totals, one.sys_len, one.ref_len])
-        return found
+        rows = []
+        for prediction, example in zip(predictions, examples):
+            references = list(_references(example))
+            bleu = metric.sentence_score(prediction, references)
+            lengths = (bleu.sys_len, bleu.ref_len)
+            rows.append([*bleu.counts, *bleu.totals, *lengths])
+        return rows
 
     def score(statistics):
-        *grams, said, right = statistics.sum(0).astype(int).tolist()
+        sums = statistics.sum(0).astype(int).tolist()
+        *grams, length, reference_length = sums
         counts, totals = grams[:_ORDERS], grams[_ORDERS:]
-        found = metric.compute_bleu(counts, totals, said, right, "exp")
+        bleu = metric.compute_bleu(
+            counts, totals, length, reference_length, "exp"
+        )
         # Equal texts give 100.00000000000004.
-        return min(100.0, float(found.score))
+        return min(100.0, float(bleu.score))
 
     return Metric(of_examples, score)
 
@@ -206,7 +216,7 @@ def bleu_signature(
     )
     # A signature is only known after a score. None is no reference.
     references = [example.references for example in examples] or [[""]]
-    streams = [list(one) for one in itertools.zip_longest(*references)]
+    streams = [list(stream) for stream in itertools.zip_longest(*references)]
     metric.corpus_score([""] * len(references), streams)
     return str(metric.get_signature())
 
@@ -231,18 +241,19 @@ def _relations(
     predictions: Sequence[str], examples: Sequence[Example]
 ) -> list[list[bool]]:
     """Of each example: answered rightly, answered at all, answerable."""
-    found = []
-    for said, example in zip(predictions, examples):
-        words = _relation_words([said])
-        right = _relation_words(example.references)
-        found.append([bool(words) and words == right, bool(words), bool(right)])
-    return found
+    rows = []
+    for prediction, example in zip(predictions, examples):
+        words = _relation_words([prediction])
+        reference_words = _relation_words(example.references)
+        is_right = bool(words) and words == reference_words
+        rows.append([is_right, bool(words), bool(reference_words)])
+    return rows
 
 
 def _corpus_f1(statistics: np.ndarray) -> float:
-    true, answered, answerable = statistics.sum(0)
+    true, predicted, answerable = statistics.sum(0)
     # Harmonic mean of true / answered and true / answerable.
-    return float(200 * true / (answered + answerable)) if true else 0.0
+    return float(200 * true / (predicted + answerable)) if true else 0.0
 
 
 def _turns(column: int) -> Statistics:
@@ -257,12 +268,12 @@ def _turns(column: int) -> Statistics:
 
 
 def _queries(
-    same: Callable[[str, str, Mapping[str, Any]], bool],
+    is_same: Callable[[str, str, Mapping[str, Any]], bool],
 ) -> Statistics:
     def of_examples(predictions, examples):
         return [
-            same(said, _references(example)[0], example.scoring)
-            for said, example in zip(predictions, examples)
+            is_same(prediction, _references(example)[0], example.scoring)
+            for prediction, example in zip(predictions, examples)
         ]
 
     return of_examples

@@ -57,16 +57,16 @@ class AnswerScorer(Scorer):
             return answer_metrics.bleu_metric(*self._bleu)
         return answer_metrics.get(name)
 
-    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+    def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`; also what `Metric.also` names."""
-        examples = len(np.arange(self.size)[chosen])
+        examples = len(np.arange(self.size)[selection])
         scores: dict[str, Any] = {"examples": examples}
         for name, metric in self._metrics.items():
-            numbers = self._statistics[name][chosen]
+            numbers = self._statistics[name][selection]
             scores[name] = metric.score(numbers) if examples else None
-            for place, also in enumerate(metric.also, 1):
-                column = numbers[:, place : place + 1]
-                mean = answer_metrics.mean(column) if examples else None
+            for number, also in enumerate(metric.also, 1):
+                number = numbers[:, number : number + 1]
+                mean = answer_metrics.mean(number) if examples else None
                 scores[also] = mean
         return scores
 
@@ -109,10 +109,10 @@ class AnswerScoring(Scoring):
             return None
         ten = GROUPS["decanlp"].members
         missing = [name for name in ten if name not in tasks]
-        told = f"{sum(scores):.1f} over {len(scores)} tasks"
+        sentence = f"{sum(scores):.1f} over {len(scores)} tasks"
         if missing and len(missing) < len(ten):
-            told += f" (without {', '.join(missing)})"
-        return "decaScore", told
+            sentence += f" (without {', '.join(missing)})"
+        return "decaScore", sentence
 
     def shown(self, task: TaskPredictions, value: Any) -> Any:
         """Of a label, the list of right answers; a prediction is a text."""

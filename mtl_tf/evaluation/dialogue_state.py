@@ -73,38 +73,39 @@ def right_turns(
     Raises:
         ValueError: a turn has no dialogue or number, or those of another.
     """
-    right = np.zeros((len(predictions), 3), bool)
+    is_right = np.zeros((len(predictions), 3), bool)
     for turns in _dialogues(scoring).values():
         state: tuple[dict[str, str], dict[str, str]] = ({}, {})
-        for _, place in sorted(turns.items()):
-            said, wanted = parse(predictions[place]), parse(references[place])
-            state[0].update(said.goals)
-            state[1].update(wanted.goals)
-            right[place] = (
+        for _, row in sorted(turns.items()):
+            predicted = parse(predictions[row])
+            expected = parse(references[row])
+            state[0].update(predicted.goals)
+            state[1].update(expected.goals)
+            is_right[row] = (
                 state[0] == state[1],
-                said.requests == wanted.requests,
-                said.goals == wanted.goals,
+                predicted.requests == expected.requests,
+                predicted.goals == expected.goals,
             )
-    return right
+    return is_right
 
 
 def _dialogues(
     scoring: Sequence[Mapping[str, Any]],
 ) -> dict[Hashable, dict[int, int]]:
     """Turn -> place in the input, of each dialogue."""
-    found: dict[Hashable, dict[int, int]] = defaultdict(dict)
-    for place, one in enumerate(scoring):
+    rows: dict[Hashable, dict[int, int]] = defaultdict(dict)
+    for row, fields in enumerate(scoring):
         try:
-            dialogue, turn = one["dialogue"], int(one["turn"])
+            dialogue, turn = fields["dialogue"], int(fields["turn"])
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
-                f"scoring of example {place} must have dialogue and turn, got "
-                f"{one!r}: {error!r}"
+                f"scoring of example {row} must have dialogue and turn, got "
+                f"{fields!r}: {error!r}"
             )
-        if turn in found[dialogue]:
+        if turn in rows[dialogue]:
             raise ValueError(
-                f"examples {found[dialogue][turn]} and {place} are both turn "
+                f"examples {rows[dialogue][turn]} and {row} are both turn "
                 f"{turn} of dialogue {dialogue!r}"
             )
-        found[dialogue][turn] = place
-    return found
+        rows[dialogue][turn] = row
+    return rows

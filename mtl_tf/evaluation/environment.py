@@ -14,13 +14,13 @@ def versions() -> dict[str, str]:
     """Versions of Python, of this package and of those it stands on."""
     from mtl_tf.core.version import __version__
 
-    found = {"python": platform.python_version(), "mtl_tf": __version__}
+    installed = {"python": platform.python_version(), "mtl_tf": __version__}
     for package in _PACKAGES:
         try:
-            found[package] = importlib.metadata.version(package)
+            installed[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def hardware() -> str:
@@ -58,5 +58,8 @@ def _accelerators() -> list[str]:
     if tensorflow is None:
         return []
     devices = tensorflow.config.list_physical_devices()
-    kinds = [d.device_type for d in devices if d.device_type != "CPU"]
-    return [f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds))]
+    types = [d.device_type for d in devices if d.device_type != "CPU"]
+    return [
+        f"{types.count(device_type)} {device_type}"
+        for device_type in sorted(set(types))
+    ]

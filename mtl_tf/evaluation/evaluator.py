@@ -97,10 +97,10 @@ def brief(results: Mapping[str, Any]) -> dict[str, Any]:
         for name, scores in results["tasks"].items()
     }
     means = results["mean"]
-    found = {"mean": means["overall"], "tasks": tasks}
+    kept = {"mean": means["overall"], "tasks": tasks}
     if "diagnostics" in means:
-        found["diagnostics"] = means["diagnostics"]
-    return found
+        kept["diagnostics"] = means["diagnostics"]
+    return kept
 
 
 def _mean_diagnostics(tasks: Iterable[dict]) -> dict[str, float | None]:
@@ -179,7 +179,7 @@ def _calibration(task: TaskPredictions) -> dict[str, Any]:
     }
 
 
-def _mean_of(task: str, what: str, values, examples: int) -> float | None:
+def _mean_of(task: str, quantity: str, values, examples: int) -> float | None:
     values = np.asarray(values, dtype=np.float64).reshape(-1)
-    check_length(task, what, values, examples)
+    check_length(task, quantity, values, examples)
     return _mean(values.tolist())

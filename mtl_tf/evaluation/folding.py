@@ -35,36 +35,38 @@ def blocks(
     if columns and sum(widths) + len(_GAP) * (len(widths) - 1) > columns:
         widths[0] = min(widths[0], max(columns // 3, 8))
     return [
-        [_line(row, widths, chosen, texts) for row in rows]
-        for chosen in _chosen(widths, columns)
+        [_line(row, widths, columns_of_block, texts) for row in rows]
+        for columns_of_block in _column_groups(widths, columns)
     ]
 
 
-def _chosen(widths: Sequence[int], columns: int | None) -> list[list[int]]:
+def _column_groups(
+    widths: Sequence[int], columns: int | None
+) -> list[list[int]]:
     """Which columns stand in which block, without the first one."""
-    found: list[list[int]] = [[]]
-    taken = widths[0]
+    groups: list[list[int]] = [[]]
+    used = widths[0]
     for number, width in enumerate(widths[1:], 1):
-        if columns and found[-1] and taken + len(_GAP) + width > columns:
-            found.append([])
-            taken = widths[0]
-        found[-1].append(number)
-        taken += len(_GAP) + width
-    return found
+        if columns and groups[-1] and used + len(_GAP) + width > columns:
+            groups.append([])
+            used = widths[0]
+        groups[-1].append(number)
+        used += len(_GAP) + width
+    return groups
 
 
 def _line(
     row: Row,
     widths: Sequence[int],
-    chosen: Sequence[int],
+    columns: Sequence[int],
     texts: Collection[int],
 ) -> str:
-    first = terminal.shortened(row[0], widths[0]).ljust(widths[0])
-    rest = [
+    title = terminal.shortened(row[0], widths[0]).ljust(widths[0])
+    cells = [
         row[n].ljust(widths[n]) if n in texts else row[n].rjust(widths[n])
-        for n in chosen
+        for n in columns
     ]
-    return _GAP.join([first, *rest]).rstrip()
+    return _GAP.join([title, *cells]).rstrip()
 
 
 def wrapped(text: str, columns: int | None = None) -> list[str]:

@@ -57,7 +57,7 @@ def gold(scoring: Mapping[str, Any]) -> LogicalForm:
         ]
         sel, agg = _first(names, int(scoring["sel"])), int(scoring["agg"])
         _check_numbers("agg", [agg], len(AGGREGATES))
-        _check_numbers("operators", [one[1] for one in conds], len(OPERATORS))
+        _check_numbers("operators", [cond[1] for cond in conds], len(OPERATORS))
         return LogicalForm(sel, agg, frozenset(conds))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ValueError(
@@ -86,20 +86,20 @@ def parse(text: str, header: Sequence[str]) -> LogicalForm | None:
     column = _column_pattern(names)
     aggregate = "|".join(AGGREGATES[1:])
     argument = rf" ?\( ?(?P<of>{column}) ?\)| (?P<on>{column})"
-    found = re.fullmatch(
+    match = re.fullmatch(
         rf"select (?:(?P<plain>{column})|(?P<agg>{aggregate})(?:{argument}))"
         r" from [^ ]+(?: where (?P<conds>.+))?",
         normal(text),
     )
-    if not found:
+    if not match:
         return None
-    conds = _conditions(found["conds"], column, names)
+    conds = _conditions(match["conds"], column, names)
     if conds is None:
         return None
-    name = found["plain"] or found["of"] or found["on"]
+    name = match["plain"] or match["of"] or match["on"]
     return LogicalForm(
         _number(names, name),
-        AGGREGATES.index(found["agg"] or ""),
+        AGGREGATES.index(match["agg"] or ""),
         frozenset(conds),
     )
 
@@ -119,10 +119,10 @@ def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
     Raises:
         ValueError: see `gold`.
     """
-    right = gold(scoring)
+    reference_form = gold(scoring)
     if normal(text) == normal(reference):
         return True
-    return parse(text, scoring["header"]) == right
+    return parse(text, scoring["header"]) == reference_form
 
 
 def value_of(value: Any) -> str | Decimal:
@@ -154,9 +154,9 @@ def _first(names: Sequence[str], number: int) -> int:
     return names.index(names[number])
 
 
-def _check_numbers(what: str, numbers: Sequence[int], end: int) -> None:
+def _check_numbers(name: str, numbers: Sequence[int], end: int) -> None:
     if not set(numbers) <= set(range(end)):
-        raise ValueError(f"{what} must be from 0 to {end - 1}, got {numbers}")
+        raise ValueError(f"{name} must be from 0 to {end - 1}, got {numbers}")
 
 
 def _number(names: Sequence[str], text: str) -> int:
@@ -180,11 +180,11 @@ def _conditions(
         return []
     operators = "".join(OPERATORS)
     head = f"{column} ?[{operators}]"
-    found = []
-    for part in re.split(f" and (?={head})", text):
-        one = re.fullmatch(f"({column}) ?([{operators}]) ?(.+)", part)
-        if not one:
+    conds = []
+    for clause in re.split(f" and (?={head})", text):
+        match = re.fullmatch(f"({column}) ?([{operators}]) ?(.+)", clause)
+        if not match:
             return None
-        operator = OPERATORS.index(one[2])
-        found.append((_number(names, one[1]), operator, value_of(one[3])))
-    return found
+        operator = OPERATORS.index(match[2])
+        conds.append((_number(names, match[1]), operator, value_of(match[3])))
+    return conds

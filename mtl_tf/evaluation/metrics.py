@@ -88,12 +88,12 @@ def of_classes(matrix: Sequence[Sequence[float]]) -> list[dict[str, float]]:
         where nothing is to be divided; and "support", how many have it.
     """
     cells = np.asarray(matrix, dtype=np.float64)
-    right, support, said = np.diag(cells), cells.sum(1), cells.sum(0)
+    correct, support, predicted = np.diag(cells), cells.sum(1), cells.sum(0)
     return [
         {
-            "precision": float(100.0 * right[n] / max(said[n], 1)),
-            "recall": float(100.0 * right[n] / max(support[n], 1)),
-            "f1": float(200.0 * right[n] / max(said[n] + support[n], 1)),
+            "precision": float(100.0 * correct[n] / max(predicted[n], 1)),
+            "recall": float(100.0 * correct[n] / max(support[n], 1)),
+            "f1": float(200.0 * correct[n] / max(predicted[n] + support[n], 1)),
             "support": int(support[n]),
         }
         for n in range(len(cells))
@@ -115,12 +115,12 @@ def macro_f1(labels, predictions, weights=None) -> float:
         A score from 0 to 100; 0 if there is nothing to count.
     """
     matrix = confusion_matrix(labels, predictions, None, weights)
-    right = np.diag(matrix)
+    correct = np.diag(matrix)
     occurrences = matrix.sum(axis=0) + matrix.sum(axis=1)
     present = occurrences > 0
     if not present.any():
         return 0.0
-    return float(100.0 * np.mean(2 * right[present] / occurrences[present]))
+    return float(100.0 * np.mean(2 * correct[present] / occurrences[present]))
 
 
 METRICS: dict[str, Metric] = {"accuracy": accuracy, "macro_f1": macro_f1}

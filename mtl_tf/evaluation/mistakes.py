@@ -30,7 +30,7 @@ def highest_first(mistakes: list[Mistake]) -> list[Mistake]:
     """Mistakes by falling measure, those without one last."""
     return sorted(
         mistakes,
-        key=lambda one: -np.inf if one.measure is None else one.measure,
+        key=lambda m: -np.inf if m.measure is None else m.measure,
         reverse=True,
     )
 
@@ -45,13 +45,13 @@ def scores_alone(
         metric: whose score each example is given, by itself.
         higher_is_better: whether 100 is perfect; else 0 is.
     """
-    found = []
+    scores = []
     for number in range(scorer.size):
         score = scorer.part(np.array([number]))[metric]
         if score is None:
             continue
         if score < 100 if higher_is_better else score > 0:
-            found.append((number, float(score)))
+            scores.append((number, float(score)))
     return sorted(
-        found, key=lambda pair: pair[1] if higher_is_better else -pair[1]
+        scores, key=lambda pair: pair[1] if higher_is_better else -pair[1]
     )

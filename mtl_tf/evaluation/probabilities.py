@@ -91,8 +91,8 @@ class OneLabel(Probabilities):
 
     def events(self, labels: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
         """That each prediction is right."""
-        right = self.predicted(scores) == np.asarray(labels)
-        return self.confidence(scores), right
+        is_correct = self.predicted(scores) == np.asarray(labels)
+        return self.confidence(scores), is_correct
 
     def brier(self, labels: Any, scores: Any) -> float:
         """Summed over the labels, as Brier (1950): from 0 to 2."""
@@ -163,9 +163,9 @@ def fit_temperature(
         tempered = kind.tempered(scores, float(np.exp(exponent)))
         return float(np.mean(kind.losses(labels, tempered)))
 
-    found = _golden(loss, np.log(least), np.log(_HOTTEST))
-    is_better = loss(found) < loss(0.0) - 1e-12
-    return float(np.exp(found)) if is_better else 1.0
+    best = _golden(loss, np.log(least), np.log(_HOTTEST))
+    is_better = loss(best) < loss(0.0) - 1e-12
+    return float(np.exp(best)) if is_better else 1.0
 
 
 def _golden(
@@ -173,17 +173,17 @@ def _golden(
 ) -> float:
     """Where a function with one valley is least."""
     share = (np.sqrt(5.0) - 1.0) / 2.0
-    left, right = high - share * (high - low), low + share * (high - low)
-    at_left, at_right = function(left), function(right)
+    lower, upper = high - share * (high - low), low + share * (high - low)
+    at_lower, at_upper = function(lower), function(upper)
     for _ in range(_STEPS):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - share * (high - low)
-            at_left = function(left)
+        if at_lower < at_upper:
+            high, upper, at_upper = upper, lower, at_lower
+            lower = high - share * (high - low)
+            at_lower = function(lower)
         else:
-            low, left, at_left = left, right, at_right
-            right = low + share * (high - low)
-            at_right = function(right)
+            low, lower, at_lower = lower, upper, at_upper
+            upper = low + share * (high - low)
+            at_upper = function(upper)
     return float((low + high) / 2.0)
 
 
@@ -204,19 +204,19 @@ def reliability(
     """
     probabilities, true = kind.events(labels, scores)
     # A bin is open below: 0.2 of ten bins is in the second.
-    places = np.ceil(probabilities * bins).astype(int) - 1
-    places = np.clip(places, 0, bins - 1)
-    found = []
-    for place in np.unique(places):
-        here = places == place
-        found.append(
+    bin_of = np.ceil(probabilities * bins).astype(int) - 1
+    bin_of = np.clip(bin_of, 0, bins - 1)
+    rows = []
+    for number in np.unique(bin_of):
+        in_bin = bin_of == number
+        rows.append(
             {
-                "count": int(here.sum()),
-                "confidence": float(probabilities[here].mean()),
-                "accuracy": float(true[here].mean()),
+                "count": int(in_bin.sum()),
+                "confidence": float(probabilities[in_bin].mean()),
+                "accuracy": float(true[in_bin].mean()),
             }
         )
-    return found
+    return rows
 
 
 def calibration_error(
@@ -227,10 +227,10 @@ def calibration_error(
     The mean distance of `reliability`'s confidence and accuracy, weighted by
     the counts (Guo et al. 2017, equation 3); arguments as there.
     """
-    found = reliability(kind, labels, scores, bins)
-    total = sum(one["count"] for one in found)
+    rows = reliability(kind, labels, scores, bins)
+    total = sum(row["count"] for row in rows)
     gaps = (
-        one["count"] * abs(one["confidence"] - one["accuracy"]) for one in found
+        row["count"] * abs(row["confidence"] - row["accuracy"]) for row in rows
     )
     return float(100.0 * sum(gaps) / max(total, 1))
 

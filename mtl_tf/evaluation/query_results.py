@@ -47,7 +47,7 @@ def execute(
             database.execute(f"CREATE TABLE t ({', '.join(names)})")
             database.executemany(f"INSERT INTO t VALUES ({slots})", cells)
             values = [_bound(value) for _, _, value in conds]
-            return [found for (found,) in database.execute(query, values)]
+            return [cell for (cell,) in database.execute(query, values)]
     # Texts that are not Unicode cannot be bound.
     except (sqlite3.Error, UnicodeEncodeError):
         return None
@@ -71,11 +71,11 @@ def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
         raise ValueError("scoring of a query's results must have rows")
     if logical_forms.same(text, reference, scoring):
         return True
-    said = logical_forms.parse(text, scoring["header"])
-    if said is None:
+    form = logical_forms.parse(text, scoring["header"])
+    if form is None:
         return False
-    right = execute(logical_forms.gold(scoring), scoring["rows"])
-    return right is not None and execute(said, scoring["rows"]) == right
+    answer = execute(logical_forms.gold(scoring), scoring["rows"])
+    return answer is not None and execute(form, scoring["rows"]) == answer
 
 
 def _cell(value: Any) -> _Cell:

@@ -50,12 +50,12 @@ def read(run: str, split: str) -> dict[str, TaskPredictions]:
     folder = os.path.join(run, FOLDER, split)
     if not os.path.isdir(folder):
         return {}
-    found = {}
+    predictions = {}
     for name in sorted(os.listdir(folder)):
         if name.endswith(".json"):
             task = _task(os.path.join(folder, name))
-            found[task.name] = task
-    return found
+            predictions[task.name] = task
+    return predictions
 
 
 def _task(path: str) -> TaskPredictions:
@@ -66,16 +66,16 @@ def _task(path: str) -> TaskPredictions:
             "run again"
         )
     lists = [value[name] for name in ("labels", "predictions", "metrics")]
-    if not all(isinstance(one, list) for one in lists) or (
+    if not all(isinstance(values, list) for values in lists) or (
         len(lists[0]) != len(lists[1]) or not lists[2]
     ):
         raise RunError(
             f"{path} must hold lists of labels, as many predictions, and a "
             "metric: score the run again"
         )
-    known = {name: value[name] for name in _FIELDS}
-    known |= {name: value[name] for name in _OPTIONAL if name in value}
-    return TaskPredictions(**known)
+    fields = {name: value[name] for name in _FIELDS}
+    fields |= {name: value[name] for name in _OPTIONAL if name in value}
+    return TaskPredictions(**fields)
 
 
 def _rounded(rows: list[list[float]]) -> list[list[float]]:
@@ -86,7 +86,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value

@@ -85,11 +85,11 @@ class Scorer(abc.ABC):
         pass
 
     @abc.abstractmethod
-    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+    def part(self, selection: np.ndarray) -> dict[str, Any]:
         """The scores of a part of the examples.
 
         Args:
-            chosen: bool [n], where it holds; or integers, the numbers of the
+            selection: bool [n], where it holds; or integers, the numbers of the
                 examples, of which some may repeat.
 
         Returns:
@@ -111,33 +111,37 @@ class _OwnScorer(Scorer):
     """
 
     def __init__(self, task: TaskPredictions, scoring: "Scoring"):
-        places = own_metrics.places(task.settings)
-        own = [name for name in task.metrics if name in places]
-        usual = tuple(name for name in task.metrics if name not in own)
-        self._usual = scoring.scorer(dataclasses.replace(task, metrics=usual))
-        self._own = {
-            name: (places[name], own_functions.load(places[name]))
-            for name in own
+        paths = own_metrics.places(task.settings)
+        own_names = [name for name in task.metrics if name in paths]
+        built_in = tuple(name for name in task.metrics if name not in own_names)
+        self._built_in = scoring.scorer(
+            dataclasses.replace(task, metrics=built_in)
+        )
+        self._functions = {
+            name: (paths[name], own_functions.load(paths[name]))
+            for name in own_names
         }
         self._order = tuple(task.metrics)
-        self._labels = [scoring.shown(task, one) for one in task.labels]
-        self._said = [scoring.shown(task, one) for one in task.predictions]
-        self.size = self._usual.size
+        self._labels = [scoring.shown(task, label) for label in task.labels]
+        self._predictions = [
+            scoring.shown(task, label) for label in task.predictions
+        ]
+        self.size = self._built_in.size
 
-    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+    def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`."""
-        scores = self._usual.part(chosen)
-        rows = np.arange(self.size)[chosen]
+        scores = self._built_in.part(selection)
+        rows = np.arange(self.size)[selection]
         labels = [self._labels[row] for row in rows]
-        said = [self._said[row] for row in rows]
-        for name, (place, function) in self._own.items():
-            scores[name] = _called(place, function, labels, said)
+        predictions = [self._predictions[row] for row in rows]
+        for name, (path, function) in self._functions.items():
+            scores[name] = _called(path, function, labels, predictions)
         first = {name: scores.pop(name) for name in self._order}
         return {"examples": scores.pop("examples"), **first, **scores}
 
     def details(self) -> dict[str, Any]:
         """What the type's scorer tells."""
-        return self._usual.details()
+        return self._built_in.details()
 
 
 class Scoring(abc.ABC):
@@ -168,8 +172,8 @@ class Scoring(abc.ABC):
         Raises:
             ConfigError: a metric has an unknown name, or cannot be imported.
         """
-        own = own_metrics.places(task.settings)
-        if any(name in own for name in task.metrics):
+        own_functions_of = own_metrics.places(task.settings)
+        if any(name in own_functions_of for name in task.metrics):
             return _OwnScorer(task, self)
         return self.scorer(task)
 
@@ -261,7 +265,7 @@ class Scoring(abc.ABC):
 
 
 def _called(
-    place: str,
+    path: str,
     function: Callable[..., Any],
     labels: Sequence[Any],
     predictions: Sequence[Any],
@@ -272,27 +276,27 @@ def _called(
         score = float(function(labels, predictions))
     except Exception as error:
         raise ConfigError(
-            f"the metric {place} fails on {len(labels)} examples: "
+            f"the metric {path} fails on {len(labels)} examples: "
             f"{type(error).__name__}: {error}"
         )
     if not math.isfinite(score):
         raise ConfigError(
-            f"the metric {place} must return a finite number, got {score}"
+            f"the metric {path} must return a finite number, got {score}"
         )
     return score
 
 
-def check_length(name: str, what: str, values: Any, length: int) -> None:
+def check_length(name: str, quantity: str, values: Any, length: int) -> None:
     """Raises `ValueError` unless there is one value for each example.
 
     Args:
         name: of the task.
-        what: what the values are.
+        quantity: what the values are.
         values: n of them.
         length: how many examples there are.
     """
     if len(values) != length:
         raise ValueError(
-            f"task {name}: {what} must have one value for each of the "
+            f"task {name}: {quantity} must have one value for each of the "
             f"{length} examples, got {len(values)}"
         )

@@ -81,41 +81,43 @@ def compare(
     examples_only = np.zeros((2, len(names), draws))
     for number in range(draws):
         seeds = [draw.integers(0, len(r), len(r)) for r in (first, second)]
-        for place, name in enumerate(names):
+        for column, name in enumerate(names):
             size = sides[0][name][0].size
             rows = draw.integers(0, size, size)
             for side, by_task in enumerate(sides):
-                scores = np.array([one(rows) for one in by_task[name]])
-                drawn[side, place, number] = scores[seeds[side]].mean()
-                examples_only[side, place, number] = scores.mean()
+                scores = np.array([scorer(rows) for scorer in by_task[name]])
+                drawn[side, column, number] = scores[seeds[side]].mean()
+                examples_only[side, column, number] = scores.mean()
         progress(number + 1)
-    whole = np.array(
+    all_examples = np.array(
         [
             [
-                np.mean([one(np.arange(one.size)) for one in by_task[name]])
+                np.mean(
+                    [scorer(np.arange(scorer.size)) for scorer in by_task[name]]
+                )
                 for name in names
             ]
             for by_task in sides
         ]
     )
-    found = {
+    differences = {
         name: _difference(
             sides[0][name][0],
-            whole[:, place],
-            drawn[:, place],
-            examples_only[:, place],
+            all_examples[:, column],
+            drawn[:, column],
+            examples_only[:, column],
         )
-        for place, name in enumerate(names)
+        for column, name in enumerate(names)
     }
     signs = np.array([sides[0][name][0].sign for name in names])
     mean = _difference(
         None,
-        (signs * whole).mean(1),
+        (signs * all_examples).mean(1),
         (signs[:, None] * drawn).mean(1),
         (signs[:, None] * examples_only).mean(1),
     )
-    total = sum(one.examples for one in found.values())
-    return found, dataclasses.replace(mean, examples=total)
+    total = sum(task.examples for task in differences.values())
+    return differences, dataclasses.replace(mean, examples=total)
 
 
 class _Scorer:
@@ -136,7 +138,7 @@ class _Scorer:
 
 def _difference(
     scorer: _Scorer | None,
-    whole: np.ndarray,
+    all_examples: np.ndarray,
     drawn: np.ndarray,
     examples_only: np.ndarray,
 ) -> Difference:
@@ -150,12 +152,12 @@ def _difference(
     return Difference(
         examples=scorer.size if scorer else 0,
         metric=scorer.metric if scorer else "",
-        scores=(float(whole[0]), float(whole[1])),
-        gain=float(sign * (whole[1] - whole[0])),
+        scores=(float(all_examples[0]), float(all_examples[1])),
+        gain=float(sign * (all_examples[1] - all_examples[0])),
         interval=(float(low), float(high)),
         p_value=float(min(1.0, 2 * min(below, above))),
         standard_errors=tuple(
-            float(np.std(one, ddof=1)) if draws > 1 else 0.0
-            for one in examples_only
+            float(np.std(scores, ddof=1)) if draws > 1 else 0.0
+            for scores in examples_only
         ),
     )

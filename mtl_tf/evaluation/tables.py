@@ -36,15 +36,15 @@ _MEANING = (
 
 def metric_title(name: str) -> str:
     """How tables call the metric of that name."""
-    types = (task_types.of(one) for one in NAMES)
-    titles = (one.titles[name] for one in types if name in one.titles)
+    types = (task_types.of(task_type) for task_type in NAMES)
+    titles = (t.titles[name] for t in types if name in t.titles)
     return next(titles, name)
 
 
 def _digits(name: str) -> int:
     """Digits behind the point of that metric."""
-    types = (task_types.of(one) for one in NAMES)
-    digits = (one.digits[name] for one in types if name in one.digits)
+    types = (task_types.of(task_type) for task_type in NAMES)
+    digits = (t.digits[name] for t in types if name in t.digits)
     return next(digits, 1)
 
 
@@ -80,7 +80,7 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
     below = [*_totals(results), *_diagnostics(results)]
     below += _calibrations(results)
     below += [*_signatures(results), *_facts(results)]
-    sentences = [f"{what}: {value}" for what, value in below]
+    sentences = [f"{about}: {value}" for about, value in below]
     for sentence in sentences + beaten(results):
         lines += folding.wrapped(sentence, columns)
     return "\n".join(lines)
@@ -98,27 +98,33 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
     """
     header, rows, means = _table(results)
     bold = [[f"**{cell}**" if cell else "" for cell in row] for row in means]
-    parts = [
+    paragraphs = [
         f"# {title}",
         f"Split `{results['split']}`. {_MEANING}",
         grid(header, rows + bold),
     ]
-    parts += [f"{what}: {value}" for what, value in _totals(results)]
-    parts += [f"{what}: {value}" for what, value in _diagnostics(results)]
-    parts += [f"{what}: {value}" for what, value in _calibrations(results)]
-    parts += [f"{what}: `{value}`" for what, value in _signatures(results)]
-    parts += beaten(results)
-    facts = [[what, value] for what, value in _facts(results)]
+    paragraphs += [f"{about}: {value}" for about, value in _totals(results)]
+    paragraphs += [
+        f"{about}: {value}" for about, value in _diagnostics(results)
+    ]
+    paragraphs += [
+        f"{about}: {value}" for about, value in _calibrations(results)
+    ]
+    paragraphs += [
+        f"{about}: `{value}`" for about, value in _signatures(results)
+    ]
+    paragraphs += beaten(results)
+    facts = [[about, value] for about, value in _facts(results)]
     if facts:
-        parts += ["## Run", grid(["", ""], facts, numeric=False)]
+        paragraphs += ["## Run", grid(["", ""], facts, numeric=False)]
     types = list(_types(results))
     if types:
-        parts += ["## By type or label", *types]
+        paragraphs += ["## By type or label", *types]
     confusions = list(_confusions(results))
     if confusions:
-        parts += ["## Confusion (rows: labels, columns: predictions)"]
-        parts += confusions
-    return "\n\n".join(parts) + "\n"
+        paragraphs += ["## Confusion (rows: labels, columns: predictions)"]
+        paragraphs += confusions
+    return "\n\n".join(paragraphs) + "\n"
 
 
 def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
@@ -136,7 +142,7 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
     header += yardsticks
     rows = [
         _row(name, task, names, has_clean, repeats)
-        + [_yardstick(task, one) for one in yardsticks]
+        + [_yardstick(task, title) for title in yardsticks]
         for name, task in tasks.items()
     ]
     return header, rows, list(_mean_rows(results["mean"], names, header))
@@ -144,10 +150,10 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
 
 def _yardsticks(tasks: dict[str, dict]) -> list[str]:
     """The names of what stands beside the scores of some task."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for task in tasks.values():
-        found |= dict.fromkeys(task.get("yardsticks", {}))
-    return list(found)
+        names |= dict.fromkeys(task.get("yardsticks", {}))
+    return list(names)
 
 
 def _yardstick(task: dict, name: str) -> str:
@@ -185,27 +191,27 @@ def _totals(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name, task in results["tasks"].items():
         by_type.setdefault(task["type"], {})[name] = task
     for task_type, tasks in by_type.items():
-        if found := task_types.of(task_type).total(tasks):
-            yield found
+        if sentence := task_types.of(task_type).total(tasks):
+            yield sentence
 
 
 def _calibrations(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """How good the probabilities of tasks with a temperature are."""
     for name, task in results["tasks"].items():
-        if one := task.get("calibration"):
-            before = one["before"]
+        if quality := task.get("calibration"):
+            before = quality["before"]
             yield (
                 f"probabilities of {name}",
-                f"calibration error {one['calibration_error']:.1f} % "
+                f"calibration error {quality['calibration_error']:.1f} % "
                 f"({before['calibration_error']:.1f} % without the "
-                f"temperature {one['temperature']:.2f}), Brier score "
-                f"{one['brier']:.3f} ({before['brier']:.3f})",
+                f"temperature {quality['temperature']:.2f}), Brier score "
+                f"{quality['brier']:.3f} ({before['brier']:.3f})",
             )
 
 
 def _metric_names(tasks: dict[str, dict]) -> list[str]:
     """The metrics of all tasks, in the order in which they first occur."""
-    others = (
+    not_metrics = (
         *("type", "primary", "examples", "tokens"),
         *("loss", "validation_in_training", "lower_is_better"),
     )
@@ -213,7 +219,7 @@ def _metric_names(tasks: dict[str, dict]) -> list[str]:
     for task in tasks.values():
         names[task["primary"]] = None
         for key, value in task.items():
-            if key not in others and isinstance(value, (int, float)):
+            if key not in not_metrics and isinstance(value, (int, float)):
                 names[key] = None
     return list(names)
 
@@ -238,8 +244,8 @@ def _mean_rows(
 ) -> Iterator[list[str]]:
     """A row for the overall mean; one per type where there are several."""
     clean = mean.get("clean", {})
-    others = ("overall", "clean", "diagnostics")
-    types = [key for key in mean if key not in others]
+    not_types = ("overall", "clean", "diagnostics")
+    types = [key for key in mean if key not in not_types]
     shown = types if len(types) > 1 else []
     for key in [*shown, "overall"]:
         title = "mean" if key == "overall" else f"mean, {key}"

@@ -31,14 +31,14 @@ def complete(gold: Sentences, predicted: Sentences) -> list[list[str]]:
             f"{len(gold)} sentences, but predictions for {len(predicted)}"
         )
     completed = []
-    for number, (right, said) in enumerate(zip(gold, predicted)):
-        if len(said) > len(right):
+    for number, (tags, predicted_tags) in enumerate(zip(gold, predicted)):
+        if len(predicted_tags) > len(tags):
             raise ValueError(
-                f"sentence {number} has {len(right)} tokens, but "
-                f"{len(said)} predicted tags"
+                f"sentence {number} has {len(tags)} tokens, but "
+                f"{len(predicted_tags)} predicted tags"
             )
-        rest = [span_schemes.OUTSIDE] * (len(right) - len(said))
-        completed.append([*said, *rest])
+        missing = [span_schemes.OUTSIDE] * (len(tags) - len(predicted_tags))
+        completed.append([*predicted_tags, *missing])
     return completed
 
 
@@ -56,12 +56,12 @@ def token_accuracy(
     Returns:
         A score from 0 to 100; 0 if there are no tokens.
     """
-    right = total = 0
-    for tags, said in zip(gold, complete(gold, predicted)):
-        tags, said = _as_iob2(tags, scheme), _as_iob2(said, scheme)
-        right += sum(a == b for a, b in zip(tags, said))
+    correct = total = 0
+    for tags, predicted_tags in zip(gold, complete(gold, predicted)):
+        pairs = zip(_as_iob2(tags, scheme), _as_iob2(predicted_tags, scheme))
+        correct += sum(a == b for a, b in pairs)
         total += len(tags)
-    return 100.0 * right / total if total else 0.0
+    return 100.0 * correct / total if total else 0.0
 
 
 def span_f1(
@@ -156,20 +156,20 @@ def _row(precision: float, recall: float, support: int) -> dict[str, Any]:
 
 
 def _by_tag(gold: Sentences, predicted: Sentences) -> dict[str, dict]:
-    right: Counter[str] = Counter()
+    correct: Counter[str] = Counter()
     golds: Counter[str] = Counter()
-    said: Counter[str] = Counter()
-    for tags, others in zip(gold, predicted):
+    predictions: Counter[str] = Counter()
+    for tags, predicted_tags in zip(gold, predicted):
         golds.update(tags)
-        said.update(others)
-        right.update(a for a, b in zip(tags, others) if a == b)
+        predictions.update(predicted_tags)
+        correct.update(a for a, b in zip(tags, predicted_tags) if a == b)
     return {
         tag: _row(
-            right[tag] / max(said[tag], 1),
-            right[tag] / max(golds[tag], 1),
+            correct[tag] / max(predictions[tag], 1),
+            correct[tag] / max(golds[tag], 1),
             golds[tag],
         )
-        for tag in sorted(golds | said)
+        for tag in sorted(golds | predictions)
     }
 
 
@@ -222,9 +222,9 @@ def conll_lines(
         ValueError: tokens, tags and predictions do not fit together.
     """
     sentences = zip(tokens, gold, complete(gold, predicted), strict=True)
-    for words, right, said in sentences:
+    for words, gold_tags, predicted_tags in sentences:
         yield conll_sentence(
-            words, _as_iob2(right, scheme), _as_iob2(said, scheme)
+            words, _as_iob2(gold_tags, scheme), _as_iob2(predicted_tags, scheme)
         )
 
 

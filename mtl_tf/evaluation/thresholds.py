@@ -19,8 +19,8 @@ def best_threshold(labels: np.ndarray, scores: np.ndarray) -> float:
     """
     if not labels.any():
         return HALF
-    edges, right, given = _cuts(labels, scores)
-    f1 = 2.0 * right / (given + labels.sum())
+    edges, correct, predicted = _cuts(labels, scores)
+    f1 = 2.0 * correct / (predicted + labels.sum())
     best = edges[f1 >= f1.max() - 1e-12]
     return float(best[np.argmin(np.abs(best - HALF))])
 
@@ -41,11 +41,11 @@ def threshold_of_precision(
     """
     if not labels.any():
         return None, 0.0
-    edges, right, given = _cuts(labels, scores)
-    found = right / given
-    enough = np.flatnonzero(found >= precision - 1e-12)
+    edges, correct, predicted = _cuts(labels, scores)
+    precisions = correct / predicted
+    enough = np.flatnonzero(precisions >= precision - 1e-12)
     threshold = float(edges[enough[-1]]) if len(enough) else None
-    return threshold, float(found.max())
+    return threshold, float(precisions.max())
 
 
 def _cuts(
@@ -56,6 +56,6 @@ def _cuts(
     values = scores[order].astype(np.float64)
     # Each cut is behind the last of equal scores.
     cuts = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
-    right = np.cumsum(labels[order])[cuts]
+    correct = np.cumsum(labels[order])[cuts]
     below = np.append(values[cuts[:-1] + 1], 0.0)
-    return (values[cuts] + below) / 2, right, cuts + 1
+    return (values[cuts] + below) / 2, correct, cuts + 1

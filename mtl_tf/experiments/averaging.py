@@ -127,8 +127,8 @@ def averaged(
     """
     total = sum(weights)
     scores = sum(
-        weight / total * np.asarray(one.scores, np.float64)
-        for one, weight in zip(tasks, weights)
+        weight / total * np.asarray(task.scores, np.float64)
+        for task, weight in zip(tasks, weights)
     )
     settings = tasks[0].settings.items()
     return dataclasses.replace(
@@ -196,16 +196,16 @@ def greedy(
     best, weights = (-np.inf, -np.inf), counts
     steps = []
     for _ in range(rounds):
-        tried = []
+        standings = []
         for number in range(len(runs)):
-            one = counts.copy()
-            one[number] += 1
-            tried.append(_standing(runs, one))
-        number = max(range(len(runs)), key=lambda n: tried[n])
+            candidate = counts.copy()
+            candidate[number] += 1
+            standings.append(_standing(runs, candidate))
+        number = max(range(len(runs)), key=lambda n: standings[n])
         counts[number] += 1
-        steps.append({"path": paths[number], "mean": tried[number][0]})
-        if tried[number] > best:
-            best, weights = tried[number], counts.copy()
+        steps.append({"path": paths[number], "mean": standings[number][0]})
+        if standings[number] > best:
+            best, weights = standings[number], counts.copy()
     return (weights / weights.sum()).tolist(), steps
 
 
@@ -213,12 +213,13 @@ def _standing(
     runs: Sequence[System], weights: np.ndarray
 ) -> tuple[float, float]:
     """The mean score of a bag, and its loss with a minus."""
-    found = combined({VALIDATION: runs}, weights)[VALIDATION]
-    loss = np.mean([np.mean(one.losses) for one in found.values()])
-    return mean(found), -float(loss)
+    predictions = combined({VALIDATION: runs}, weights)[VALIDATION]
+    loss = np.mean([np.mean(task.losses) for task in predictions.values()])
+    return mean(predictions), -float(loss)
 
 
-def mean(said: System) -> float:
+def mean(predictions: System) -> float:
     """The mean of the tasks' primary scores; -inf if there is none."""
-    mean = evaluator.evaluate(said.values(), VALIDATION)["mean"]["overall"]
+    results = evaluator.evaluate(predictions.values(), VALIDATION)
+    mean = results["mean"]["overall"]
     return -np.inf if mean is None else mean

@@ -26,7 +26,7 @@ def calibrate(
     temperature: bool = True,
     thresholds: Mapping[str, tuple[str, float]] | None = None,
     split: str = "test",
-    where: tuple[str | None, str | None] = (None, None),
+    directories: tuple[str | None, str | None] = (None, None),
 ) -> dict[str, Any]:
     """Settles a run's temperatures and thresholds anew, on validation examples.
 
@@ -40,7 +40,7 @@ def calibrate(
         thresholds: by task a label and the precision that it is to have at
             least; 0 for its best F1.
         split: that is scored, beside the validation split.
-        where: `data_dir` and `manual_dir`.
+        directories: `data_dir` and `manual_dir`.
 
     Returns:
         By task "fitted", what was settled, and "splits": by split "primary",
@@ -56,22 +56,24 @@ def calibrate(
     runs = [mtl_tf.load(folder.path) for folder in run_folders(model_dir)]
     labels = {task["name"]: task["labels"] for r in runs for task in r.tasks}
     for name, (label, _) in thresholds.items():
-        own = look_up(name, labels, "task of --threshold")
-        look_up(label, dict.fromkeys(own), f"label of {name}")
-    found: dict[str, Any] = {}
+        known = look_up(name, labels, "task of --threshold")
+        look_up(label, dict.fromkeys(known), f"label of {name}")
+    by_task: dict[str, Any] = {}
     for run in runs:
-        own = [task["name"] for task in run.tasks]
+        names = [task["name"] for task in run.tasks]
         wishes = {
-            name: Wish(*wanted)
-            for name, wanted in thresholds.items()
-            if name in own
+            name: Wish(*wish)
+            for name, wish in thresholds.items()
+            if name in names
         }
-        found |= _of_run(run, temperature, wishes, split, where)
-    if not any(one["splits"]["validation"]["after"] for one in found.values()):
+        by_task |= _of_run(run, temperature, wishes, split, directories)
+    if not any(
+        task["splits"]["validation"]["after"] for task in by_task.values()
+    ):
         raise ConfigError(
             f"no task of {model_dir} has probabilities of whole examples"
         )
-    return found
+    return by_task
 
 
 def _of_run(
@@ -79,19 +81,19 @@ def _of_run(
     temperature: bool,
     wishes: Mapping[str, Wish],
     split: str,
-    where: tuple[str | None, str | None],
+    directories: tuple[str | None, str | None],
 ) -> dict[str, Any]:
     splits = list(dict.fromkeys(["validation", split]))
     # Reading the group's texts takes longer than all the rest: once is enough.
-    clean = training_run.clean_parts(run.config, *where)
+    clean = training_run.clean_parts(run.config, *directories)
     labels = {name: wish.label for name, wish in wishes.items()}
-    before = _scores(run, splits, where, clean, labels)
-    tasks = run_data.tasks_of(run.config, where)
+    before = _scores(run, splits, directories, clean, labels)
+    tasks = run_data.tasks_of(run.config, directories)
     validation = [
         run_data.encode_split(task, "validation", run.encoder) for task in tasks
     ]
     run.fit(validation, temperature, wishes)
-    after = _scores(run, splits, where, clean, labels)
+    after = _scores(run, splits, directories, clean, labels)
     return {
         task["name"]: {
             "fitted": {k: v for k, v in task.items() if k in FITTED_FIELDS},
@@ -111,49 +113,51 @@ def _of_run(
 def _scores(
     run: Any,
     splits: list[str],
-    where: tuple[str | None, str | None],
+    directories: tuple[str | None, str | None],
     clean: run_data.CleanParts,
     labels: Mapping[str, str],
 ) -> dict[str, dict[str, dict[str, float]]]:
     """The scores and the quality of probabilities, by split and task."""
-    found = {}
+    of_splits = {}
     for split in splits:
-        results = run.evaluate(split, None, *where, clean, keep=True)["tasks"]
-        said = scored_examples.read(run.directory.path, split)
-        found[split] = {}
-        for name, scores in results.items():
+        results = run.evaluate(split, None, *directories, clean, keep=True)
+        predictions = scored_examples.read(run.directory.path, split)
+        of_splits[split] = {}
+        for name, scores in results["tasks"].items():
             kind = task_types.of(scores["type"]).probabilities
-            if kind is None or said[name].scores is None:
-                found[split][name] = {}
+            if kind is None or predictions[name].scores is None:
+                of_splits[split][name] = {}
                 continue
-            good = quality(kind, said[name].labels, said[name].scores)
+            measures = quality(
+                kind, predictions[name].labels, predictions[name].scores
+            )
             primary = scores["primary"]
-            found[split][name] = {primary: scores[primary], **good}
+            of_splits[split][name] = {primary: scores[primary], **measures}
             if name in labels:
-                found[split][name] |= _of_label(scores, labels[name])
-    return found
+                of_splits[split][name] |= _of_label(scores, labels[name])
+    return of_splits
 
 
 def _of_label(scores: Mapping[str, Any], label: str) -> dict[str, float]:
     """Precision and recall of a label of a task's results."""
     if "confusion" in scores:
         names = scores["confusion"]["classes"]
-        found = metrics.of_classes(scores["confusion"]["matrix"])
-        one = found[names.index(label)]
+        classes = metrics.of_classes(scores["confusion"]["matrix"])
+        of_label = classes[names.index(label)]
     else:
-        one = scores["types"][label]
-    return {f"{m} of {label}": one[m] for m in ("precision", "recall")}
+        of_label = scores["types"][label]
+    return {f"{m} of {label}": of_label[m] for m in ("precision", "recall")}
 
 
-def table(found: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def table(by_task: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Rows of a table: each task on each split, before and after.
 
     Args:
-        found: what `calibrate` returned.
+        by_task: what `calibrate` returned.
     """
     rows = [("task", "split", "metric", "before", "after")]
-    for name, one in found.items():
-        for split, scores in one["splits"].items():
+    for name, task in by_task.items():
+        for split, scores in task["splits"].items():
             for metric, before in scores["before"].items():
                 digits = 3 if metric in _MEASURES else 2
                 title = _MEASURES.get(metric) or metric_title(metric)
@@ -167,22 +171,22 @@ def table(found: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return rows
 
 
-def settled_sentences(found: Mapping[str, Any]) -> Iterator[str]:
+def settled_sentences(by_task: Mapping[str, Any]) -> Iterator[str]:
     """What was settled, a sentence each task.
 
     Args:
-        found: what `calibrate` returned.
+        by_task: what `calibrate` returned.
     """
-    for name, one in found.items():
-        parts = []
-        fitted = one["fitted"]
+    for name, task in by_task.items():
+        settings = []
+        fitted = task["fitted"]
         if "temperature" in fitted:
-            parts.append(f"temperature {fitted['temperature']:.3f}")
+            settings.append(f"temperature {fitted['temperature']:.3f}")
         if "decision" in fitted:
             label, threshold = fitted["decision"].values()
-            parts.append(f"{label} from {threshold:.3f} on")
-        parts += [
+            settings.append(f"{label} from {threshold:.3f} on")
+        settings += [
             f"{label} from {threshold:.3f} on"
             for label, threshold in fitted.get("thresholds", {}).items()
         ]
-        yield f"{name}: {', '.join(parts) or 'nothing settled'}"
+        yield f"{name}: {', '.join(settings) or 'nothing settled'}"

@@ -44,19 +44,27 @@ def compare(
     """
     paths = [runs_of(first), runs_of(second)]
     sides = [[kept(path, split) for path in runs] for runs in paths]
-    names = _common([run for side in sides for run in side], tasks, paths)
-    chosen = [
+    runs = [run for side in sides for run in side]
+    names = common_tasks(runs, tasks, [paths[0][0], paths[1][0]])
+    left_out = sorted({name for run in runs for name in run} - set(names))
+    if left_out and not tasks:
+        logging.warning(
+            "Left out, since not all runs have them: %s", ", ".join(left_out)
+        )
+    systems = [
         [{name: run[name] for name in names} for run in side] for side in sides
     ]
-    _check_same(chosen, paths)
-    found, mean = significance.compare(
-        *chosen, draws=draws, progress=_progress(draws)
+    _check_same(systems, paths)
+    differences, mean = significance.compare(
+        *systems, draws=draws, progress=_progress(draws)
     )
     return {
         "runs": paths,
         "split": split,
         "draws": draws,
-        "tasks": {name: vars(one) for name, one in found.items()},
+        "tasks": {
+            name: vars(difference) for name, difference in differences.items()
+        },
         "mean": vars(mean),
     }
 
@@ -69,41 +77,44 @@ def kept(path: str, split: str) -> System:
     """
     folders = [path]
     for part in _PARTS:
-        below = os.path.join(path, part)
-        if os.path.isdir(below):
-            folders += [os.path.join(below, n) for n in os.listdir(below)]
-    found: dict[str, Any] = {}
+        parent = os.path.join(path, part)
+        if os.path.isdir(parent):
+            folders += [os.path.join(parent, n) for n in os.listdir(parent)]
+    predictions: dict[str, Any] = {}
     for folder in sorted(folders):
-        found |= scored_examples.read(folder, split)
-    if not found:
+        predictions |= scored_examples.read(folder, split)
+    if not predictions:
         raise RunError(
             f"{path} has kept no predictions for the split {split!r}: python "
             f"-m launch.evaluate --keep --split={split} --model_dir=RUN "
             "writes them, of single models for each of tasks/*"
         )
-    return found
+    return predictions
 
 
-def _common(
-    runs: Sequence[System], wanted: Sequence[str], paths: Sequence[list[str]]
+def common_tasks(
+    runs: Sequence[System], requested: Sequence[str], paths: Sequence[str]
 ) -> list[str]:
+    """The tasks that all runs have kept predictions of.
+
+    Args:
+        runs: what `kept` returned of each.
+        requested: those to take; all by default.
+        paths: of the runs, for messages.
+
+    Raises:
+        ConfigError: there is none, or a requested one is not among them.
+    """
     names = [n for n in runs[0] if all(n in run for run in runs)]
-    for name in wanted:
+    for name in requested:
         if name not in names:
             raise ConfigError(
                 f"the task {name!r} is not among those that all runs have "
                 f"kept predictions of: {', '.join(names) or 'none'}"
             )
     if not names:
-        raise ConfigError(
-            f"{paths[0][0]} and {paths[1][0]} have no task in common"
-        )
-    left_out = sorted({n for run in runs for n in run} - set(names))
-    if left_out and not wanted:
-        logging.warning(
-            "Left out, since not all runs have them: %s", ", ".join(left_out)
-        )
-    return list(wanted or names)
+        raise ConfigError(f"{' and '.join(paths)} have no task in common")
+    return list(requested or names)
 
 
 def _check_same(
@@ -114,20 +125,20 @@ def _check_same(
     for side, folders in zip(sides, paths):
         for run, path in zip(side, folders):
             for name, task in run.items():
-                mine, other = first[name], task
-                if not len(mine.labels):
+                first_task = first[name]
+                if not len(first_task.labels):
                     raise RunError(f"{name} has no examples in {paths[0][0]}")
-                if _named(mine) != _named(other):
+                if _named(first_task) != _named(task):
                     raise RunError(
                         f"{paths[0][0]} and {path} were scored on other "
                         f"examples of the task {name}, or on other labels: "
                         "they cannot be compared one by one"
                     )
-                if mine.metrics[0] != other.metrics[0]:
+                if first_task.metrics[0] != task.metrics[0]:
                     raise RunError(
                         f"the primary metric of the task {name} is "
-                        f"{mine.metrics[0]} in {paths[0][0]} and "
-                        f"{other.metrics[0]} in {path}"
+                        f"{first_task.metrics[0]} in {paths[0][0]} and "
+                        f"{task.metrics[0]} in {path}"
                     )
 
 
@@ -137,9 +148,9 @@ def _named(task: Any) -> list[Any]:
 
     def name(value: Any) -> Any:
         if isinstance(value, list):
-            return [name(one) for one in value]
-        known = isinstance(value, int) and not isinstance(value, bool)
-        return names[value] if known and value < len(names) else value
+            return [name(item) for item in value]
+        is_class = isinstance(value, int) and not isinstance(value, bool)
+        return names[value] if is_class and value < len(names) else value
 
     return [name(value) for value in task.labels]
 
@@ -158,32 +169,36 @@ def _progress(draws: int):
 
 
 def table(
-    found: dict[str, Any],
+    comparison: dict[str, Any],
     titles: Sequence[str],
     columns: int | None = None,
 ) -> str:
     """The comparison as lines for a terminal, a task each.
 
     Args:
-        found: what `compare` returns.
+        comparison: what `compare` returns.
         titles: how the runs are called.
         columns: the terminal's width; None for lines of any length.
     """
     rows = [("task", "examples", *titles, "gain", "95 % interval", "p")]
-    for name, one in [*found["tasks"].items(), ("mean", found["mean"])]:
-        rows.append(_row(name, Difference(**one)))
+    for name, difference in [
+        *comparison["tasks"].items(),
+        ("mean", comparison["mean"]),
+    ]:
+        rows.append(_row(name, Difference(**difference)))
     parts = folding.blocks(rows, columns)
     return "\n\n".join("\n".join(lines) for lines in parts)
 
 
-def _row(name: str, one: Difference) -> tuple[str, ...]:
+def _row(name: str, difference: Difference) -> tuple[str, ...]:
     scores = (
         f"{score:.2f} ± {error:.2f}"
-        for score, error in zip(one.scores, one.standard_errors)
+        for score, error in zip(difference.scores, difference.standard_errors)
     )
-    low, high = one.interval
+    low, high = difference.interval
     return (
-        *(name, f"{one.examples:,}", *scores, f"{one.gain:+.2f}"),
+        *(name, f"{difference.examples:,}", *scores, f"{difference.gain:+.2f}"),
         f"{low:+.2f} to {high:+.2f}",
-        f"{one.p_value:.3f}" + ("*" if one.p_value < 0.05 else " "),
+        f"{difference.p_value:.3f}"
+        + ("*" if difference.p_value < 0.05 else " "),
     )

@@ -18,7 +18,7 @@ from mtl_tf.evaluation import evaluator, scored_examples, significance
 from mtl_tf.evaluation.significance import System
 from mtl_tf.experiments import averaging
 from mtl_tf.experiments.averaging import VALIDATION
-from mtl_tf.experiments.compare import kept
+from mtl_tf.experiments.compare import common_tasks, kept
 from mtl_tf.runs import probability_files, run_data
 from mtl_tf.runs.run_folders import run_folders, runs_of
 
@@ -57,16 +57,13 @@ class Ensemble:
             draws: of the paired bootstrap of the ensemble against the best
                 member, whose result is in "comparison".
         """
-        parts = [
-            evaluator.evaluate(said.values(), name)
-            for name, said in self.combined.items()
-        ]
-        first = next(part for part in parts if part["split"] == split)
-        found = {
-            **first,
-            "other_splits": {
-                part["split"]: part for part in parts if part is not first
-            },
+        splits = {
+            name: evaluator.evaluate(predictions.values(), name)
+            for name, predictions in self.combined.items()
+        }
+        results = {
+            **splits.pop(split),
+            "other_splits": splits,
             "members": [
                 {
                     "path": path,
@@ -74,9 +71,11 @@ class Ensemble:
                     "weight": weight,
                     "splits": {
                         name: evaluator.brief(
-                            evaluator.evaluate(said[number].values(), name)
+                            evaluator.evaluate(
+                                predictions[number].values(), name
+                            )
                         )
-                        for name, said in self.members.items()
+                        for name, predictions in self.members.items()
                     },
                 }
                 for number, (path, weight) in enumerate(
@@ -85,7 +84,7 @@ class Ensemble:
             ],
             "comparison": self._comparison(split, draws),
         }
-        return found | ({} if self.steps is None else {"steps": self.steps})
+        return results | ({} if self.steps is None else {"steps": self.steps})
 
     def _comparison(self, split: str, draws: int) -> dict[str, Any]:
         """The ensemble against the member that validation says is best."""
@@ -97,18 +96,20 @@ class Ensemble:
             "runs": [[self.paths[best]], ["ensemble"]],
             "split": split,
             "draws": draws,
-            "tasks": {name: vars(one) for name, one in by_task.items()},
+            "tasks": {
+                name: vars(difference) for name, difference in by_task.items()
+            },
             "mean": vars(mean),
         }
 
 
 def ensemble(
-    given: Sequence[str],
+    model_dirs: Sequence[str],
     split: str = "test",
     tasks: Sequence[str] = (),
     rounds: int = 0,
-    where: tuple[str | None, str | None] = (None, None),
-    others: Sequence[str] = (),
+    directories: tuple[str | None, str | None] = (None, None),
+    more_splits: Sequence[str] = (),
 ) -> Ensemble:
     """Averages what runs say of the examples of their tasks.
 
@@ -117,14 +118,14 @@ def ensemble(
     examples, such as thresholds, is settled anew for the mean.
 
     Args:
-        given: run directories, of models or of the linear baseline, or
+        model_dirs: run directories, of models or of the linear baseline, or
             folders of them (`seed_1`, `seed_2`, ...).
         split: that is scored beside the validation split.
         tasks: names of tasks; those that all runs have if empty.
         rounds: of a greedy choice of the members on the validation examples;
             0 takes all runs, each once.
-        where: `data_dir` and `manual_dir`.
-        others: further splits to average.
+        directories: `data_dir` and `manual_dir`.
+        more_splits: further splits to average.
 
     Raises:
         RunError: a folder holds no finished run, or the runs were scored on
@@ -132,23 +133,23 @@ def ensemble(
         ConfigError: fewer than two runs, no task in common, or a task whose
             type has no probabilities of whole examples.
     """
-    paths = list(dict.fromkeys(p for one in given for p in runs_of(one)))
+    paths = list(dict.fromkeys(p for d in model_dirs for p in runs_of(d)))
     if len(paths) < 2:
         raise ConfigError(
             "an ensemble needs at least two runs, got "
             f"{', '.join(paths) or 'none'}"
         )
-    splits = list(dict.fromkeys([VALIDATION, split, *others]))
-    said = {
-        name: [predictions_of(path, name, where) for path in paths]
+    splits = list(dict.fromkeys([VALIDATION, split, *more_splits]))
+    predictions = {
+        name: [predictions_of(path, name, directories) for path in paths]
         for name in splits
     }
-    chosen = _common(said[split], tasks, paths)
+    names = common_tasks(predictions[split], tasks, paths)
     members = {
         name: averaging.aligned(
-            [{task: one[task] for task in chosen} for one in runs], paths, name
+            [{task: run[task] for task in names} for run in runs], paths, name
         )
-        for name, runs in said.items()
+        for name, runs in predictions.items()
     }
     weights, steps = [1.0 / len(paths)] * len(paths), None
     if rounds:
@@ -158,7 +159,7 @@ def ensemble(
 
 
 def predictions_of(
-    path: str, split: str, where: tuple[str | None, str | None]
+    path: str, split: str, directories: tuple[str | None, str | None]
 ) -> System:
     """What a run says of a split, which is scored if it was not.
 
@@ -175,38 +176,23 @@ def predictions_of(
                 "config and run launch.baseline in another --model_dir"
             )
         logging.info("Scoring %s on %s.", folder.path, split)
-        mtl_tf.load(folder.path).evaluate(split, None, *where, keep=True)
+        mtl_tf.load(folder.path).evaluate(split, None, *directories, keep=True)
     return kept(path, split)
 
 
-def _common(
-    runs: Sequence[System], wanted: Sequence[str], paths: Sequence[str]
-) -> list[str]:
-    names = [n for n in runs[0] if all(n in run for run in runs)]
-    for name in wanted:
-        if name not in names:
-            raise ConfigError(
-                f"the task {name!r} is not among those that all runs have: "
-                f"{', '.join(names) or 'none'}"
-            )
-    if not names:
-        raise ConfigError(f"{' and '.join(paths)} have no task in common")
-    return list(wanted or names)
-
-
 def save_probabilities(
-    found: Ensemble,
+    result: Ensemble,
     folder: str,
     splits: Sequence[str],
-    where: tuple[str | None, str | None],
+    directories: tuple[str | None, str | None],
 ) -> list[str]:
     """Writes the mean probabilities, for `training.teachers` of other runs.
 
     Args:
-        found: the ensemble, with these splits.
+        result: the ensemble, with these splits.
         folder: that gets `TASK.npz` of each task.
         splits: whose examples the files hold.
-        where: `data_dir` and `manual_dir`.
+        directories: `data_dir` and `manual_dir`.
 
     Returns:
         The paths of the files.
@@ -216,29 +202,30 @@ def save_probabilities(
             that were scored.
     """
     tasks = {}
-    for folder_of_run in run_folders(found.paths[0]):
+    for folder_of_run in run_folders(result.paths[0]):
         config = folder_of_run.read("config.json")
-        for task in run_data.tasks_of(config, where):
+        for task in run_data.tasks_of(config, directories):
             tasks[task.name] = task
     paths = []
-    for name in found.combined[VALIDATION]:
+    for name in result.combined[VALIDATION]:
         keys, scores = [], []
         for split in splits:
-            said = found.combined[split][name]
-            parts = probability_files.examples_of(tasks[name], split)
-            own = [probability_files.keys_of(part) for part in parts]
-            own = np.concatenate(own) if own else np.zeros([0], "V12")
-            if len(own) != len(said.labels):
+            predictions = result.combined[split][name]
+            examples = probability_files.examples_of(tasks[name], split)
+            batches = [probability_files.keys_of(batch) for batch in examples]
+            rows = np.concatenate(batches) if batches else np.zeros([0], "V12")
+            if len(rows) != len(predictions.labels):
                 raise RunError(
-                    f"the split {split} of {name} has {len(own)} examples, "
-                    f"and {len(said.labels)} were scored: score the runs again"
+                    f"the split {split} of {name} has {len(rows)} examples, "
+                    f"and {len(predictions.labels)} were scored: score the "
+                    "runs again"
                 )
-            keys.append(own)
-            scores.append(np.asarray(said.scores, np.float32))
+            keys.append(rows)
+            scores.append(np.asarray(predictions.scores, np.float32))
         table = probability_files.Table(
             np.concatenate(keys),
             np.concatenate(scores),
-            tuple(found.combined[VALIDATION][name].class_names),
+            tuple(result.combined[VALIDATION][name].class_names),
         )
         paths.append(probability_files.write(folder, name, table))
     return paths
@@ -255,20 +242,20 @@ def table(results: Mapping[str, Any], split: str) -> list[tuple[str, ...]]:
         A row of headings, of each member and of the ensemble: name, weight,
         the primary score of each task, and their mean.
     """
-    parts = {results["split"]: results, **results["other_splits"]}
-    whole = parts[split]
-    tasks = {name: one["primary"] for name, one in whole["tasks"].items()}
+    by_split = {results["split"]: results, **results["other_splits"]}
+    combined = by_split[split]
+    tasks = {name: task["primary"] for name, task in combined["tasks"].items()}
 
-    def row(name: str, weight: str, part: Mapping[str, Any]) -> tuple:
-        scores = [part["tasks"][t].get(m) for t, m in tasks.items()]
-        mean = part["mean"]
+    def row(name: str, weight: str, result: Mapping[str, Any]) -> tuple:
+        scores = [result["tasks"][t].get(m) for t, m in tasks.items()]
+        mean = result["mean"]
         mean = mean["overall"] if isinstance(mean, Mapping) else mean
         shown = ["-" if s is None else f"{s:.2f}" for s in [*scores, mean]]
         return (name, weight, *shown)
 
     members = [
-        row(one["path"], f"{one['weight']:.3g}", one["splits"][split])
-        for one in results["members"]
+        row(entry["path"], f"{entry['weight']:.3g}", entry["splits"][split])
+        for entry in results["members"]
     ]
     head = (split, "weight", *tasks, "mean")
-    return [head, *members, row("ensemble", "", whole)]
+    return [head, *members, row("ensemble", "", combined)]

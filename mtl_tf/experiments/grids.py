@@ -113,14 +113,14 @@ def cells(
             f"{folds} folds need the config field cross_validation, which "
             "this config does not have"
         )
-    found = []
+    planned = []
     for values in itertools.product(*grid.values()):
         settings = dict(zip(grid, values))
         for seed in range(seeds):
             for fold in range(folds) if folds else [None]:
-                where = (config["seed"] + seed, fold, folds)
-                found.append(_cell(config, settings, *where))
-    return found
+                place = (config["seed"] + seed, fold, folds)
+                planned.append(_cell(config, settings, *place))
+    return planned
 
 
 def _cell(
@@ -130,19 +130,19 @@ def _cell(
     fold: int | None,
     folds: int,
 ) -> Cell:
-    own = json.loads(json.dumps(config))
-    own.pop("sweep", None)
+    cell_config = json.loads(json.dumps(config))
+    cell_config.pop("sweep", None)
     if "sweep" in config:
         # What a run is does not depend on which sweep it is part of.
-        own["sweep"] = {"grid": "", "folds": 0, "seeds": 1}
-    own["seed"] = seed
+        cell_config["sweep"] = {"grid": "", "folds": 0, "seeds": 1}
+    cell_config["seed"] = seed
     if fold is not None:
-        own["cross_validation"] = {"folds": folds, "fold": fold}
+        cell_config["cross_validation"] = {"folds": folds, "fold": fold}
     for field, value in settings.items():
-        _set(own, field, value)
+        _set(cell_config, field, value)
     run = f"seed={seed}" + ("" if fold is None else f",fold={fold}of{folds}")
     folder = f"cells/{setting_name(settings)}/{run}"
-    return Cell(dict(settings), seed, fold, folder, own)
+    return Cell(dict(settings), seed, fold, folder, cell_config)
 
 
 def setting_name(settings: Settings) -> str:
@@ -167,20 +167,20 @@ def _set(config: dict[str, Any], field: str, value: Any) -> None:
         )
     fields.check_renamed(field)
     *parents, last = field.split(".")
-    here: Any = config
+    group: Any = config
     for depth, name in enumerate(parents):
-        here = here.get(name) if isinstance(here, dict) else None
-        if not isinstance(here, dict):
+        group = group.get(name) if isinstance(group, dict) else None
+        if not isinstance(group, dict):
             raise ConfigError(
                 f"the grid's field {field}: the config has no group "
                 f"{'.'.join(parents[: depth + 1])}"
             )
     # A choice with a name has options that the config need not spell out.
-    if last not in here and "name" not in here:
+    if last not in group and "name" not in group:
         raise ConfigError(
-            f"the grid's field {field} is unknown; {hint(last, here)}"
+            f"the grid's field {field} is unknown; {hint(last, group)}"
         )
-    old = here.get(last)
+    old = group.get(last)
     if isinstance(old, float) and type(value) is int:
         value = float(value)
-    here[last] = json.loads(json.dumps(value))
+    group[last] = json.loads(json.dumps(value))

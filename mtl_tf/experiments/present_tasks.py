@@ -27,7 +27,7 @@ class PresentTasks:
         data_dir: str | None,
         manual_dir: str | None,
     ):
-        self.table, self.where = table, (data_dir or "", manual_dir or "")
+        self.table, self.directories = table, (data_dir or "", manual_dir or "")
         self.absent: dict[str, str] = {}
         self._known: dict[str, list] = {}
 
@@ -40,12 +40,12 @@ class PresentTasks:
         """
         if not self.table.partial:
             return dict(config)
-        asked = repr(config["tasks"])
-        if asked not in self._known:
-            self._known[asked] = self._present(config["tasks"])
+        key = repr(config["tasks"])
+        if key not in self._known:
+            self._known[key] = self._present(config["tasks"])
         return {
             **config,
-            "tasks": self._known[asked],
+            "tasks": self._known[key],
             "pipeline": self._pipeline(config["pipeline"]),
         }
 
@@ -88,8 +88,8 @@ class PresentTasks:
         return {**mixing, "phases": phases}
 
     def _present(self, entries: Sequence[Any]) -> list[Any]:
-        there, missing = registry.present(entries, *self.where)
-        if not there:
+        available, missing = registry.present(entries, *self.directories)
+        if not available:
             raise DataError(
                 f"table {self.table.name}: none of its corpora is there. "
                 + " ".join(missing.values())
@@ -97,4 +97,4 @@ class PresentTasks:
         for name, why in missing.items():
             logging.warning("%s is left out: %s", name, why)
         self.absent |= missing
-        return there
+        return available

@@ -52,9 +52,9 @@ def train(
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         results = run.read("results.json")
-        for joint, other in _parts(results, single):
+        for joint, alone_scores in _parts(results, single):
             for name, task in joint["tasks"].items():
-                score = other["tasks"][name][task["primary"]]
+                score = alone_scores["tasks"][name][task["primary"]]
                 if score is not None:
                     task.setdefault("yardsticks", {})["single"] = score
         page = tables.markdown(results, config["name"])

@@ -63,9 +63,9 @@ def sweep(
         Interrupted: a signal came; the state is saved.
     """
     strategies.check_one_process(strategy, "A sweep")
-    wanted = config["sweep"]
-    grid = parse(wanted["grid"])
-    todo = cells(config, grid, wanted["folds"], wanted["seeds"])
+    fields = config["sweep"]
+    grid = parse(fields["grid"])
+    todo = cells(config, grid, fields["folds"], fields["seeds"])
     for cell in todo:
         if validate:
             validate(cell.config)
@@ -73,13 +73,13 @@ def sweep(
     with files.locked(model_dir):
         base = {name: v for name, v in config.items() if name != "sweep"}
         run.check_or_write("sweep_config.json", base, "the config")
-        where = (data_dir, manual_dir)
+        directories = (data_dir, manual_dir)
         clean = None
-        if not wanted["folds"] and not {"tasks", "evaluation.group"} & set(
+        if not fields["folds"] and not {"tasks", "evaluation.group"} & set(
             grid
         ):
-            clean = training_run.clean_parts(config, *where)
-        worker = _Worker(run, todo, where, strategy, clean, retry)
+            clean = training_run.clean_parts(config, *directories)
+        worker = _Worker(run, todo, directories, strategy, clean, retry)
         return worker.work(config["name"])
 
 
@@ -90,7 +90,7 @@ class _Worker:
     Attributes:
         run: the sweep's directory.
         cells: all of them.
-        where: the data and manual directories.
+        directories: the data and manual directories.
         strategy: its name.
         clean: the clean parts, if they are the same for all cells.
         retry: whether to train diverged cells again.
@@ -98,7 +98,7 @@ class _Worker:
 
     run: RunDirectory
     cells: Sequence[Cell]
-    where: tuple[str | None, str | None]
+    directories: tuple[str | None, str | None]
     strategy: str
     clean: CleanParts | None
     retry: bool
@@ -136,13 +136,13 @@ class _Worker:
     def _announce(
         self, number: int, done: int, missing: int, began: float
     ) -> None:
-        left = ""
+        remaining = ""
         if done:
-            each = (time.monotonic() - began) / done
-            left = f"; {duration(each * (missing - done))} left"
+            seconds = (time.monotonic() - began) / done
+            remaining = f"; {duration(seconds * (missing - done))} left"
         logging.info(
             "Cell %d of %d (%d of %d to train%s): %s",
-            *(number + 1, len(self.cells), done + 1, missing, left),
+            *(number + 1, len(self.cells), done + 1, missing, remaining),
             self.cells[number],
         )
 
@@ -151,7 +151,11 @@ class _Worker:
         folder, began = self.run.file(cell.folder), time.monotonic()
         try:
             results = training_run.train(
-                cell.config, folder, *self.where, self.strategy, self.clean
+                cell.config,
+                folder,
+                *self.directories,
+                self.strategy,
+                self.clean,
             )
         except Interrupted:
             raise

@@ -153,8 +153,8 @@ def _settings(report: Mapping[str, Any]) -> str:
         row.append(f"{runs} of {len(setting['cells'])}")
         row.append(str(setting["failed"] or ""))
         row.append(duration(setting["wall_time"]))
-        chosen = report["selected"] or {}
-        if setting["name"] == chosen.get("name"):
+        selected = report["selected"] or {}
+        if setting["name"] == selected.get("name"):
             row = [f"**{cell}**" if cell else "" for cell in row]
         rows.append(row)
     return tables.grid(header, rows)

@@ -34,7 +34,7 @@ def markdown(report: dict[str, Any]) -> str:
         *_compared(report),
         f"## Each task: ours{_THEIRS if _has_paper(report) else ''}",
         grid(*_details(report)),
-        *_others(report),
+        *_further_metrics(report),
         *_orientation(report),
         "## What differs from the paper's setting",
         "\n".join(f"* {text}" for text in report["differences"]),
@@ -125,8 +125,8 @@ def _totals(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _mean_of(row: dict[str, Any], task: str) -> float | None:
-    found = row["ours"].get("tasks", {}).get(task)
-    return found and found["mean"]
+    scores = row["ours"].get("tasks", {}).get(task)
+    return scores and scores["mean"]
 
 
 def _sum(scores: list[float | None]) -> float | None:
@@ -138,15 +138,15 @@ def _compared(report: dict[str, Any]) -> Iterator[str]:
     rows = []
     show = _Numbers(max(report["decimals"], 1))
     for row in report["rows"]:
-        one = row.get("compared")
-        if not one:
+        comparison = row.get("compared")
+        if not comparison:
             continue
-        mean = one["mean"]
+        mean = comparison["mean"]
         low, high = mean["interval"]
         rows.append(
             [
                 row["title"],
-                one["above"],
+                comparison["above"],
                 show.number(mean["standard_errors"][1]),
                 show.difference(mean["gain"]),
                 f"{show.difference(low)} to {show.difference(high)}",
@@ -206,8 +206,8 @@ def _details(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
         show = _Differences(report["decimals"])
         columns[0].append(gain["title"])
         for column, task in zip(columns[1:], report["tasks"]):
-            both = (gain[whose]["tasks"] for whose in ("ours", "paper"))
-            column.append(show.cell(*(found[task["name"]] for found in both)))
+            gains = (gain[whose]["tasks"] for whose in ("ours", "paper"))
+            column.append(show.cell(*(means[task["name"]] for means in gains)))
     if len(report["tasks"]) > _WIDE:
         columns[0][0] = "task"
         return columns[0], columns[1:]
@@ -215,19 +215,19 @@ def _details(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def _others(report: dict[str, Any]) -> Iterator[str]:
+def _further_metrics(report: dict[str, Any]) -> Iterator[str]:
     """Sections of the further metrics that the runs have."""
     show = _Numbers(report["decimals"])
-    found = {
+    metrics = {
         metric: None
         for row in report["rows"]
         for metric, scores in row["ours"].get("others", {}).items()
         if scores["mean"]["runs"]
     }
-    for metric in found:
+    for metric in metrics:
         # The paper's figures beside a metric that is not its own would be
         # read as if they compared.
-        same = metric.startswith(published.PAPER) and _has_paper(report)
+        has_paper = metric.startswith(published.PAPER) and _has_paper(report)
         header = ["model", *(t["title"] for t in report["tasks"]), "mean"]
         rows = []
         for row in report["rows"]:
@@ -235,14 +235,14 @@ def _others(report: dict[str, Any]) -> Iterator[str]:
             cells = [
                 show.cell(
                     ours.get("tasks", {}).get(task["name"]),
-                    row["paper"]["tasks"][task["name"]] if same else None,
+                    row["paper"]["tasks"][task["name"]] if has_paper else None,
                 )
                 for task in report["tasks"]
             ]
-            mean = row["paper"]["mean"] if same else None
+            mean = row["paper"]["mean"] if has_paper else None
             cells.append(show.cell(ours.get("mean"), mean))
             rows.append([row["title"], *cells])
-        yield f"## {metric_title(metric)}: ours{_THEIRS if same else ''}"
+        yield f"## {metric_title(metric)}: ours{_THEIRS if has_paper else ''}"
         yield grid(header, rows)
 
 
@@ -275,7 +275,7 @@ def _orientation(report: dict[str, Any]) -> Iterator[str]:
 
 def _titled(task: dict, tasks: list[dict]) -> str:
     """A task's title, with its metric where not all have the same."""
-    if len({other["metric"] for other in tasks}) == 1:
+    if len({t["metric"] for t in tasks}) == 1:
         return task["title"]
     return f"{task['title']}, {metric_title(task['metric'])}"
 

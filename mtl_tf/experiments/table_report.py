@@ -108,11 +108,11 @@ def _paper(
     scores = row.scores or (None,) * len(table.tasks)
     # The mean of other tasks than ours compares with nothing.
     ours = [task["test"] is not None for task in tasks]
-    same = [s for s, there in zip(scores, ours) if there or not any(ours)]
-    whole = None not in same
+    same = [s for s, is_ours in zip(scores, ours) if is_ours or not any(ours)]
+    is_complete = None not in same
     return {
         "tasks": {t.name: score for t, score in zip(table.tasks, scores)},
-        "mean": statistics.fmean(same) if whole else None,
+        "mean": statistics.fmean(same) if is_complete else None,
         "parameters": row.parameters,
         "source": row.source,
     }
@@ -187,12 +187,12 @@ def _means(results: dict, metric: str, fallback: bool) -> dict[str, Any]:
     """The means over a run's tasks; see `evaluator.mean`."""
     if not metric:
         return results["mean"]
-    chosen = {
+    scored = {
         name: {**scores, "primary": _metric_of(scores, metric, fallback)}
         for name, scores in results["tasks"].items()
     }
-    known = {n: s for n, s in chosen.items() if s["primary"] in s}
-    return evaluator.mean(known)
+    with_metric = {n: s for n, s in scored.items() if s["primary"] in s}
+    return evaluator.mean(with_metric)
 
 
 def _gain(
@@ -223,11 +223,14 @@ def _our_gain(
 ) -> dict[str, Any]:
     """The differences between rows with the same seed, over the seeds."""
     metric = _headline(table)
-    one, other = (
+    minuend, subtrahend = (
         {o.seed: o.results for o in outcomes if o.row == name and o.results}
         for name in table.gain
     )
-    pairs = [(one[seed], other[seed]) for seed in sorted(set(one) & set(other))]
+    pairs = [
+        (minuend[seed], subtrahend[seed])
+        for seed in sorted(set(minuend) & set(subtrahend))
+    ]
 
     def gained(score: Callable[[dict], float | None]) -> dict[str, Any]:
         return spread(_difference(*map(score, pair)) for pair in pairs)
@@ -241,8 +244,12 @@ def _our_gain(
     }
 
 
-def _difference(one: float | None, other: float | None) -> float | None:
-    return None if None in (one, other) else one - other
+def _difference(
+    minuend: float | None, subtrahend: float | None
+) -> float | None:
+    if minuend is None or subtrahend is None:
+        return None
+    return minuend - subtrahend
 
 
 def _orientation(table: PublishedTable | None) -> dict[str, Any] | None:
@@ -267,14 +274,14 @@ def _orientation(table: PublishedTable | None) -> dict[str, Any] | None:
 
 def _scores(task: PublishedTask, results: dict[str, Any]) -> dict | None:
     """The scores of a table's task in a run's results."""
-    by_name = {_own(name): s for name, s in results["tasks"].items()}
+    by_name = {_short_name(name): s for name, s in results["tasks"].items()}
     for name in (task.name, *task.also):
         if name in by_name:
             return by_name[name]
     return None
 
 
-def _own(name: str) -> str:
+def _short_name(name: str) -> str:
     """A task's name; one named by its group is called group/task."""
     return name.split("/")[-1]
 
@@ -283,15 +290,15 @@ def _task(
     table: PublishedTable, task: PublishedTask, done: list[dict]
 ) -> dict[str, Any]:
     metric = _headline(table)
-    found = [s for results in done if (s := _scores(task, results))]
+    scores = [s for results in done if (s := _scores(task, results))]
     return {
         "name": task.name,
         "title": task.title,
-        "test": max((s[task.unit] for s in found), default=None),
+        "test": max((s[task.unit] for s in scores), default=None),
         "paper_test": task.test,
         "unit": task.unit,
         "metric": (
-            _metric_of(found[0], metric, True) if found else task.metric
+            _metric_of(scores[0], metric, True) if scores else task.metric
         ),
         "paper_metric": task.metric,
     }
@@ -344,19 +351,19 @@ def _coverage(
             )
             yield f"{task['title']}: ours is {ours}, the paper's {paper}."
     known = {name for task in table.tasks for name in (task.name, *task.also)}
-    found = {name for results in done for name in results["tasks"]}
-    others = sorted(name for name in found if _own(name) not in known)
-    if others:
+    trained = {name for results in done for name in results["tasks"]}
+    unknown = sorted(name for name in trained if _short_name(name) not in known)
+    if unknown:
         yield (
             "Our means include tasks that the table does not have: "
-            f"{', '.join(others)}."
+            f"{', '.join(unknown)}."
         )
 
 
 def _distinct(done: list[dict], fact: str) -> list[Any]:
-    found = []
+    values = []
     for results in done:
         value = results.get("run", {}).get(fact)
-        if value and value not in found:
-            found.append(value)
-    return found
+        if value and value not in values:
+            values.append(value)
+    return values

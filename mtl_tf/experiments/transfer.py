@@ -86,18 +86,23 @@ def transfer(
     _check(config)
     if control:
         checks.one_of("control", control, tuple(CONTROLS))
-    where = (data_dir, manual_dir)
-    tasks = registry.resolve(config["tasks"], *where)
-    names, chosen = _targets(tasks, targets)
+    directories = (data_dir, manual_dir)
+    tasks = registry.resolve(config["tasks"], *directories)
+    names, target_names = _targets(tasks, targets)
     _check_sharing(config, tasks)
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         run.check_or_write("transfer.json", {"config": config}, "the config")
-        clean = training_run.clean_parts(config, *where)
-        turns = _Turns(config, run, names, where, strategy, clean, control)
-        for number, name in enumerate(chosen):
+        clean = training_run.clean_parts(config, *directories)
+        turns = _Turns(
+            config, run, names, directories, strategy, clean, control
+        )
+        for number, name in enumerate(target_names):
             logging.info(
-                "Turn %d of %d: transfer to %s", number + 1, len(chosen), name
+                "Turn %d of %d: transfer to %s",
+                number + 1,
+                len(target_names),
+                name,
             )
             turns.take(name)
         results = turns.results()
@@ -160,7 +165,7 @@ class _Turns:
         config: the plain config.
         run: the directory of all of them.
         names: the tasks' names.
-        where: the data and manual directories.
+        directories: the data and manual directories.
         strategy: its name.
         clean: the clean parts of the group, read once for all runs.
         control: see `transfer`.
@@ -171,22 +176,23 @@ class _Turns:
         config: dict[str, Any],
         run: RunDirectory,
         names: Sequence[str],
-        where: tuple[str | None, str | None],
+        directories: tuple[str | None, str | None],
         strategy: str,
         clean: CleanParts,
         control: str = "",
     ):
         self.control = control
         self.config, self.run, self.names = config, run, list(names)
-        self.where, self.strategy, self.clean = where, strategy, clean
+        self.directories, self.clean = directories, clean
+        self.strategy = strategy
         entries = registry.single_entries(config["tasks"])
         self.entries = dict(zip(names, entries))
 
     def take(self, name: str) -> None:
         """Trains the two models of a turn, or what is missing of them."""
-        others = [n for n in self.names if n != name]
-        logging.info("Joint training on the other %d tasks.", len(others))
-        self._train(self._config(others), "sources", name)
+        sources = [n for n in self.names if n != name]
+        logging.info("Joint training on the other %d tasks.", len(sources))
+        self._train(self._config(sources), "sources", name)
         logging.info("Training %s with the shared weights frozen.", name)
         self._train(self._target_config(name), self._targets, name)
 
@@ -235,7 +241,7 @@ class _Turns:
         keras.backend.clear_session()
         folder = self.run.file(kind, name)
         training_run.train(
-            config, folder, *self.where, self.strategy, self.clean
+            config, folder, *self.directories, self.strategy, self.clean
         )
 
     def _config(self, names: Sequence[str]) -> dict[str, Any]:

@@ -66,15 +66,17 @@ def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
         raise DataError(f"the text {text!r} has no tokens")
     run.weights_for(pair)
     ids = source.vocabulary.lookup(tf.constant([words]))
-    said, weights = _best(run, key, ids)
-    if not len(said):
+    ids_written, weights = _best(run, key, ids)
+    if not len(ids_written):
         raise DataError(f"the run {label} translates {text!r} by nothing")
     return Alignment(
         label=label,
         languages=languages_of(pair),
         source=_shown(source, [word.decode() for word in words]),
         known=ids.numpy()[0] != source.vocabulary.OOV,
-        target=_shown(target, [target.vocabulary.tokens[n] for n in said]),
+        target=_shown(
+            target, [target.vocabulary.tokens[n] for n in ids_written]
+        ),
         weights=weights,
         text=text,
     )
@@ -83,7 +85,7 @@ def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
 def _best(run: Run, key: int, ids: tf.Tensor) -> tuple[np.ndarray, np.ndarray]:
     """The ids of the best translation, [U], and its attention, [U, S]."""
     decoding = run.predictor.decoder.decoding
-    found = run.model.translate(
+    translated = run.model.translate(
         ids,
         key=key,
         beam=decoding.beam,
@@ -91,9 +93,11 @@ def _best(run: Run, key: int, ids: tf.Tensor) -> tuple[np.ndarray, np.ndarray]:
         max_length=decoding.limit,
         attention=True,
     )
-    length = int(found["length"][0, 0])
-    weights = found["attention"].numpy()[0, 0, :length]
-    return found["tokens"].numpy()[0, 0, :length], weights.astype(np.float64)
+    length = int(translated["length"][0, 0])
+    weights = translated["attention"].numpy()[0, 0, :length]
+    return translated["tokens"].numpy()[0, 0, :length], weights.astype(
+        np.float64
+    )
 
 
 def _shown(encoder: TextEncoder, tokens: Iterable[str]) -> tuple[str, ...]:

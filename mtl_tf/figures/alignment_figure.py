@@ -27,48 +27,54 @@ def alignment_figure(
         page: what it is drawn for.
     """
     sheet = Sheet(page)
-    every = [one for text in texts for one in text]
-    norm = shared_norm([_heat(one) for one in every])
-    names = [shorten(token) for one in every for token in one.target]
-    longest = max(len(one.source) for one in every)
+    alignments = [alignment for text in texts for alignment in text]
+    norm = shared_norm([_heat(alignment) for alignment in alignments])
+    names = [
+        shorten(token) for alignment in alignments for token in alignment.target
+    ]
+    longest = max(len(alignment.source) for alignment in alignments)
     sheet.margin(names, 0, sheet.columns_width(longest))
     sheet.write(title, bold=True)
     for text in texts:
         sheet.write(quoted(text[0].text or " ".join(text[0].source)))
-        for one in text:
-            _draw(sheet, one, norm)
+        for alignment in text:
+            _draw(sheet, alignment, norm)
     sheet.bar(norm, "attention of each word of the translation")
-    for note in _notes(every):
+    for note in _notes(alignments):
         sheet.write(note, small=True)
     return sheet.finish()
 
 
-def _notes(every: Sequence[Alignment]) -> Iterator[str]:
+def _notes(alignments: Sequence[Alignment]) -> Iterator[str]:
     """What signs on tokens mean, of those that there are."""
-    if any(not one.known.all() for one in every):
+    if any(not alignment.known.all() for alignment in alignments):
         yield UNKNOWN
-    tokens = [t for one in every for t in (*one.source, *one.target)]
+    tokens = [
+        t
+        for alignment in alignments
+        for t in (*alignment.source, *alignment.target)
+    ]
     if any(token.startswith(GLUE) and token != GLUE for token in tokens):
         yield NOTE
 
 
-def _draw(sheet: Sheet, one: Alignment, norm: Any) -> None:
-    heat = _heat(one)
-    tokens = shown_tokens(one.source, one.known)
-    source, target = one.languages
+def _draw(sheet: Sheet, alignment: Alignment, norm: Any) -> None:
+    heat = _heat(alignment)
+    tokens = shown_tokens(alignment.source, alignment.known)
+    source, target = alignment.languages
     height = len(heat.rows) * ROW * sheet.page.em
     for part in sheet.wrap(len(tokens)):
-        what = [
-            f"{one.label}: text ({source}) in columns, translation ({target}) "
-            "in rows",
+        titles = [
+            f"{alignment.label}: text ({source}) in columns, translation "
+            f"({target}) in rows",
             heading(part, len(tokens)),
         ]
-        sheet.write("; ".join(filter(None, what)), small=True)
+        sheet.write("; ".join(filter(None, titles)), small=True)
         axes = sheet.heat(heat, part, height, norm)
         sheet.down(height + sheet.name_columns(axes, tokens[part]) + _GAP)
 
 
-def _heat(one: Alignment) -> Heat:
-    rows = tuple(map(shorten, one.target))
-    limits = (0.0, float(one.weights.max()))
-    return Heat("", one.weights, rows, "attention", limits)
+def _heat(alignment: Alignment) -> Heat:
+    rows = tuple(map(shorten, alignment.target))
+    limits = (0.0, float(alignment.weights.max()))
+    return Heat("", alignment.weights, rows, "attention", limits)

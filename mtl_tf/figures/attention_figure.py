@@ -114,8 +114,8 @@ def _draw_words(sheet: Sheet, text: Attention, norm: Any) -> None:
     tokens = shown_tokens(text.tokens, text.known)
     height = len(text.tasks) * ROW * sheet.page.em
     for part in sheet.wrap(len(tokens)):
-        what = ["attention to the words", heading(part, len(tokens))]
-        sheet.write(", ".join(filter(None, what)), small=True)
+        titles = ["attention to the words", heading(part, len(tokens))]
+        sheet.write(", ".join(filter(None, titles)), small=True)
         axes = None
         for heat in _heats(text, text.words):
             sheet.write(heat.title, small=True)

@@ -72,11 +72,11 @@ def lines(
     Raises:
         ConfigError: the runs were scored on different splits.
     """
-    found: dict[str, dict[int, list[float]]] = {}
+    scores_of: dict[str, dict[int, list[float]]] = {}
     splits = set()
     for depth in depths:
         splits.add(depth.split)
-        by_layers = found.setdefault(depth.structure, {})
+        by_layers = scores_of.setdefault(depth.structure, {})
         by_layers.setdefault(depth.layers, []).append(depth.score)
     if len(splits) > 1:
         raise ConfigError(
@@ -87,7 +87,7 @@ def lines(
             (layers, *_mean_and_deviation(scores), len(scores))
             for layers, scores in sorted(by_layers.items())
         ]
-        for structure, by_layers in found.items()
+        for structure, by_layers in scores_of.items()
     }
 
 

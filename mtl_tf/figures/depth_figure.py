@@ -21,13 +21,13 @@ def depth_figure(depths: Sequence[Depth], page: Page = DEFAULT) -> Any:
         depths: the runs.
         page: what it is drawn for.
     """
-    found = lines(depths)
+    lines_of = lines(depths)
     height = page.height or _HEIGHT * page.em
     figure = style.new_figure(page.width or _WIDTH, height, "constrained")
     axes = figure.subplots()
     repeated = False
     for (structure, points), look in zip(
-        found.items(), style.looks(len(found))
+        lines_of.items(), style.looks(len(lines_of))
     ):
         layers, means, deviations, counts = zip(*points)
         bars = deviations if max(counts) > 1 else None

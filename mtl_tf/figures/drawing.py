@@ -26,7 +26,7 @@ class Named:
     path: str
 
     @property
-    def given(self) -> str:
+    def explicit_label(self) -> str:
         """The label, "" if it is no more than the path's last part."""
         return "" if self.label == _last_part(self.path) else self.label
 
@@ -112,7 +112,7 @@ def sources(
     task: str | None,
     split: str,
     count: int,
-    where: tuple[str | None, str | None],
+    directories: tuple[str | None, str | None],
     page: Page = DEFAULT,
 ) -> Any:
     """The figure of where the words of a run's answers come from."""
@@ -120,8 +120,8 @@ def sources(
     from mtl_tf.figures import sources_figure
 
     label, run = _only_run(runs, SOURCES)
-    found = reading.of_tasks(run, task, split, count, where, label)
-    return sources_figure.sources_figure(found, page)
+    shares = reading.of_tasks(run, task, split, count, directories, label)
+    return sources_figure.sources_figure(shares, page)
 
 
 def answer(
@@ -136,8 +136,8 @@ def answer(
 
     label, run = _only_run(runs, ANSWER)
     task = task or _only_task(run)
-    found = [reading.of_answer(run, task, text, label) for text in texts]
-    return sources_figure.answer_figure(found, page)
+    answers = [reading.of_answer(run, task, text, label) for text in texts]
+    return sources_figure.answer_figure(answers, page)
 
 
 def _only_run(runs: list[Named], figure: str) -> tuple[str, Any]:
@@ -163,19 +163,19 @@ def neighbours(
 
     if not words:
         raise ConfigError("this figure needs words: give --words")
-    found = {
+    neighbours_of = {
         label: reading.read(run, words, count, label)
         for label, run in _load_all(runs, task).items()
     }
     pictures = [path for path in paths if style.form_of(path) not in TABLES]
     if pictures:
-        figure = neighbour_figure.neighbour_figure(found, page)
+        figure = neighbour_figure.neighbour_figure(neighbours_of, page)
         style.save(figure, pictures, page)
     for path in paths:
         if style.form_of(path) == "md":
-            files.write_text(path, reading.markdown(found))
+            files.write_text(path, reading.markdown(neighbours_of))
         elif style.form_of(path) == "json":
-            files.write_json(path, reading.to_json(found))
+            files.write_json(path, reading.to_json(neighbours_of))
 
 
 def layers(runs: list[Named], page: Page = DEFAULT) -> Any:
@@ -187,7 +187,7 @@ def layers(runs: list[Named], page: Page = DEFAULT) -> Any:
     from mtl_tf.figures import depth, depth_figure
 
     return depth_figure.depth_figure(
-        [depth.read(run.path, run.given) for run in runs], page
+        [depth.read(run.path, run.explicit_label) for run in runs], page
     )
 
 
@@ -249,18 +249,18 @@ def token_figure(
         vectors = trace.inspect["forward/meta_vector"]
         return generated_weights.changes(vectors, p, q)
 
-    made = []
+    drawn = []
     for text in texts:
-        found = [
+        of_runs = [
             traces.trace(run, task, text, label)
             for label, run in loaded.items()
         ]
         if figure == FUSION_GATE:
-            made.append(panels.fusion_gate(found))
+            drawn.append(panels.fusion_gate(of_runs))
         else:
             rows = generated_weights.GATES
-            made.append(panels.generated_weights(found, change, rows))
-    return draw(made, f"Task {task}", page)
+            drawn.append(panels.generated_weights(of_runs, change, rows))
+    return draw(drawn, f"Task {task}", page)
 
 
 def _load_all(runs: list[Named], task: str | None) -> dict[str, Any]:
@@ -275,9 +275,9 @@ def _load(run: Named, task: str | None) -> Any:
     """Loads a run; of a run of a model per task, the task's."""
     import mtl_tf
 
-    own = os.path.join(run.path, "tasks", task or "")
-    if task and os.path.isfile(os.path.join(own, "config.json")):
-        return mtl_tf.load(own)
+    single_run = os.path.join(run.path, "tasks", task or "")
+    if task and os.path.isfile(os.path.join(single_run, "config.json")):
+        return mtl_tf.load(single_run)
     return mtl_tf.load(run.path)
 
 

@@ -15,42 +15,41 @@ _WISH = 2.8  # inches of a panel
 
 
 def neighbour_figure(
-    found: Mapping[str, Sequence[Neighbours]], page: Page = DEFAULT
+    runs: Mapping[str, Sequence[Neighbours]], page: Page = DEFAULT
 ) -> Any:
     """A `matplotlib.figure.Figure` with a panel a run and a group a word.
 
     Table 6 of Dong et al. (2015) as a picture.
 
     Args:
-        found: of each run the neighbours of the same words.
+        runs: of each run the neighbours of the same words.
         page: what it is drawn for.
     """
     sheet = Sheet(page)
-    names = [shorten(one.word) for one in next(iter(found.values()))]
-    sheet.margin(names, 0, len(found) * _WISH)
+    names = [shorten(entry.word) for entry in next(iter(runs.values()))]
+    sheet.margin(names, 0, len(runs) * _WISH)
     # As many places as the run has that found the most of a word.
     most = [
-        max(len(one.nearest) for one in same) for same in zip(*found.values())
+        max(len(entry.nearest) for entry in entries)
+        for entries in zip(*runs.values())
     ]
-    texts = [
-        _text(*x) for run in found.values() for w in run for x in w.nearest
-    ]
+    texts = [_text(*x) for run in runs.values() for w in run for x in w.nearest]
     least = widest(sheet.figure, texts, page.small) + _GAP
     fitting = max(1, int((sheet.inner + _GAP) / (least + _GAP)))
-    rows = -(-len(found) // fitting)
-    columns = -(-len(found) // rows)
+    rows = -(-len(runs) // fitting)
+    columns = -(-len(runs) // rows)
     block = (sheet.inner + _GAP) / columns
     height = sum(count * _BAR + _GROUP for count in most) * page.em
     lowest = min(
-        (x[1] for run in found.values() for w in run for x in w.nearest),
+        (x[1] for run in runs.values() for w in run for x in w.nearest),
         default=0.0,
     )
     titles = [
         wrapped(sheet.figure, label, page.font_size, block - _GAP)
-        for label in found
+        for label in runs
     ]
     lines = 1 + max(title.count("\n") for title in titles)
-    for number, (title, words) in enumerate(zip(titles, found.values())):
+    for number, (title, words) in enumerate(zip(titles, runs.values())):
         place = number % columns
         if not place:
             sheet.down(_below(page) if number else 0.0)
@@ -62,7 +61,7 @@ def neighbour_figure(
         axes.set_xlim(min(0.0, lowest), 1)
         axes.set_title(title, fontsize=page.font_size)
         _name_words(axes, [] if place else names, most, page)
-        if place == columns - 1 or number == len(found) - 1:
+        if place == columns - 1 or number == len(runs) - 1:
             sheet.down(height)
     sheet.down(_below(page))
     return sheet.finish()
@@ -102,9 +101,9 @@ def _draw(
     colour: str,
     page: Page,
 ) -> None:
-    for one, top in zip(words, _tops(most)):
-        for place, (word, cosine) in enumerate(one.nearest):
-            y = top + (place + 0.5) * _BAR
+    for entry, top in zip(words, _tops(most)):
+        for rank, (word, cosine) in enumerate(entry.nearest):
+            y = top + (rank + 0.5) * _BAR
             axes.barh(y, cosine, 0.85 * _BAR, color=colour, alpha=0.35)
             axes.annotate(
                 *(_text(word, cosine), (0.0, y)),

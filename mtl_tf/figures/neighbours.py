@@ -54,18 +54,20 @@ def read(
     vectors = table.vectors.astype(np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units = vectors / np.maximum(lengths, 1e-12)
-    found = []
+    neighbours = []
     for word in words:
-        place = _place(table, word, label)
-        cosines = units @ units[place]
+        row = _place(table, word, label)
+        cosines = units @ units[row]
         # Padding and the unknown word are no neighbours, nor is it itself.
-        cosines[[*table.special, place]] = -2
+        cosines[[*table.special, row]] = -2
         best = np.argsort(-cosines, kind="stable")[:count]
         nearest = ((table.shown(n), float(cosines[n])) for n in best)
-        found.append(
-            Neighbours(word, tuple(one for one in nearest if one[1] >= -1.01))
+        neighbours.append(
+            Neighbours(
+                word, tuple(pair for pair in nearest if pair[1] >= -1.01)
+            )
         )
-    return found
+    return neighbours
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,8 +118,8 @@ def _table_of_pieces(run: Run) -> _Table:
     signs = (*signs, specials.pad, specials.unknown)
 
     def tokens_of(word: str) -> tuple[list[str], list[int]]:
-        [found] = encoder.pieces_of(tf.constant([word])).to_list()
-        rows = [number + 1 for number in found]
+        [numbers] = encoder.pieces_of(tf.constant([word])).to_list()
+        rows = [number + 1 for number in numbers]
         return [encoder.pieces[row] for row in rows], rows
 
     return _Table(
@@ -149,28 +151,29 @@ def _place(table: _Table, word: str, label: str) -> int:
     return rows[0]
 
 
-def to_json(found: Mapping[str, Sequence[Neighbours]]) -> dict[str, Any]:
+def to_json(runs: Mapping[str, Sequence[Neighbours]]) -> dict[str, Any]:
     """By run, then by word, the neighbours with their cosines."""
     return {
         label: {
-            one.word: [
-                {"word": word, "cosine": cosine} for word, cosine in one.nearest
+            entry.word: [
+                {"word": word, "cosine": cosine}
+                for word, cosine in entry.nearest
             ]
-            for one in words
+            for entry in words
         }
-        for label, words in found.items()
+        for label, words in runs.items()
     }
 
 
-def markdown(found: Mapping[str, Sequence[Neighbours]]) -> str:
+def markdown(runs: Mapping[str, Sequence[Neighbours]]) -> str:
     """The neighbours as a Markdown table, a column a run."""
     columns = [
         [
-            ", ".join(f"{word} {cosine:.2f}" for word, cosine in one.nearest)
-            for one in words
+            ", ".join(f"{word} {cosine:.2f}" for word, cosine in entry.nearest)
+            for entry in words
         ]
-        for words in found.values()
+        for words in runs.values()
     ]
-    names = [one.word for one in next(iter(found.values()))]
+    names = [entry.word for entry in next(iter(runs.values()))]
     rows = [list(row) for row in zip(names, *columns)]
-    return grid(["word", *found], rows, numeric=False) + "\n"
+    return grid(["word", *runs], rows, numeric=False) + "\n"

@@ -93,9 +93,9 @@ def extent(
 
     if not text.strip():
         return 0.0, 0.0
-    one = Text(0, 0, text, fontsize=size, fontweight=weight, parse_math=False)
-    one.set_figure(figure)
-    box = one.get_window_extent(figure.canvas.get_renderer())
+    label = Text(0, 0, text, fontsize=size, fontweight=weight, parse_math=False)
+    label.set_figure(figure)
+    box = label.get_window_extent(figure.canvas.get_renderer())
     return box.width / figure.dpi, box.height / figure.dpi
 
 

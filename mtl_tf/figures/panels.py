@@ -146,6 +146,6 @@ def _direction(name: str, trace: Trace) -> str:
     return f", {name.split('/')[0]}" if both else ""
 
 
-def _without(traces: Sequence[Trace], what: str, schemes: str) -> str:
+def _without(traces: Sequence[Trace], tensor: str, schemes: str) -> str:
     names = ", ".join(trace.label for trace in traces)
-    return f"none of the runs ({names}) has {what}: give one of {schemes}"
+    return f"none of the runs ({names}) has {tensor}: give one of {schemes}"

@@ -77,16 +77,21 @@ def _curves(
         return
     steps = [entry["step"] for entry in entries]
     tasks = folder.read("labels.json")["tasks"]
-    places = _hours(folder, steps) if axis == HOURS else None
+    hours = _hours(folder, steps) if axis == HOURS else None
     for number, task in enumerate(tasks):
         name = task["name"]
-        found = [entry["validation"]["tasks"][name] for entry in entries]
-        chosen = metric or task["metrics"][0]
-        scores = [look_up(chosen, one, f"metric of {name}") for one in found]
-        here = places or _minibatches(folder, tasks, steps)[number]
-        known = [(p, s) for p, s in zip(here, scores) if s is not None]
-        if known:
-            yield ScoreCurve(label, name, chosen, *zip(*known))
+        scores_of_tasks = [
+            entry["validation"]["tasks"][name] for entry in entries
+        ]
+        primary = metric or task["metrics"][0]
+        scores = [
+            look_up(primary, scores_of_task, f"metric of {name}")
+            for scores_of_task in scores_of_tasks
+        ]
+        positions = hours or _minibatches(folder, tasks, steps)[number]
+        points = [(p, s) for p, s in zip(positions, scores) if s is not None]
+        if points:
+            yield ScoreCurve(label, name, primary, *zip(*points))
 
 
 def _minibatches(
@@ -100,8 +105,10 @@ def _minibatches(
     )
     # How its batches are divided among the tasks is not noted: by size. It
     # matters only to mixings that take tasks by their sizes.
-    whole = folder.read("batches.json")["steps_per_epoch"]
-    shares = np.maximum(1, np.round(whole * sizes / sizes.sum())).astype(int)
+    steps_per_epoch = folder.read("batches.json")["steps_per_epoch"]
+    shares = np.maximum(
+        1, np.round(steps_per_epoch * sizes / sizes.sum())
+    ).astype(int)
     mixing = make_mixing(
         config["pipeline"]["mixing"], shares, config["seed"], names
     )
@@ -116,8 +123,8 @@ def _hours(folder: RunDirectory, steps: list[int]) -> list[float]:
             f"its end; until then draw it against {MINIBATCHES}"
         )
     run = folder.read("results.json")["run"]
-    each = run["wall_time"] / steps[-1] / 3600
-    return [each * step for step in steps]
+    hours_of_step = run["wall_time"] / steps[-1] / 3600
+    return [hours_of_step * step for step in steps]
 
 
 def by_task(curves: Sequence[ScoreCurve]) -> dict[str, list[ScoreCurve]]:
@@ -126,14 +133,14 @@ def by_task(curves: Sequence[ScoreCurve]) -> dict[str, list[ScoreCurve]]:
     Raises:
         ConfigError: a task is scored by different metrics.
     """
-    found: dict[str, list[ScoreCurve]] = {}
+    curves_of: dict[str, list[ScoreCurve]] = {}
     for curve in curves:
-        found.setdefault(curve.task, []).append(curve)
-    for task, group in found.items():
+        curves_of.setdefault(curve.task, []).append(curve)
+    for task, group in curves_of.items():
         metrics = sorted({curve.metric for curve in group})
         if len(metrics) > 1:
             raise ConfigError(
                 f"the runs score the task {task} by {' and '.join(metrics)}: "
                 "name one"
             )
-    return found
+    return curves_of

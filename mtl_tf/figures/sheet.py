@@ -103,10 +103,10 @@ class Sheet:
             self.figure, text, size, self.width - 2 * EDGE, lines, weight
         )
         if text:
-            self.put(text, EDGE, size, weight)
+            self.place(text, EDGE, size, weight)
             self.down(extent(self.figure, text, size, weight)[1] + 0.05)
 
-    def put(
+    def place(
         self,
         text: str,
         left: float,
@@ -115,21 +115,21 @@ class Sheet:
         ha: str = "left",
     ) -> None:
         """Places a text at what is free, inches from the left edge."""
-        made = self.figure.text(
+        artist = self.figure.text(
             *(0, 0, text), fontsize=size, weight=weight, va="top", ha=ha
         )
-        made.set_parse_math(False)
-        self._texts.append((made, left, self.depth))
+        artist.set_parse_math(False)
+        self._texts.append((artist, left, self.depth))
 
     def legend(self, handles: Sequence[Any], labels: Sequence[str]) -> None:
         """Writes a legend and goes below it."""
         page, width = self.page, self.width - 2 * EDGE
         entry = style.label_size(2.0, page)
         texts = [
-            wrapped(self.figure, one, page.font_size, width - entry, 3)
-            for one in labels
+            wrapped(self.figure, label, page.font_size, width - entry, 3)
+            for label in labels
         ]
-        made = self.figure.legend(
+        legend = self.figure.legend(
             handles,
             texts,
             loc="upper left",
@@ -139,8 +139,8 @@ class Sheet:
             borderaxespad=0.0,
             borderpad=0.0,
         )
-        self._legends.append((made, self.depth))
-        box = made.get_window_extent(self.figure.canvas.get_renderer())
+        self._legends.append((legend, self.depth))
+        box = legend.get_window_extent(self.figure.canvas.get_renderer())
         self.down(box.height / self.figure.dpi + 0.08)
 
     def axes(
@@ -154,10 +154,10 @@ class Sheet:
             width: inches, None for all.
         """
         width = self.inner - left if width is None else width
-        made = self.figure.add_axes((0, 0, 1, 1))
+        axes = self.figure.add_axes((0, 0, 1, 1))
         box = (self.left + left, self.depth, width, height)
-        self._axes.append((made, box))
-        return made
+        self._axes.append((axes, box))
+        return axes
 
     def heat(
         self, heat: Heat, part: slice, height: float, norm: Any, **place: float
@@ -185,14 +185,14 @@ class Sheet:
 
     def name_columns(self, axes: Any, names: Sequence[str]) -> float:
         """Writes names below the columns of a map; inches that they take."""
-        (width,) = (box[2] for one, box in self._axes if one is axes)
-        size, places = self.page.small, range(len(names))
+        (width,) = (box[2] for drawn, box in self._axes if drawn is axes)
+        size, positions = self.page.small, range(len(names))
         longest = widest(self.figure, names, size)
         gap = 0.5 * self.page.em
         if longest + gap <= width / len(names):
-            axes.set_xticks(places, names, fontsize=size)
+            axes.set_xticks(positions, names, fontsize=size)
             return TICK + 1.2 * self.page.em
-        axes.set_xticks(places, names, rotation=90, fontsize=size)
+        axes.set_xticks(positions, names, rotation=90, fontsize=size)
         return TICK + longest
 
     def bar(self, norm: Any, label: str) -> None:
@@ -210,7 +210,7 @@ class Sheet:
         text = wrapped(
             *(self.figure, label, self.page.small, self.width - left - EDGE, 3)
         )
-        self.put(text, left, self.page.small)
+        self.place(text, left, self.page.small)
         below = 0.8 * self.page.em + TICK + 1.2 * self.page.em
         self.down(max(below, extent(self.figure, text, self.page.small)[1]))
 

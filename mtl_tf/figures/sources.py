@@ -48,7 +48,7 @@ def of_tasks(
     task: str | None,
     split: str,
     count: int,
-    where: tuple[str | None, str | None],
+    directories: tuple[str | None, str | None],
     label: str = "",
 ) -> list[TaskSources]:
     """Answers the first examples of a split of each task.
@@ -60,7 +60,7 @@ def of_tasks(
         task: the only task; None for all.
         split: of the tasks.
         count: examples of each.
-        where: folders of prepared datasets and of the corpora.
+        directories: folders of prepared datasets and of the corpora.
         label: how messages name the run.
 
     Raises:
@@ -68,19 +68,19 @@ def of_tasks(
         MtlError: the data cannot be read.
     """
     _check(run, label)
-    found = []
-    for name in [task] if task else [one["name"] for one in run.tasks]:
-        examples = run.inputs(name, split, *where)[:count]
+    sources = []
+    for name in [task] if task else [t["name"] for t in run.tasks]:
+        examples = run.inputs(name, split, *directories)[:count]
         answers = run.predict(name, examples)
-        shares = np.array([own for one in answers for own in one["shares"]])
+        shares = np.array([row for a in answers for row in a["shares"]])
         if not len(shares):
             raise DataError(
                 f"the run {label} answers the questions of {name}, {split}, "
                 "by nothing: their words have no sources"
             )
         mean = shares.mean(0, dtype=np.float64)
-        found.append(TaskSources(name, mean, len(answers), len(shares)))
-    return found
+        sources.append(TaskSources(name, mean, len(answers), len(shares)))
+    return sources
 
 
 def of_answer(run: Run, task: str, line: str, label: str = "") -> AnswerSources:
@@ -105,13 +105,13 @@ def of_answer(run: Run, task: str, line: str, label: str = "") -> AnswerSources:
         )
     except TypeError as error:
         raise ConfigError(f"{error} (a tab between them)")
-    (found,) = run.predict(task, [example])
-    if not found["words"]:
+    (answer,) = run.predict(task, [example])
+    if not answer["words"]:
         raise DataError(
             f"the run {label} answers {example['question']!r:.60} by nothing"
         )
-    shares = np.array(found["shares"], np.float64)
-    return AnswerSources(example["question"], tuple(found["words"]), shares)
+    shares = np.array(answer["shares"], np.float64)
+    return AnswerSources(example["question"], tuple(answer["words"]), shares)
 
 
 def _check(run: Run, label: str) -> None:

@@ -28,10 +28,10 @@ def sources_figure(tasks: Sequence[TaskSources], page: Page = DEFAULT) -> Any:
         page: what it is drawn for.
     """
     sheet = Sheet(page)
-    names = [shorten(one.task) for one in tasks]
+    names = [shorten(task.task) for task in tasks]
     sheet.margin(names, 0, _WIDTH)
     _legend(sheet)
-    axes = _bars(sheet, names, [one.shares for one in tasks])
+    axes = _bars(sheet, names, [task.shares for task in tasks])
     _label(sheet, axes, "mean share of the words of answers")
     return sheet.finish()
 
@@ -46,16 +46,16 @@ def answer_figure(
         page: what it is drawn for.
     """
     sheet = Sheet(page)
-    words = [[shorten(word) for word in one.words] for one in answers]
+    words = [[shorten(word) for word in answer.words] for answer in answers]
     sheet.margin([word for names in words for word in names], 0, _WIDTH)
     _legend(sheet)
     axes = None
-    for names, one in zip(words, answers):
+    for names, answer in zip(words, answers):
         if axes is not None:
             axes.tick_params(labelbottom=False)
             sheet.down(_GAP)
-        sheet.write(quoted(one.question))
-        axes = _bars(sheet, names, one.shares)
+        sheet.write(quoted(answer.question))
+        axes = _bars(sheet, names, answer.shares)
     _label(sheet, axes, "share of each word's probability")
     return sheet.finish()
 

@@ -98,7 +98,8 @@ def legend(
     width = figure.get_size_inches()[0] - 2 * page.em
     entry = label_size(2.0, page)
     texts = [
-        wrapped(figure, one, page.font_size, width - entry, 3) for one in labels
+        wrapped(figure, label, page.font_size, width - entry, 3)
+        for label in labels
     ]
     return figure.legend(
         handles,
@@ -130,8 +131,10 @@ def legend_columns(
     figure: Any, labels: Sequence[str], page: Page, width: float
 ) -> int:
     """In how many columns names fit in so many inches, in rows alike."""
-    each = widest(figure, labels, page.font_size) + label_size(2.0, page)
-    most = max(1, min(len(labels), int(width / each)))
+    column_width = widest(figure, labels, page.font_size) + label_size(
+        2.0, page
+    )
+    most = max(1, min(len(labels), int(width / column_width)))
     rows = -(-len(labels) // most)
     return -(-len(labels) // rows)
 

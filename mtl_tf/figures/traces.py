@@ -158,10 +158,10 @@ def _inspect(
 ) -> dict[str, np.ndarray]:
     batch = {"task": tf.constant([task]), **reading.columns}
     key = model.key_of(task)
-    found = model(batch, inspect=True, key=key)["inspect"]
+    tensors = model(batch, inspect=True, key=key)["inspect"]
     return {
         name: value.numpy()[0, 0]
-        for name, value in found.items()
+        for name, value in tensors.items()
         if value.shape.rank == 4
     }
 
@@ -191,18 +191,20 @@ class Reading:
         """
         size, end = len(self.tokens), len(self.ends)
         cut = np.tril(np.ones([size, size], bool))
-        found = {}
+        prefixes = {}
         for name, value in self.columns.items():
             value = value.numpy()[0, 0]
-            kept = cut.reshape([size, size, *[1] * (value.ndim - 1)])
-            found[name] = np.where(kept, value, 0)
+            is_kept = cut.reshape([size, size, *[1] * (value.ndim - 1)])
+            prefixes[name] = np.where(is_kept, value, 0)
         for row in range(size):
             # The last ones have them already.
             if end and row + end < size:
-                found["tokens"][row, row + 1 : row + 1 + end] = self.ends
+                prefixes["tokens"][row, row + 1 : row + 1 + end] = self.ends
             elif end:
-                found["tokens"][row] = self.columns["tokens"].numpy()[0, 0]
-        return {name: tf.constant(value)[None] for name, value in found.items()}
+                prefixes["tokens"][row] = self.columns["tokens"].numpy()[0, 0]
+        return {
+            name: tf.constant(value)[None] for name, value in prefixes.items()
+        }
 
 
 def read_text(run: Run, text: str) -> Reading:
@@ -239,10 +241,10 @@ def same_tokens(traces: list[Trace]) -> tuple[str, ...]:
         ConfigError: the runs split the text differently.
     """
     first = traces[0]
-    for other in traces[1:]:
-        if other.tokens != first.tokens:
+    for trace in traces[1:]:
+        if trace.tokens != first.tokens:
             raise ConfigError(
-                f"the runs {first.label} and {other.label} split the text "
+                f"the runs {first.label} and {trace.label} split the text "
                 f"{' '.join(first.tokens[:5])!r}... into other tokens: they "
                 "cannot share an axis"
             )

@@ -51,11 +51,12 @@ class BottleneckAdapter(StackedLayer):
         shape, groups = tf.shape(x), tf.shape(task)[0]
         rows = tf.reshape(self.cast(x), [groups, -1, x.shape[-1]])
 
-        def own(weight: keras.Variable) -> tf.Tensor:
+        def of_task(weight: keras.Variable) -> tf.Tensor:
             return self.cast(choose(weight, task))
 
-        hidden = rows @ own(self.down) + own(self.down_bias)[:, None]
-        added = tf.nn.relu(hidden) @ own(self.up) + own(self.up_bias)[:, None]
+        hidden = rows @ of_task(self.down) + of_task(self.down_bias)[:, None]
+        added = tf.nn.relu(hidden) @ of_task(self.up)
+        added += of_task(self.up_bias)[:, None]
         return x + tf.cast(tf.reshape(added, shape), x.dtype)
 
     def get_config(self) -> dict:

@@ -172,23 +172,25 @@ class AttentionDecoder(StackedLayer):
             sequences=("hidden", "context"),
             emits=("attention",) if inspect else (),
         )
-        found = result.sequences
-        read = [found["hidden"], embedded, found["context"]]
-        losses = self._token_losses(read, target, mask, training, seed)
+        sequences = result.sequences
+        states = [sequences["hidden"], embedded, sequences["context"]]
+        losses = self._token_losses(states, target, mask, training, seed)
         return {"losses": losses, **result.emitted}
 
-    def _token_losses(self, read, target, mask, training, seed):
+    def _token_losses(self, states, target, mask, training, seed):
         """The tokens' losses `[G, B, U]`."""
         shape = tf.shape(target)
-        read = [tf.reshape(x, [-1, x.shape[-1]]) for x in read]
+        states = [tf.reshape(x, [-1, x.shape[-1]]) for x in states]
         target, mask = tf.reshape(target, [-1]), tf.reshape(mask, [-1])
         if not on_tpu():
             # Readout and output layer are most of the work: only for tokens.
-            places = tf.where(mask)[:, 0]
-            target, *read = (tf.gather(x, places) for x in (target, *read))
+            positions = tf.where(mask)[:, 0]
+            target, *states = (
+                tf.gather(x, positions) for x in (target, *states)
+            )
         losses = self.output_layer(
             self.readout_dropout(
-                self._read_out(read), training=training, seed=seed
+                self._read_out(states), training=training, seed=seed
             ),
             target,
             training=training,
@@ -197,7 +199,7 @@ class AttentionDecoder(StackedLayer):
         if on_tpu():
             return tf.reshape(tf.where(mask, losses, 0.0), shape)
         losses = tf.scatter_nd(
-            places[:, None], losses, tf.shape(mask, out_type=tf.int64)
+            positions[:, None], losses, tf.shape(mask, out_type=tf.int64)
         )
         return tf.reshape(losses, shape)
 
@@ -225,12 +227,12 @@ class AttentionDecoder(StackedLayer):
             The constants of `attend`, `[B, 1, ...]` (the annotations, that
             are a weight there, `[B, S, D]`; "score" `[1, 1, A]`).
         """
-        made = self.attention(encoded["annotations"], encoded["mask"])
+        attended = self.attention(encoded["annotations"], encoded["mask"])
         return {
-            "annotations": made["annotations"][0],
-            "keys": made["keys"][0][:, None],
+            "annotations": attended["annotations"][0],
+            "keys": attended["keys"][0][:, None],
             "score": tf.reshape(self.attention.score.value, [1, 1, -1]),
-            "real": made["real"][0][:, None],
+            "real": attended["real"][0][:, None],
         }
 
     def advance(self, tokens, hidden, memory):

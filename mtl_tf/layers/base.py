@@ -119,6 +119,18 @@ class StackedLayer(keras.layers.Layer):
             return self.init["range"]
         return math.sqrt(6.0 / (shape[0] + shape[1] // gates))
 
+    def of_task(self, weight: keras.Variable, task: tf.Tensor) -> tf.Tensor:
+        """What the groups' tasks own of a weight, or all if they share it.
+
+        Args:
+            weight: that `add` returned: `[tasks, ...]` or without that axis.
+            task: int32 `[G]`.
+
+        Returns:
+            `[G, ...]`; of a shared weight its variable.
+        """
+        return choose(weight, task) if weight.is_private else weight.value
+
     def cast(self, x: tf.Tensor) -> tf.Tensor:
         """Casts a weight or input to the policy's compute dtype."""
         return tf.cast(x, self.compute_dtype)

@@ -142,17 +142,17 @@ class BeamSearch:
     def _first(self, state: State, batch) -> _Beams:
         """One open hypothesis a source, and places for the others."""
         shape = tf.stack([batch, self.beam])
-        other = tf.broadcast_to(tf.range(self.beam) > 0, shape)
+        is_vacant = tf.broadcast_to(tf.range(self.beam) > 0, shape)
 
         def repeat(x):
             return tf.repeat(x[:, None], self.beam, axis=1)
 
         return _Beams(
             tokens=tf.fill(shape, BOS),
-            log_probability=tf.where(other, _NEVER, 0.0),
+            log_probability=tf.where(is_vacant, _NEVER, 0.0),
             length=tf.zeros(shape, tf.int32),
             ended=tf.zeros(shape, tf.bool),
-            closed=other,
+            closed=is_vacant,
             state={name: repeat(x) for name, x in state.items()},
         )
 
@@ -168,29 +168,29 @@ class BeamSearch:
 
     def _extend(self, beams: _Beams, t, limit):
         """One more token; also what is written down of the step."""
-        places = tf.where(~beams.closed)
+        open_beams = tf.where(~beams.closed)
         state, log_probabilities, attention = self._step(
-            beams.tokens, beams.state, places
+            beams.tokens, beams.state, open_beams
         )
         gained, ids = self._best_tokens(
-            log_probabilities, places, tf.shape(beams.closed)
+            log_probabilities, open_beams, tf.shape(beams.closed)
         )
         choices = tf.shape(ids)[-1]
         log_probability = beams.log_probability[..., None] + gained
         length = beams.length + tf.cast(~beams.closed, tf.int32)
         score = log_probability / self._divisor(length)[..., None]
-        _, chosen = tf.math.top_k(_flat(score), self.beam)
-        parent = chosen // choices
+        _, best = tf.math.top_k(_flat(score), self.beam)
+        parent = best // choices
 
         def of_parent(x):
             return tf.gather(x, parent, axis=1, batch_dims=1)
 
         def of_chosen(x):
-            return tf.gather(_flat(x), chosen, axis=1, batch_dims=1)
+            return tf.gather(_flat(x), best, axis=1, batch_dims=1)
 
         tokens, total = of_chosen(ids), of_chosen(log_probability)
         ends = tf.equal(tokens, EOS)
-        found = _Beams(
+        extended = _Beams(
             tokens=tokens,
             log_probability=total,
             length=of_parent(length),
@@ -198,13 +198,13 @@ class BeamSearch:
             closed=of_parent(beams.closed) | ends | tf.equal(total, _NEVER),
             state={name: of_parent(x) for name, x in state.items()},
         )
-        done = self._done(found, limit) | (t + 1 >= limit)
-        found = found._replace(closed=found.closed | done[:, None])
+        done = self._done(extended, limit) | (t + 1 >= limit)
+        extended = extended._replace(closed=extended.closed | done[:, None])
         aligned = tf.argmax(attention, -1, output_type=tf.int32)
         out = [tokens, parent, aligned]
-        return found, out + ([attention] if self.attention else [])
+        return extended, out + ([attention] if self.attention else [])
 
-    def _best_tokens(self, log_probabilities, places, shape):
+    def _best_tokens(self, log_probabilities, open_beams, shape):
         """The best tokens of every hypothesis and their log probabilities.
 
         Returns:
@@ -218,9 +218,9 @@ class BeamSearch:
         shape = tf.concat([shape, [choices]], 0)
 
         def spread(values, otherwise):
-            whole = tf.broadcast_to(otherwise, shape)
-            whole = tf.tensor_scatter_nd_update(whole, places, values)
-            return tf.ensure_shape(whole, [None, self.beam, None])
+            full = tf.broadcast_to(otherwise, shape)
+            full = tf.tensor_scatter_nd_update(full, open_beams, values)
+            return tf.ensure_shape(full, [None, self.beam, None])
 
         return spread(best, itself), spread(ids, PAD)
 
@@ -253,7 +253,7 @@ class BeamSearch:
         score = of_best(beams.log_probability / self._divisor(beams.length))
         length = of_best(beams.length - tf.cast(beams.ended, tf.int32))
         length = tf.where(tf.equal(score, _NEVER), 0, length)
-        tokens, parents, *seen = [array.stack() for array in arrays]
+        tokens, parents, *emitted = [array.stack() for array in arrays]
         before = tf.scan(
             lambda slots, parent: tf.gather(parent, slots, batch_dims=1),
             parents,
@@ -273,15 +273,15 @@ class BeamSearch:
             )
             return tf.where(real, x, tf.zeros([], x.dtype))
 
-        found = {
+        results = {
             "tokens": along(tokens, after),
             "length": length,
             "score": score,
-            "aligned": along(seen[0], before),
+            "aligned": along(emitted[0], before),
         }
         if self.attention:
-            found["attention"] = along(seen[1], before)
-        return found
+            results["attention"] = along(emitted[1], before)
+        return results
 
 
 def _flat(x: tf.Tensor) -> tf.Tensor:

@@ -121,29 +121,29 @@ class ClassificationHead(StackedLayer):
 
     def _checked(self, weights) -> list[list[float]]:
         """The factors of all tasks' labels, as many for each."""
-        found = []
-        for number, (own, count) in enumerate(
+        rows = []
+        for number, (factors, count) in enumerate(
             zip(weights, self.label_counts, strict=True)
         ):
-            own = [1.0] * count if own is None else list(own)
-            if len(own) != count:
+            factors = [1.0] * count if factors is None else list(factors)
+            if len(factors) != count:
                 raise ConfigError(
                     f"class_weights of task {number} must be {count} numbers, "
-                    f"one for each label, got {len(own)}"
+                    f"one for each label, got {len(factors)}"
                 )
-            for one in own:
-                checks.positive("class_weights", one)
+            for factor in factors:
+                checks.positive("class_weights", factor)
             missing = max(self.label_counts) - count
-            found.append([*map(float, own), *[1.0] * missing])
-        return found
+            rows.append([*map(float, factors), *[1.0] * missing])
+        return rows
 
     def _own_labels(self, logits, task):
         """Puts the logits behind a task's own labels out of reach."""
         if len(set(self.label_counts)) == 1:
             return logits
-        own = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
+        valid = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
         # Its exponential is exactly 0, and no gradient is NaN.
-        return tf.where(own, logits, -1e9)
+        return tf.where(valid, logits, -1e9)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
@@ -152,7 +152,7 @@ class ClassificationHead(StackedLayer):
             "sharing": self.sharing,
             "class_weights": self.class_weights
             and [
-                own[:count]
-                for own, count in zip(self.class_weights, self.label_counts)
+                factors[:count]
+                for factors, count in zip(self.class_weights, self.label_counts)
             ],
         }

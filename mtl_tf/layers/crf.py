@@ -19,7 +19,7 @@ from mtl_tf.layers.base import (
 )
 from mtl_tf.layers.crf_constraints import Constraints
 from mtl_tf.layers.crf_likelihood import (
-    Given,
+    Sentences,
     log_likelihood,
     make_chain,
     prepare,
@@ -136,12 +136,14 @@ class CRF(StackedLayer):
         _check_counts(self.label_counts, sets, self.units)
         self.constraints = _checked(constraints, self.tasks, self.label_counts)
         allowed = [
-            _padded(one, count, self.units)
-            for one, count in zip(self.constraints, self.label_counts)
+            _padded(constraint, count, self.units)
+            for constraint, count in zip(self.constraints, self.label_counts)
         ]
         self._allowed = Constraints(*map(np.stack, zip(*allowed)))
         self._reached = {
-            reverse: np.stack([_reached(one, reverse) for one in allowed])
+            reverse: np.stack(
+                [_reached(constraint, reverse) for constraint in allowed]
+            )
             for reverse in (False, True)
         }
 
@@ -165,12 +167,12 @@ class CRF(StackedLayer):
             return self._potentials_alone(logits, mask)
         scores = self.marginals(logits, mask, task)
         prediction = self.viterbi(logits, mask, task).tags
-        own = tf.gather(scores, prediction[..., None], batch_dims=-1)
+        confidence = tf.gather(scores, prediction[..., None], batch_dims=-1)
         output = {
             "logits": logits,
             "scores": scores,
             "prediction": prediction,
-            "confidence": own[..., 0],
+            "confidence": confidence[..., 0],
         }
         if tags is not None:
             output["loss"] = -self.log_likelihood(logits, tags, mask, task)
@@ -212,25 +214,25 @@ class CRF(StackedLayer):
         tags = tf.cast(tags, tf.int32)
         known = tags >= 0
         mask = known if mask is None else tf.cast(mask, tf.bool) & known
-        given = self._given(logits, mask, task)
-        tags = tf.reshape(tags, tf.shape(given.mask))
-        chain = self._chain(given)
-        after = self._after(given)
-        return log_likelihood(given, chain, after, tags)
+        sentences = self._sentences(logits, mask, task)
+        tags = tf.reshape(tags, tf.shape(sentences.mask))
+        chain = self._chain(sentences)
+        after = self._after(sentences)
+        return log_likelihood(sentences, chain, after, tags)
 
     def viterbi(self, logits, mask=None, task=None) -> Decoded:
         """The path of the highest score; the arguments are as above."""
-        given = self._given(logits, mask, task)
-        chain = self._chain(given)
-        run = recursions.best(given.logits, given.mask, chain)
-        final = run.state["scores"] + self._after(given)[:, None]
+        sentences = self._sentences(logits, mask, task)
+        chain = self._chain(sentences)
+        run = recursions.best(sentences.logits, sentences.mask, chain)
+        final = run.state["scores"] + self._after(sentences)[:, None]
         last = tf.argmax(final, -1, output_type=tf.int32)
         tags = recursions.trace(
-            run.sequences["scores"], last, given.mask, chain
+            run.sequences["scores"], last, sentences.mask, chain
         )
         score = run.state["total"][..., 0] + tf.reduce_max(final, -1)
-        score += tf.reduce_sum(given.shift, -1)
-        return Decoded(given.ungroup(tags), given.ungroup(score))
+        score += tf.reduce_sum(sentences.shift, -1)
+        return Decoded(sentences.ungroup(tags), sentences.ungroup(score))
 
     def marginals(self, logits, mask=None, task=None):
         """The probability of every label at every token.
@@ -240,29 +242,29 @@ class CRF(StackedLayer):
         Returns:
             float32 `[B, T, C]` or `[G, B, T, C]`, 0 where there is no token.
         """
-        given = self._given(logits, mask, task)
+        sentences = self._sentences(logits, mask, task)
         before, after = (
             recursions.sums(
-                given.logits,
-                given.mask,
-                self._chain(given, reverse),
+                sentences.logits,
+                sentences.mask,
+                self._chain(sentences, reverse),
                 reverse=reverse,
             ).sequences["scores"]
             for reverse in (False, True)
         )
         # Both hold the token's own logits.
-        joint = (before + after - given.logits)[..., :-1]
-        joint = tf.where(given.mask[..., None], joint, 0.0)
-        kept = given.mask[..., None] & given.own[:, None, None]
-        return given.ungroup(tf.where(kept, tf.nn.softmax(joint), 0.0))
+        joint = (before + after - sentences.logits)[..., :-1]
+        joint = tf.where(sentences.mask[..., None], joint, 0.0)
+        valid = sentences.mask[..., None] & sentences.valid[:, None, None]
+        return sentences.ungroup(tf.where(valid, tf.nn.softmax(joint), 0.0))
 
     def _potentials(self, logits, mask) -> tf.Tensor:
-        given = self._given(logits, mask, None)
-        end = self._after(given)[0, :-1]
-        own = given.ungroup(given.logits)[..., :-1]
-        return pack_potentials(own, self._chain(given), end)
+        sentences = self._sentences(logits, mask, None)
+        end = self._after(sentences)[0, :-1]
+        logits = sentences.ungroup(sentences.logits)[..., :-1]
+        return pack_potentials(logits, self._chain(sentences), end)
 
-    def _given(self, logits, mask, task) -> Given:
+    def _sentences(self, logits, mask, task) -> Sentences:
         logits = tf.cast(logits, tf.float32)
         if logits.shape[-1] != self.units:
             raise ValueError(
@@ -280,8 +282,8 @@ class CRF(StackedLayer):
             logits, mask = (tf.expand_dims(t, axis) for t in (logits, mask))
         if not self.tasks:
             task = tf.zeros(tf.shape(logits)[:1], tf.int32)
-        own = own_labels(self.label_counts, task, self.units)
-        return prepare(logits, mask, task, own, None if grouped else axis)
+        valid = own_labels(self.label_counts, task, self.units)
+        return prepare(logits, mask, task, valid, None if grouped else axis)
 
     def _scores(self, name: str, allowed: np.ndarray, task) -> tf.Tensor:
         """The groups' scores of one kind, `IMPOSSIBLE` where forbidden."""
@@ -297,8 +299,8 @@ class CRF(StackedLayer):
         allowed = tf.gather(tf.constant(allowed), task)
         return tf.where(allowed, tf.cast(scores, tf.float32), IMPOSSIBLE)
 
-    def _chain(self, given: Given, reverse: bool = False) -> Chain:
-        task = given.task
+    def _chain(self, sentences: Sentences, reverse: bool = False) -> Chain:
+        task = sentences.task
         inner = self._scores("transitions", self._allowed.transitions, task)
         first = "end" if reverse else "start"
         outer = self._scores(first, getattr(self._allowed, first), task)
@@ -307,15 +309,16 @@ class CRF(StackedLayer):
         reached = tf.gather(tf.constant(self._reached[reverse]), task)
         return make_chain(inner, outer, reached)
 
-    def _after(self, given: Given) -> tf.Tensor:
+    def _after(self, sentences: Sentences) -> tf.Tensor:
         """The end scores `[G, K]`; a sentence without tokens ends in START."""
-        end = self._scores("end", self._allowed.end, given.task)
+        end = self._scores("end", self._allowed.end, sentences.task)
         return tf.pad(end, [[0, 0], [0, 1]])
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
         constraints = [
-            one and [part.tolist() for part in one] for one in self.constraints
+            allowed and [mask.tolist() for mask in allowed]
+            for allowed in self.constraints
         ]
         return super().get_config() | {
             "units": self.units,
@@ -359,26 +362,30 @@ def _checked(constraints, tasks: int, counts) -> list[Constraints | None]:
             f"constraints must have one entry for each of {len(counts)} "
             f"tasks, got {len(constraints)}"
         )
-    found = []
-    for one, count in zip(constraints, counts):
-        one = one and Constraints(*(np.array(part, bool) for part in one))
-        shapes = one and [part.shape for part in one]
-        wanted = [(count, count), (count,), (count,)]
-        if one and shapes != wanted:
+    checked = []
+    for allowed, count in zip(constraints, counts):
+        allowed = allowed and Constraints(
+            *(np.array(mask, bool) for mask in allowed)
+        )
+        shapes = allowed and [mask.shape for mask in allowed]
+        expected = [(count, count), (count,), (count,)]
+        if allowed and shapes != expected:
             raise ConfigError(
-                f"constraints must have the shapes {wanted}, got {shapes}"
+                f"constraints must have the shapes {expected}, got {shapes}"
             )
-        found.append(one)
-    return found
+        checked.append(allowed)
+    return checked
 
 
-def _padded(one: Constraints | None, count: int, units: int) -> Constraints:
+def _padded(allowed: Constraints | None, count: int, units: int) -> Constraints:
     """Constraints of all labels, those behind the task's own forbidden."""
-    if one is None:
+    if allowed is None:
         free = np.ones(count, bool)
-        one = Constraints(np.ones([count, count], bool), free, free)
-    more = units - count
-    return Constraints(*(np.pad(part, [(0, more)] * part.ndim) for part in one))
+        allowed = Constraints(np.ones([count, count], bool), free, free)
+    missing = units - count
+    return Constraints(
+        *(np.pad(mask, [(0, missing)] * mask.ndim) for mask in allowed)
+    )
 
 
 def _reached(allowed: Constraints, reverse: bool) -> np.ndarray:

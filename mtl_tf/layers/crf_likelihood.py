@@ -8,14 +8,14 @@ from mtl_tf.layers import crf_recursions as recursions
 from mtl_tf.layers.crf_recursions import IMPOSSIBLE, Chain
 
 
-class Given(NamedTuple):
+class Sentences(NamedTuple):
     """Sentences, in groups, as `prepare` makes them.
 
     Attributes:
         logits: float32 `[G, B, T, C + 1]`, the largest of a token's own 0;
             the last label is `recursions`' START.
         mask, task: bool `[G, B, T]` and int32 `[G]`.
-        own: bool `[G, C]`: the labels of the group's task.
+        valid: bool `[G, C]`: the labels of the group's task.
         shift: float32 `[G, B, T]`: what was taken from the logits.
         axis: the axis that stands for groups, None if there were groups.
     """
@@ -23,7 +23,7 @@ class Given(NamedTuple):
     logits: tf.Tensor
     mask: tf.Tensor
     task: tf.Tensor
-    own: tf.Tensor
+    valid: tf.Tensor
     shift: tf.Tensor
     axis: int | None
 
@@ -36,17 +36,17 @@ def prepare(
     logits: tf.Tensor,
     mask: tf.Tensor,
     task: tf.Tensor,
-    own: tf.Tensor,
+    valid: tf.Tensor,
     axis: int | None = None,
-) -> Given:
+) -> Sentences:
     """Prepares logits for the recursions.
 
     Args:
         logits: float32 `[G, B, T, C]`; where there is no token, or no label of
             the task, they may be anything. Minus infinity forbids a label.
-        mask, task, own, axis: see `Given`.
+        mask, task, valid, axis: see `Sentences`.
     """
-    usable = mask[..., None] & own[:, None, None]
+    usable = mask[..., None] & valid[:, None, None]
     # What does not count cannot harm, were it infinite.
     logits = tf.where(usable, logits, IMPOSSIBLE)
     # The largest logit becomes 0: paths keep their differences, and large
@@ -58,7 +58,7 @@ def prepare(
     logits = tf.where(logits < IMPOSSIBLE, IMPOSSIBLE, logits)
     logits = tf.pad(logits, [[0, 0]] * 3 + [[0, 1]], constant_values=IMPOSSIBLE)
     shift = tf.where(mask, shift[..., 0], 0.0)
-    return Given(logits, mask, task, own, shift, axis)
+    return Sentences(logits, mask, task, valid, shift, axis)
 
 
 def make_chain(
@@ -77,12 +77,12 @@ def make_chain(
 
 
 def log_likelihood(
-    given: Given, chain: Chain, after: tf.Tensor, tags: tf.Tensor
+    sentences: Sentences, chain: Chain, after: tf.Tensor, tags: tf.Tensor
 ) -> tf.Tensor:
     """The logarithm of the probability of `tags`.
 
     Args:
-        given: the sentences.
+        sentences: the sentences.
         chain: the transitions.
         after: float32 `[G, C + 1]`: the end scores, 0 for START.
         tags: int32 `[G, B, T]`.
@@ -90,26 +90,26 @@ def log_likelihood(
     Returns:
         float32 `[G, B]`, or as the sentences were before they were grouped.
     """
-    path = _path_score(given, chain, after, tags)
-    run = recursions.sums(given.logits, given.mask, chain, keep=True)
+    path = _path_score(sentences, chain, after, tags)
+    run = recursions.sums(sentences.logits, sentences.mask, chain, keep=True)
     final = run.state["scores"] + after[:, None]
     total = run.state["total"][..., 0] + tf.reduce_logsumexp(final, -1)
-    return given.ungroup(path - total)
+    return sentences.ungroup(path - total)
 
 
-def _path_score(given: Given, chain: Chain, after, tags) -> tf.Tensor:
+def _path_score(sentences: Sentences, chain: Chain, after, tags) -> tf.Tensor:
     """The score of given tags `[G, B, T]`, float32 `[G, B]`."""
-    mask, start = given.mask, given.logits.shape[-1] - 1
+    mask, start = sentences.mask, sentences.logits.shape[-1] - 1
     tags = tf.where(mask, tags, 0)
-    chosen = tf.cast(tf.one_hot(tags, start + 1), tf.bool)
-    emitted = tf.reduce_sum(tf.where(chosen, given.logits, 0.0), -1)
+    is_tag = tf.cast(tf.one_hot(tags, start + 1), tf.bool)
+    emitted = tf.reduce_sum(tf.where(is_tag, sentences.logits, 0.0), -1)
     before = tf.where(recursions.at_first(mask), start, _previous(tags, mask))
     group = tf.range(tf.shape(tags)[0])[:, None, None]
-    place = (group * (start + 1) + before) * (start + 1) + tags
-    moved = tf.gather(tf.reshape(chain.transitions, [-1]), place)
+    cell = (group * (start + 1) + before) * (start + 1) + tags
+    moved = tf.gather(tf.reshape(chain.transitions, [-1]), cell)
     score = tf.reduce_sum(tf.where(mask, emitted + moved, 0.0), -1)
-    place = group * (start + 1) + tags
-    ended = tf.gather(tf.reshape(after, [-1]), place)
+    cell = group * (start + 1) + tags
+    ended = tf.gather(tf.reshape(after, [-1]), cell)
     last = recursions.at_first(mask, reverse=True)
     return score + tf.reduce_sum(tf.where(last, ended, 0.0), -1)
 

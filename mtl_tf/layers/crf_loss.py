@@ -6,7 +6,7 @@ import tensorflow as tf
 from mtl_tf.layers import crf_recursions as recursions
 from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.crf_likelihood import (
-    Given,
+    Sentences,
     log_likelihood,
     make_chain,
     prepare,
@@ -55,17 +55,19 @@ def best_tags(potentials: tf.Tensor) -> tf.Tensor:
         int32 `[B, T]`, 0 where there is no token.
     """
     potentials = tf.convert_to_tensor(potentials)
-    given, chain, after = _unpack(potentials)
-    run = recursions.best(given.logits, given.mask, chain)
+    sentences, chain, after = _unpack(potentials)
+    run = recursions.best(sentences.logits, sentences.mask, chain)
     final = run.state["scores"] + after[:, None]
     last = tf.argmax(final, -1, output_type=tf.int32)
-    tags = recursions.trace(run.sequences["scores"], last, given.mask, chain)
-    return given.ungroup(tags)
+    tags = recursions.trace(
+        run.sequences["scores"], last, sentences.mask, chain
+    )
+    return sentences.ungroup(tags)
 
 
 def _unpack(
     potentials: tf.Tensor, kept: tf.Tensor | None = None
-) -> tuple[Given, Chain, tf.Tensor]:
+) -> tuple[Sentences, Chain, tf.Tensor]:
     """Sentences, their chain and their end scores, of one group.
 
     Args:

@@ -101,8 +101,12 @@ class _Call(NamedTuple):
             emits=("reached",),
         )
         first = at_first(self.mask, self.reverse)
-        one, later = tf.unstack(self.chain.reached[:, :, None, None], axis=1)
-        missed = result.emitted["reached"][..., 0] < tf.where(first, one, later)
+        at_start, later = tf.unstack(
+            self.chain.reached[:, :, None, None], axis=1
+        )
+        missed = result.emitted["reached"][..., 0] < tf.where(
+            first, at_start, later
+        )
         usable = ~tf.reduce_any(missed & self.mask)
         return result._replace(emitted={}), usable
 

@@ -3,7 +3,6 @@
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import choose
 from mtl_tf.layers.external_memory import ExternalMemory
 from mtl_tf.layers.lstm import forget_offset, time_product, zero_state
 from mtl_tf.layers.recurrence import Recurrence, Result
@@ -136,16 +135,12 @@ class DeepFusionLayer(RecurrentLayer):
 
     def _parameters(self, x, task):
         """Weights and constants of the recurrence."""
-
-        def own(weight):
-            return choose(weight, task) if self.tasks else weight.value
-
         weights = {
-            "kernel": self.cast(own(self.kernel)),
-            "recurrent": self.cast(own(self.recurrent)),
-            "bias": tf.convert_to_tensor(own(self.bias)),
-            "fusion_read": self.cast(own(self.fusion_read)),
-            "fusion_memory": self.cast(own(self.fusion_memory)),
+            "kernel": self.cast(self.of_task(self.kernel, task)),
+            "recurrent": self.cast(self.of_task(self.recurrent, task)),
+            "bias": tf.convert_to_tensor(self.of_task(self.bias, task)),
+            "fusion_read": self.cast(self.of_task(self.fusion_read, task)),
+            "fusion_memory": self.cast(self.of_task(self.fusion_memory, task)),
         }
         constants = {}
         for memory in self.memories:

@@ -62,18 +62,18 @@ def softmax_loss(
         temperature: `[G, B, 1]`.
     """
     tempered = tf.math.log(tf.maximum(scores, _SMALLEST)) / temperature
-    wanted = tf.where(scores > 0.0, tf.exp(tempered), 0.0)
-    wanted = tf.math.divide_no_nan(
-        wanted, tf.reduce_sum(wanted, -1, keepdims=True)
+    targets = tf.where(scores > 0.0, tf.exp(tempered), 0.0)
+    targets = tf.math.divide_no_nan(
+        targets, tf.reduce_sum(targets, -1, keepdims=True)
     )
-    return -tf.reduce_sum(wanted * tf.nn.log_softmax(logits / temperature), -1)
+    return -tf.reduce_sum(targets * tf.nn.log_softmax(logits / temperature), -1)
 
 
-def sigmoid_loss(own: tf.Tensor) -> Callable[..., tf.Tensor]:
+def sigmoid_loss(valid: tf.Tensor) -> Callable[..., tf.Tensor]:
     """The mean cross-entropy of labels that are each there or not.
 
     Args:
-        own: bool `[G, 1, C]`, which labels the groups' tasks have.
+        valid: bool `[G, 1, C]`, which labels the groups' tasks have.
 
     Returns:
         A function as `softmax_loss`.
@@ -86,10 +86,10 @@ def sigmoid_loss(own: tf.Tensor) -> Callable[..., tf.Tensor]:
         odds -= tf.math.log(tf.maximum(1.0 - scores, _SMALLEST))
         losses = tf.nn.sigmoid_cross_entropy_with_logits(
             tf.sigmoid(odds / temperature),
-            tf.where(own, logits / temperature, 0.0),
+            tf.where(valid, logits / temperature, 0.0),
         )
-        count = tf.reduce_sum(tf.cast(own, tf.float32), -1)
-        return tf.reduce_sum(tf.where(own, losses, 0.0), -1) / count
+        count = tf.reduce_sum(tf.cast(valid, tf.float32), -1)
+        return tf.reduce_sum(tf.where(valid, losses, 0.0), -1) / count
 
     return loss
 

@@ -5,7 +5,7 @@ keras_hub; a backbone that lacks such a layer is refused.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -73,23 +73,67 @@ class Adapting:
         return fields | {"lora_targets": list(self.lora_targets)}
 
 
-def insert(
-    adapting: Adapting,
-    backbone: str,
-    blocks: Sequence[keras.layers.Layer],
-    tasks: int,
-    options: dict[str, Any],
-    context: Any,
-) -> dict[str, keras.layers.Layer]:
-    """Puts adapters into the blocks, which call them from then on.
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """The encoder that adapters are inserted into.
 
-    Args:
-        adapting: which.
+    Attributes:
         backbone: the name of its class, for errors.
         blocks: the Transformer layers of a built backbone, from below.
         tasks: number of tasks.
         options: "init" and "dtype" of the adapters.
         context: while the blocks are called, its `task` is int32 `[G]`.
+    """
+
+    backbone: str
+    blocks: Sequence[keras.layers.Layer]
+    tasks: int
+    options: dict[str, Any]
+    context: Any
+
+    def layers(
+        self, names: Sequence[str], field: str
+    ) -> list[keras.layers.Layer]:
+        """The layers with these names, block by block in the names' order.
+
+        Args:
+            names: as in keras_hub.
+            field: of the config, which needs them.
+
+        Raises:
+            ConfigError: a block has none, or several, of a name.
+        """
+        return [
+            layer
+            for block in self.blocks
+            for layer in self.layers_of(block, names, field)
+        ]
+
+    def layers_of(
+        self, block: keras.layers.Layer, names: Sequence[str], field: str
+    ) -> list[keras.layers.Layer]:
+        """As `layers`, of one block."""
+        layers = list(block._flatten_layers(include_self=False))
+        return [self._only(block, layers, name, field) for name in names]
+
+    def _only(self, block, layers, name: str, field: str):
+        matches = [layer for layer in layers if layer.name == name]
+        if len(matches) != 1:
+            raise ConfigError(
+                f"model.encoder.{field}: a {self.backbone} has no place for "
+                f"it: each of its layers must hold one {name!r}, "
+                f"{block.name!r} holds {len(matches)}; take an encoder such as "
+                "BERT"
+            )
+        return matches[0]
+
+
+def insert(adapting: Adapting, host: Host) -> dict[str, keras.layers.Layer]:
+    """Puts adapters into the blocks, which call them from then on.
+
+    Args:
+        adapting: which.
+        host: what they are put into.
 
     Returns:
         The adapters by their names.
@@ -97,111 +141,92 @@ def insert(
     Raises:
         ConfigError: the backbone has no place for them.
     """
-    kinds = [
+    sizes_and_inserters = [
         # First: they are part of the layers that others stand behind.
         (adapting.lora_rank, _insert_low_rank),
         (adapting.adapter_units, _insert_bottlenecks),
         (adapting.projected_attention_units, _insert_attention),
     ]
-    made: dict[str, keras.layers.Layer] = {}
-    for wanted, put in kinds:
-        if wanted:
-            made |= put(adapting, backbone, blocks, tasks, options, context)
-    return made
+    adapters: dict[str, keras.layers.Layer] = {}
+    for size, inserter in sizes_and_inserters:
+        if size:
+            adapters |= inserter(adapting, host)
+    return adapters
 
 
 def _insert_bottlenecks(
-    adapting: Adapting,
-    backbone: str,
-    blocks: Sequence[keras.layers.Layer],
-    tasks: int,
-    options: dict[str, Any],
-    context: Any,
+    adapting: Adapting, host: Host
 ) -> dict[str, keras.layers.Layer]:
-    field = "adapter_units"
-    places = [
-        layer
-        for block in blocks
-        for layer in _named(backbone, block, _BEFORE_SUMS, field)
-    ]
+    layers = host.layers(_BEFORE_SUMS, "adapter_units")
     # From below, whatever the order that Keras walks them in.
-    places.sort(key=lambda one: one.bias.path)
-    made = {}
-    for number, layer in enumerate(places):
+    layers.sort(key=lambda layer: layer.bias.path)
+    context = host.context
+    adapters = {}
+    for number, layer in enumerate(layers):
         adapter = BottleneckAdapter(
-            adapting.adapter_units, tasks, name=f"adapter_{number}", **options
+            adapting.adapter_units,
+            host.tasks,
+            name=f"adapter_{number}",
+            **host.options,
         )
         adapter.build((None, None, layer.bias.shape[-1]))
-        made[adapter.name] = adapter
-        _change(layer, lambda x, y, own=adapter: own(y, context.task))
-    return made
+        adapters[adapter.name] = adapter
+        _change(layer, lambda x, y, adapt=adapter: adapt(y, context.task))
+    return adapters
 
 
 def _insert_low_rank(
-    adapting: Adapting,
-    backbone: str,
-    blocks: Sequence[keras.layers.Layer],
-    tasks: int,
-    options: dict[str, Any],
-    context: Any,
+    adapting: Adapting, host: Host
 ) -> dict[str, keras.layers.Layer]:
-    made = {}
-    for number, block in enumerate(blocks):
-        targets = list(dict.fromkeys(adapting.lora_targets))
-        for layer in _named(backbone, block, targets, "lora_targets"):
+    context = host.context
+    targets = list(dict.fromkeys(adapting.lora_targets))
+    adapters = {}
+    for number, block in enumerate(host.blocks):
+        for layer in host.layers_of(block, targets, "lora_targets"):
             # Of an attention's query (D, heads, size), of its output (heads,
             # size, D), of a dense layer (D, D').
             outputs = tuple(layer.bias.shape)
             inputs = layer.kernel.shape[: -len(outputs)]
             adapter = LowRankAdapter(
                 adapting.lora_rank,
-                tasks,
+                host.tasks,
                 outputs,
                 adapting.lora_alpha,
                 name=f"lora_{number}_{layer.name}",
-                **options,
+                **host.options,
             )
             adapter.build((None, None, *inputs))
-            made[adapter.name] = adapter
+            adapters[adapter.name] = adapter
             if getattr(layer, "activation", None) not in _LINEAR:
                 _change_before_activation(layer, adapter, context)
                 continue
-            _change(layer, lambda x, y, own=adapter: own(x, y, context.task))
-    return made
+            _change(
+                layer, lambda x, y, adapt=adapter: adapt(x, y, context.task)
+            )
+    return adapters
 
 
 _LINEAR = (None, keras.activations.linear)
 
 
 def _insert_attention(
-    adapting: Adapting,
-    backbone: str,
-    blocks: Sequence[keras.layers.Layer],
-    tasks: int,
-    options: dict[str, Any],
-    context: Any,
+    adapting: Adapting, host: Host
 ) -> dict[str, keras.layers.Layer]:
     field = "projected_attention_units"
-    dropouts = [
-        layer
-        for block in blocks
-        for layer in _named(backbone, block, [_INTO_LAST_SUM], field)
-    ]
+    dropouts = host.layers([_INTO_LAST_SUM], field)
     attention = ProjectedAttention(
         adapting.projected_attention_units,
         adapting.projected_attention_heads,
-        len(blocks),
-        tasks,
+        len(host.blocks),
+        host.tasks,
         name="projected_attention",
-        **options,
+        **host.options,
     )
-    (size,) = {
-        layer.bias.shape[-1]
-        for block in blocks
-        for layer in _named(backbone, block, _BEFORE_SUMS[1:], field)
-    }
+    before_sums = host.layers(_BEFORE_SUMS[1:], field)
+    (size,) = {layer.bias.shape[-1] for layer in before_sums}
     attention.build((None, None, size))
-    for number, (block, dropout) in enumerate(zip(blocks, dropouts)):
+    context = host.context
+    for number, (block, dropout) in enumerate(zip(host.blocks, dropouts)):
         _keep_term(block, attention, number, context)
         _change(dropout, lambda x, y: y + context.term)
     return {attention.name: attention}
@@ -249,26 +274,3 @@ def _change_before_activation(
         return activation(adapter(inputs, output, context.task))
 
     layer.call = call
-
-
-def _named(
-    backbone: str,
-    block: keras.layers.Layer,
-    names: Sequence[str],
-    field: str,
-) -> Iterator[keras.layers.Layer]:
-    """The layers of a block with these names, in the names' order.
-
-    Raises:
-        ConfigError: the block has none, or several, of a name.
-    """
-    layers = list(block._flatten_layers(include_self=False))
-    for name in names:
-        found = [layer for layer in layers if layer.name == name]
-        if len(found) != 1:
-            raise ConfigError(
-                f"model.encoder.{field}: a {backbone} has no place for it: "
-                f"each of its layers must hold one {name!r}, {block.name!r} "
-                f"holds {len(found)}; take an encoder such as BERT"
-            )
-        yield found[0]

@@ -4,7 +4,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.steps import Operations, Tensors
 
 ALIGNS = ("cosine", "mlp")
@@ -107,9 +107,6 @@ class ExternalMemory(StackedLayer):
             self.align_score = add("align_score", width, 1)
         self.built = True
 
-    def _own(self, weight, task) -> tf.Tensor:
-        return choose(weight, task) if self.tasks else weight.value
-
     def _per_text(self, value: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
         """A value of each group, or of all, for each text of `x` [G, B, ...].
 
@@ -126,14 +123,16 @@ class ExternalMemory(StackedLayer):
     ) -> tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]:
         """Weights and constants that a recurrence over `x` has to hold."""
         role, width = self.role, self.width
-        weights = {f"{role}_keys": self._own(self.keys, task)}
+        weights = {f"{role}_keys": self.of_task(self.keys, task)}
         if self.align == "mlp":
-            kernel = self._own(self.align_kernel, task)
+            kernel = self.of_task(self.align_kernel, task)
             weights[f"{role}_align_segment"] = kernel[..., :width, :]
             weights[f"{role}_align_key"] = kernel[..., width:, :]
-            weights[f"{role}_align_score"] = self._own(self.align_score, task)
+            weights[f"{role}_align_score"] = self.of_task(
+                self.align_score, task
+            )
         weights = {name: self.cast(w) for name, w in weights.items()}
-        bias = self._per_text(self._own(self.keys_bias, task), x)
+        bias = self._per_text(self.of_task(self.keys_bias, task), x)
         return weights, {f"{role}_bias": bias}
 
     def start(self, x: tf.Tensor, task: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -142,8 +141,8 @@ class ExternalMemory(StackedLayer):
         The memory `[G, B, K, M]` under the name of the role, and the key
         `[G, B, M]` that equation 5 emits from zeros.
         """
-        memory = self._own(self.initial, task)
-        key, _, _ = tf.split(self._own(self.keys_bias, task), 3, axis=-1)
+        memory = self.of_task(self.initial, task)
+        key, _, _ = tf.split(self.of_task(self.keys_bias, task), 3, axis=-1)
         return {
             self.role: self._per_text(memory, x),
             f"{self.role}_key": self._per_text(tf.tanh(key), x),

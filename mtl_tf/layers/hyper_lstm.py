@@ -4,7 +4,6 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import choose
 from mtl_tf.layers.lstm import (
     forget_offset,
     lstm_gates,
@@ -143,7 +142,7 @@ class HyperLSTM(RecurrentLayer):
         self.generator.assign(self.generator + scales)
         self.built = True
 
-    def _modulation(self, own) -> tuple[tf.Tensor, tf.Tensor]:
+    def _modulation(self, tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """The map from hhat to all scales and biases, as one matrix.
 
         Two linear maps in a row are one: a single product a step instead of
@@ -153,8 +152,8 @@ class HyperLSTM(RecurrentLayer):
             `[..., hyper_units, 12 h]` and `[..., 12 h]`, float32.
         """
         blocks = 4 * _PARTS
-        embedding, bias = own(self.embedding), own(self.embedding_bias)
-        generator = own(self.generator)
+        embedding, bias = tensor(self.embedding), tensor(self.embedding_bias)
+        generator = tensor(self.generator)
         lead = [-1] if self.tasks else []
         m, z, h = self.hyper_units, self.hyper_vector, self.units
         embedding = tf.reshape(embedding, [*lead, m, blocks, z])
@@ -166,7 +165,7 @@ class HyperLSTM(RecurrentLayer):
         offset = tf.reshape(offset, [*lead, (blocks - 4) * h])
         return (
             tf.reshape(matrix, [*lead, m, blocks * h]),
-            tf.concat([offset, own(self.bias)], -1),
+            tf.concat([offset, tensor(self.bias)], -1),
         )
 
     def run(
@@ -174,18 +173,17 @@ class HyperLSTM(RecurrentLayer):
     ) -> Result:
         """See `RecurrentLayer.run`."""
 
-        def own(weight):
-            weight = choose(weight, task) if self.tasks else weight.value
-            return tf.convert_to_tensor(weight)
+        def tensor(weight):
+            return tf.convert_to_tensor(self.of_task(weight, task))
 
-        modulation, offset = self._modulation(own)
+        modulation, offset = self._modulation(tensor)
         if self.tasks:
             offset = offset[:, None]
         weights = {
-            "hyper_kernel": own(self.hyper_kernel),
-            "hyper_recurrent": own(self.hyper_recurrent),
-            "kernel": own(self.kernel),
-            "recurrent": own(self.recurrent),
+            "hyper_kernel": tensor(self.hyper_kernel),
+            "hyper_recurrent": tensor(self.hyper_recurrent),
+            "kernel": tensor(self.kernel),
+            "recurrent": tensor(self.recurrent),
             "modulation": modulation,
         }
         weights = {name: self.cast(w) for name, w in weights.items()}
@@ -199,7 +197,7 @@ class HyperLSTM(RecurrentLayer):
         return self._recurrence(
             x,
             mask,
-            weights | {"hyper_bias": own(self.hyper_bias)},
+            weights | {"hyper_bias": tensor(self.hyper_bias)},
             zero_state(x, **sizes),
             {"offset": rows["modulation"] + offset},
             reverse=self.reverse,

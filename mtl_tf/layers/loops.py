@@ -88,31 +88,31 @@ class Loop:
         plan = self._plan(inputs, state, constants)
         # A constant that is multiplied like a weight has its gradient from
         # one product after the loop, too.
-        if both := self._weights.keys() & constants.keys():
-            raise ValueError(f"weights and constants are both named {both}")
+        if common := self._weights.keys() & constants.keys():
+            raise ValueError(f"weights and constants are both named {common}")
         known = self._weights | dict(constants)
         weights = {name: known[name] for name in set(plan.weights)}
         constants = {n: c for n, c in constants.items() if n not in weights}
         arguments = tuple(map(dict, (inputs, state, weights, constants)))
-        asked = tuple(("state", name) for name in self._sequences)
+        returned = tuple(("state", name) for name in self._sequences)
         emits = tuple(("emit", name) for name in self._emits)
         reads = tuple(("output", n) for n in plan.kept_outputs)
         reads += tuple(("state", name) for name in plan.kept_state)
 
         @tf.custom_gradient
         def run(*flat):
-            given = tf.nest.pack_sequence_as(arguments, flat)
-            write = dict.fromkeys(asked + emits + (reads if keep else ()))
-            last, out = self._forward(plan, *given, write)
-            result = last, [out[key] for key in asked]
+            packed = tf.nest.pack_sequence_as(arguments, flat)
+            write = dict.fromkeys(returned + emits + (reads if keep else ()))
+            last, out = self._forward(plan, *packed, write)
+            result = last, [out[key] for key in returned]
 
             def backward(*cotangents):
                 d_last, d_series = tf.nest.pack_sequence_as(
                     result, cotangents[: len(tf.nest.flatten(result))]
                 )
-                read = out if keep else self._forward(plan, *given, reads)[1]
-                found = self._backward(plan, given, read, d_last, d_series)
-                return tf.nest.flatten(found)
+                read = out if keep else self._forward(plan, *packed, reads)[1]
+                gradients = self._backward(plan, packed, read, d_last, d_series)
+                return tf.nest.flatten(gradients)
 
             flat = tf.nest.flatten(result) + [out[key] for key in emits]
             return flat, backward
@@ -163,9 +163,9 @@ class Loop:
 
         return self._loop(compute, dict(state), specs, self._reverse)
 
-    def _backward(self, plan, given, out, d_last, d_series):
-        """The gradients of `given`, a dictionary for each of its parts."""
-        inputs, state, weights, constants = given
+    def _backward(self, plan, arguments, out, d_last, d_series):
+        """The gradients of `arguments`, a dictionary for each of its parts."""
+        inputs, state, weights, constants = arguments
         before = {
             name: self._previous(state[name], out["state", name])
             for name in plan.kept_state
@@ -173,7 +173,7 @@ class Loop:
         kept = {n: _unstack(out["output", n]) for n in plan.kept_outputs}
         masks = _unstack(self._mask)
         arriving = dict(zip(self._sequences, map(_unstack, d_series)))
-        read = {k: _unstack(inputs[k]) for k in plan.kept_inputs}
+        series = {k: _unstack(inputs[k]) for k in plan.kept_inputs}
         states = _map(_unstack, before)
         transposed = steps.transpose(weights)
         no_inputs = _map(_zeros_of_step, inputs)
@@ -187,7 +187,7 @@ class Loop:
                 weights,
                 transposed,
                 constants,
-                no_inputs | _read(read, t),
+                no_inputs | _read(series, t),
                 no_state | _read(states, t),
                 masks.read(t),
                 _read(kept, t),
@@ -206,11 +206,11 @@ class Loop:
             compute, carry, plan.written, not self._reverse
         )
         if plan.late:
-            written |= self._product_inputs(plan, given, out, before)
+            written |= self._product_inputs(plan, arguments, out, before)
         # In a product's input, "state" is the state before the step.
         values = out | {("state", name): x for name, x in before.items()}
         values |= written
-        values |= {key: values[other] for key, other in plan.same.items()}
+        values |= {key: values[source] for key, source in plan.same.items()}
         d_inputs = {name: values["input", name] for name in inputs}
         return (
             d_inputs,
@@ -219,19 +219,19 @@ class Loop:
             d_constants,
         )
 
-    def _product_inputs(self, plan, given, out, before):
+    def _product_inputs(self, plan, arguments, out, before):
         """What `plan.late` names, `[T, ...]` by key, of all steps at once."""
-        inputs, state, weights, constants = given
+        inputs, state, weights, constants = arguments
         no_inputs = _map(_zeros_of_step, inputs)
         no_state = _map(tf.zeros_like, state)
-        read = {
+        of_steps = {
             "inputs": {name: inputs[name] for name in plan.kept_inputs},
             "state": before,
             "outputs": {n: out["output", n] for n in plan.kept_outputs},
         }
 
         def of_a_step(values):
-            found = steps.product_inputs(
+            products = steps.product_inputs(
                 self._step,
                 weights,
                 constants,
@@ -239,9 +239,9 @@ class Loop:
                 no_state | values["state"],
                 values["outputs"],
             )
-            return [found[n] for _, n in plan.late]
+            return [products[n] for _, n in plan.late]
 
-        return dict(zip(plan.late, tf.vectorized_map(of_a_step, read)))
+        return dict(zip(plan.late, tf.vectorized_map(of_a_step, of_steps)))
 
     def _weight_gradients(self, plan, values, weights):
         """One matrix product over all steps for every product of the step."""

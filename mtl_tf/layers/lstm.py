@@ -4,7 +4,6 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import choose
 from mtl_tf.layers.recurrence import Recurrence, Result
 from mtl_tf.layers.recurrent_layer import RecurrentLayer
 from mtl_tf.layers.steps import Operations, Tensors, product
@@ -160,14 +159,10 @@ class LSTM(RecurrentLayer):
         self, x, mask, task, training: bool, sequence: bool, inspect: bool
     ) -> Result:
         """See `RecurrentLayer.run`."""
-
-        def own(weight):
-            return choose(weight, task) if self.tasks else weight.value
-
         weights = {
-            "kernel": self.cast(own(self.kernel)),
-            "recurrent": self.cast(own(self.recurrent)),
-            "bias": tf.convert_to_tensor(own(self.bias)),
+            "kernel": self.cast(self.of_task(self.kernel, task)),
+            "recurrent": self.cast(self.of_task(self.recurrent, task)),
+            "bias": tf.convert_to_tensor(self.of_task(self.bias, task)),
         }
         return self._recurrence(
             x,

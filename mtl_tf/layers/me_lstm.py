@@ -81,5 +81,5 @@ class MELSTM(DeepFusionLayer):
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        own = {"shared_memory": self.shared_memory}
-        return super().get_config() | own
+        config = {"shared_memory": self.shared_memory}
+        return super().get_config() | config

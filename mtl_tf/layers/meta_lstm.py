@@ -56,12 +56,12 @@ def _project(x: tf.Tensor, weights: Tensors) -> Tensors:
     return {"joint": time_product(x, weights["kernel"]) + weights["bias"]}
 
 
-def _beside(shared: keras.Variable, own: tf.Tensor) -> tf.Tensor:
+def _beside(shared: keras.Variable, of_groups: tf.Tensor) -> tf.Tensor:
     """`[G, K, M + N]` of `[K, M]` for all groups and `[G, K, N]`."""
-    shape = tf.concat([tf.shape(own)[:1], shared.shape], 0)
+    shape = tf.concat([tf.shape(of_groups)[:1], shared.shape], 0)
     spread = tf.broadcast_to(shared.value, shape)
-    spread = tf.ensure_shape(spread, own.shape[:1] + shared.shape)
-    return tf.concat([spread, own], -1)
+    spread = tf.ensure_shape(spread, of_groups.shape[:1] + shared.shape)
+    return tf.concat([spread, of_groups], -1)
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")

@@ -68,9 +68,9 @@ class MultiLabelHead(StackedLayer):
         """Scores a batch."""
         task = batch["task"]
         logits = tf.cast(self.dense(encoded["summary"], task), tf.float32)
-        own = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
+        valid = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
         # Its sigmoid is exactly 0, and no gradient is NaN.
-        logits = tf.where(own, logits, -1e9)
+        logits = tf.where(valid, logits, -1e9)
         output = {
             "logits": logits,
             "scores": tf.sigmoid(logits),
@@ -83,15 +83,15 @@ class MultiLabelHead(StackedLayer):
             labels = tf.pad(labels, [[0, 0], [0, 0], [0, missing]])
             losses = tf.nn.sigmoid_cross_entropy_with_logits(
                 tf.reshape(labels, tf.shape(logits)),
-                tf.where(own, logits, 0.0),
+                tf.where(valid, logits, 0.0),
             )
-            losses = tf.where(own, losses, 0.0)
-            count = tf.reduce_sum(tf.cast(own, tf.float32), -1)
+            losses = tf.where(valid, losses, 0.0)
+            count = tf.reduce_sum(tf.cast(valid, tf.float32), -1)
             output["loss"] = distillation.with_teachers(
                 tf.reduce_sum(losses, -1) / count,
                 logits,
                 batch,
-                distillation.sigmoid_loss(own),
+                distillation.sigmoid_loss(valid),
             )
         return output
 

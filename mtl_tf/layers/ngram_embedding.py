@@ -60,34 +60,34 @@ class NgramEmbedding(StackedLayer):
         super().__init__(**kwargs)
         self.ngrams = checks.positive_integer("ngrams", ngrams)
         self.dimension = checks.positive_integer("ngram_dim", dimension)
-        given = np.asarray(word_ngrams, np.int32)
-        if given.shape == (2,):
-            given = np.zeros(given, np.int32)
-        if given.ndim != 2 or not given.size:
+        table = np.asarray(word_ngrams, np.int32)
+        if table.shape == (2,):
+            table = np.zeros(table, np.int32)
+        if table.ndim != 2 or not table.size:
             raise ValueError(
                 "word_ngrams must have shape (words, ngrams of a word), got "
-                f"{given.shape}"
+                f"{table.shape}"
             )
-        if given.min() < 0 or given.max() >= ngrams:
+        if table.min() < 0 or table.max() >= ngrams:
             raise ValueError(
                 f"word_ngrams must be between 0 and {ngrams - 1}, got "
-                f"{given.min()} to {given.max()}"
+                f"{table.min()} to {table.max()}"
             )
-        self.word_count, self.most = given.shape
+        self.word_count, self.most = table.shape
         # Until it is a weight.
-        self._given = given
+        self._initial_ngrams = table
 
     def build(self, input_shape=None):
         """Makes the vectors and the table of the words' n-grams."""
         self.vectors = self.add(
             "vectors", self.ngrams, self.dimension, limit=self.init["range"]
         )
-        given, self._given = self._given, None
+        table, self._initial_ngrams = self._initial_ngrams, None
         self.word_ngrams = self.add_weight(
             name="word_ngrams",
-            shape=given.shape,
+            shape=table.shape,
             dtype="int32",
-            initializer=lambda shape, dtype=None: tf.constant(given),
+            initializer=lambda shape, dtype=None: tf.constant(table),
             trainable=False,
             autocast=False,
         )
@@ -110,8 +110,8 @@ class NgramEmbedding(StackedLayer):
 
     def call(self, ids, own_ngrams=None):
         """Looks words up, see the class: `look_up(ids, means(own_ngrams))`."""
-        own = None if own_ngrams is None else self.means(own_ngrams)
-        return self.look_up(ids, own)
+        own_vectors = None if own_ngrams is None else self.means(own_ngrams)
+        return self.look_up(ids, own_vectors)
 
     def means(self, ngrams: tf.Tensor) -> tf.Tensor:
         """The vectors of words that are given as n-grams.
@@ -136,7 +136,7 @@ class NgramEmbedding(StackedLayer):
         means = tf.reshape(means, tf.concat([shape[:-1], [self.dimension]], 0))
         return tf.ensure_shape(means, [*ngrams.shape[:-1], self.dimension])
 
-    def look_up(self, ids: tf.Tensor, own: tf.Tensor | None = None):
+    def look_up(self, ids: tf.Tensor, own_vectors: tf.Tensor | None = None):
         """The vectors of words, given those of the examples' own words.
 
         Several texts of an example, or the steps of a decoder, have the same
@@ -144,13 +144,13 @@ class NgramEmbedding(StackedLayer):
 
         Args:
             ids: int32 `[..., T]`.
-            own: float32 `[..., O, D]`, the `means` of `own_ngrams`.
+            own_vectors: float32 `[..., O, D]`, the `means` of `own_ngrams`.
 
         Returns:
             `[..., T, D]`, in the policy's compute dtype.
 
         Raises:
-            ValueError: `own` has another rank.
+            ValueError: `own_vectors` has another rank.
         """
         shape = tf.shape(ids)
         flat = tf.reshape(ids, [-1])
@@ -159,31 +159,31 @@ class NgramEmbedding(StackedLayer):
         ngrams = tf.gather(self.word_ngrams.value, distinct)
         ngrams = tf.where(tf.equal(distinct, 0)[:, None], 0, ngrams)
         vectors = self.means(ngrams)
-        if own is not None:
-            if own.shape.rank != ids.shape.rank + 1:
+        if own_vectors is not None:
+            if own_vectors.shape.rank != ids.shape.rank + 1:
                 raise ValueError(
                     f"{self.name}: own words must have one axis more than "
-                    f"ids {ids.shape}, got {own.shape}"
+                    f"ids {ids.shape}, got {own_vectors.shape}"
                 )
-            number = self._with_own(shape, flat, distinct, number, own)
-            own = tf.reshape(own, [-1, self.dimension])
-            vectors = tf.concat([vectors, own], 0)
-        found = tf.reshape(
+            number = self._with_own(shape, flat, distinct, number, own_vectors)
+            own_vectors = tf.reshape(own_vectors, [-1, self.dimension])
+            vectors = tf.concat([vectors, own_vectors], 0)
+        looked_up = tf.reshape(
             tf.gather(vectors, number),
             tf.concat([shape, [self.dimension]], 0),
         )
-        found = tf.ensure_shape(found, [*ids.shape, self.dimension])
-        return self.cast(found)
+        looked_up = tf.ensure_shape(looked_up, [*ids.shape, self.dimension])
+        return self.cast(looked_up)
 
-    def _with_own(self, shape, flat, distinct, number, own):
+    def _with_own(self, shape, flat, distinct, number, own_vectors):
         """Rows of the vocabulary's vectors with all examples' own behind."""
-        count = tf.shape(own)[-2]
+        count = tf.shape(own_vectors)[-2]
         examples = tf.range(tf.reduce_prod(shape[:-1]))
         example = tf.repeat(examples, shape[-1])
-        place = flat - self.word_count
+        own_number = flat - self.word_count
         # Beyond its own rows are those of the next example.
-        is_own = (place >= 0) & (place < count)
-        row = tf.size(distinct) + example * count + place
+        is_own = (own_number >= 0) & (own_number < count)
+        row = tf.size(distinct) + example * count + own_number
         return tf.where(is_own, row, number)
 
     def get_config(self) -> dict:

@@ -143,7 +143,7 @@ class PointerDecoder(StackedLayer):
         )
         zeros = tf.zeros_like(answers[:, :, 0], tf.float32)
         values = self.cast(texts["context"])
-        found = self._recurrence(
+        sequences = self._recurrence(
             answers,
             mask,
             self._weights(),
@@ -156,10 +156,10 @@ class PointerDecoder(StackedLayer):
             training=training,
             sequences=("hidden", "context"),
         ).sequences
-        mixture = self._mixture(found, answers, texts)
+        mixture = self._mixture(sequences, answers, texts)
         copied = self._copied(mixture, texts, target)
         vocabulary = self._of_vocabulary(
-            found["context"], target, mask, training, seed
+            sequences["context"], target, mask, training, seed
         )
         generate = mixture["generate"]
         log_p = _log_sum(
@@ -184,11 +184,13 @@ class PointerDecoder(StackedLayer):
             target: int32 `[G, B, U]`.
             texts: see `call`.
         """
-        found = target < self.output_layer.vocabulary_size
+        is_reachable = target < self.output_layer.vocabulary_size
         for name in self.pointers:
-            same = tf.equal(target[..., None], texts[f"{name}_ids"][:, :, None])
-            found |= tf.reduce_any(same, -1)
-        return tf.where(found, target, OOV)
+            is_copy = tf.equal(
+                target[..., None], texts[f"{name}_ids"][:, :, None]
+            )
+            is_reachable |= tf.reduce_any(is_copy, -1)
+        return tf.where(is_reachable, target, OOV)
 
     def shares(self, mixture) -> tf.Tensor:
         """Shares of vocabulary, context and question, `[..., 3]`.
@@ -257,7 +259,7 @@ class PointerDecoder(StackedLayer):
         logits = tf.reshape(logits, tf.stack([rows, beams, size]))
         total = tf.reduce_logsumexp(logits, -1)
         generate = tf.math.log_sigmoid(mixture["generate"])
-        found = tf.pad(
+        extended = tf.pad(
             logits + (generate - total)[..., None],
             [[0, 0], [0, 0], [0, own_words]],
             constant_values=math.log(_NOTHING),
@@ -269,7 +271,7 @@ class PointerDecoder(StackedLayer):
             for number, name in enumerate(self.pointers, 1)
         ]
         ids = [texts[f"{name}_ids"] for name in self.pointers]
-        return _with_copied(found, tf.concat(ids, -1), tf.concat(copied, -1))
+        return _with_copied(extended, tf.concat(ids, -1), tf.concat(copied, -1))
 
     def _mixture(self, state, answers, texts) -> dict[str, tf.Tensor]:
         """Attention weights by name of the text, and the switches' logits.
@@ -299,13 +301,13 @@ class PointerDecoder(StackedLayer):
     def _look(self, hidden, query, name, texts):
         """Equation 8: weights `[..., U, L]`, and what they sum up."""
         values, mask = self.cast(texts[name]), texts[f"{name}_mask"]
-        asked = product(self.cast(hidden), self.cast(query.value))
-        scores = tf.matmul(asked, values, transpose_b=True)
+        projected = product(self.cast(hidden), self.cast(query.value))
+        scores = tf.matmul(projected, values, transpose_b=True)
         real = tf.cast(mask, tf.float32)[..., None, :]
         scores = tf.cast(scores, tf.float32) + (real - 1.0) * _BLOCKED
         weights = tf.nn.softmax(scores) * real
-        read = tf.matmul(self.cast(weights), values)
-        return weights, tf.cast(read, tf.float32)
+        summary = tf.matmul(self.cast(weights), values)
+        return weights, tf.cast(summary, tf.float32)
 
     def _switch(self, weight, state, hidden, answers):
         """A switch of equation 12, before its sigmoid, `[..., U]`."""
@@ -316,33 +318,37 @@ class PointerDecoder(StackedLayer):
 
     def _copied(self, mixture, texts, target):
         """What copying gives the targets: l p_c + (1 - l) p_q, `[G, B, U]`."""
-        found = []
+        copied = []
         for name in self.pointers:
-            same = tf.equal(target[..., None], texts[f"{name}_ids"][:, :, None])
-            found.append(tf.reduce_sum(tf.where(same, mixture[name], 0.0), -1))
+            is_copy = tf.equal(
+                target[..., None], texts[f"{name}_ids"][:, :, None]
+            )
+            copied.append(
+                tf.reduce_sum(tf.where(is_copy, mixture[name], 0.0), -1)
+            )
         if not self.question:
-            return found[0]
+            return copied[0]
         switch = tf.sigmoid(mixture["copy_context"])
-        return switch * found[0] + (1.0 - switch) * found[1]
+        return switch * copied[0] + (1.0 - switch) * copied[1]
 
     def _of_vocabulary(self, states, target, mask, training, seed):
         """`log p_v` of the targets `[G, B, U]` (equation 11)."""
         size, shape = self.output_layer.vocabulary_size, tf.shape(mask)
         states = tf.reshape(states, [-1, self.units])
-        flat, places = tf.reshape(target, [-1]), None
+        flat, positions = tf.reshape(target, [-1]), None
         if not on_tpu():
             # The output layer is most of the work: only for real words.
-            places = tf.where(tf.reshape(mask, [-1]))[:, 0]
-            states, flat = (tf.gather(x, places) for x in (states, flat))
+            positions = tf.where(tf.reshape(mask, [-1]))[:, 0]
+            states, flat = (tf.gather(x, positions) for x in (states, flat))
         states = self.output_dropout(
             self.cast(states), training=training, seed=seed
         )
-        own = flat >= size
-        losses = self.output_layer(states, tf.where(own, 0, flat))
-        log_p = tf.where(own, -_BLOCKED, -losses)
-        if places is not None:
+        is_own_word = flat >= size
+        losses = self.output_layer(states, tf.where(is_own_word, 0, flat))
+        log_p = tf.where(is_own_word, -_BLOCKED, -losses)
+        if positions is not None:
             log_p = tf.scatter_nd(
-                places[:, None], log_p, tf.size(mask, tf.int64)[None]
+                positions[:, None], log_p, tf.size(mask, tf.int64)[None]
             )
         return tf.reshape(log_p, shape)
 
@@ -369,20 +375,20 @@ def _log_sum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _with_copied(
-    found: tf.Tensor, ids: tf.Tensor, shares: tf.Tensor
+    log_p: tf.Tensor, ids: tf.Tensor, shares: tf.Tensor
 ) -> tf.Tensor:
-    """Adds shares `[B, K, S]` of words `[B, S]` to those of `found`.
+    """Adds shares `[B, K, S]` of words `[B, S]` to those of `log_p`.
 
-    `found` are logarithms, `[B, K, V]`.
+    `log_p` are logarithms, `[B, K, V]`.
     """
     # Every place of a word has the shares of all its places.
-    same = tf.cast(tf.equal(ids[:, :, None], ids[:, None]), shares.dtype)
-    shares = tf.matmul(shares, same)
+    is_same = tf.cast(tf.equal(ids[:, :, None], ids[:, None]), shares.dtype)
+    shares = tf.matmul(shares, is_same)
     shape = tf.shape(shares)
     rows, beams, _ = tf.meshgrid(
         *(tf.range(size) for size in tf.unstack(shape)), indexing="ij"
     )
     at = tf.stack([rows, beams, tf.broadcast_to(ids[:, None], shape)], -1)
-    p = tf.exp(tf.gather_nd(found, at)) + shares
+    p = tf.exp(tf.gather_nd(log_p, at)) + shares
     p = tf.math.log(tf.maximum(p, _NOTHING))
-    return tf.tensor_scatter_nd_update(found, at, p)
+    return tf.tensor_scatter_nd_update(log_p, at, p)

@@ -61,18 +61,20 @@ class Positions(StackedLayer):
 
     def call(self, x, mask=None):
         """Adds the vectors to `x`."""
-        places, last = None, self.length - 1
+        positions, last = None, self.length - 1
         if self.kind == "learned":
-            places = tf.range(tf.shape(x)[-2])
+            positions = tf.range(tf.shape(x)[-2])
             if mask is not None:
-                words = tf.where(mask, places, 0)
+                words = tf.where(mask, positions, 0)
                 last = tf.minimum(tf.reduce_max(words), last)
-            places = tf.minimum(places, last)
+            positions = tf.minimum(positions, last)
         # The vectors of one text serve all.
-        one = tf.cast(x[:1, :1], self.vectors.compute_dtype)
-        return x + tf.cast(self.vectors(one, positions=places), x.dtype)
+        first_position = tf.cast(x[:1, :1], self.vectors.compute_dtype)
+        return x + tf.cast(
+            self.vectors(first_position, positions=positions), x.dtype
+        )
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        own = {"kind": self.kind, "length": self.length}
-        return super().get_config() | own
+        config = {"kind": self.kind, "length": self.length}
+        return super().get_config() | config

@@ -120,15 +120,16 @@ class PretrainedEncoder(StackedLayer):
         backbone_dropout.make_pure(layers)
         blocks = _blocks(backbone)
         self._set_trained(blocks)
-        # Attributes: a checkpoint does not look into lists.
-        for name, adapter in encoder_adapters.insert(
-            self.adapting,
+        host = encoder_adapters.Host(
             type(backbone).__name__,
             blocks,
             self.tasks,
             {"init": self.init, "dtype": self.dtype_policy},
             self._context,
-        ).items():
+        )
+        adapters = encoder_adapters.insert(self.adapting, host)
+        # Attributes: a checkpoint does not look into lists.
+        for name, adapter in adapters.items():
             setattr(self, name, adapter)
         self.built = True
 
@@ -198,11 +199,11 @@ class PretrainedEncoder(StackedLayer):
         cut = windows.cut(lengths, shape[2], self.size, self._shared)
         states = self._read(self._windowed(flat, cut), training, seed)
         # [N, W, S, D] -> [N, T, D]
-        where = tf.stack([cut.window, cut.inside], -1)
-        found = tf.gather_nd(states, where, batch_dims=1)
-        found = tf.reshape(found, [*tf.unstack(shape), self.dimension])
+        cells = tf.stack([cut.window, cut.inside], -1)
+        gathered = tf.gather_nd(states, cells, batch_dims=1)
+        gathered = tf.reshape(gathered, [*tf.unstack(shape), self.dimension])
         return self.cast(
-            tf.ensure_shape(found, [*tokens.shape, self.dimension])
+            tf.ensure_shape(gathered, [*tokens.shape, self.dimension])
         )
 
     def _windowed(self, flat: tf.Tensor, cut: windows.Windows) -> dict:
@@ -211,21 +212,21 @@ class PretrainedEncoder(StackedLayer):
         segments = self._segments_of(pieces)
         size = tf.shape(flat)[1]
         inside = tf.minimum(cut.places, size - 1)
-        there = cut.places < size
+        is_inside = cut.places < size
 
         def taken(values: tf.Tensor, filler: int) -> tf.Tensor:
-            part = tf.gather(values, inside, batch_dims=1)
-            return tf.where(there, part, filler)
+            windowed = tf.gather(values, inside, batch_dims=1)
+            return tf.where(is_inside, windowed, filler)
 
         real = taken(tf.cast(flat > 0, tf.int32), 0)
         ids = tf.where(real > 0, taken(pieces, 0), self._specials["pad"])
         ids = tf.where(cut.ends, self._specials["end"][-1], ids)
-        known = {
+        inputs = {
             "token_ids": ids,
             "padding_mask": real,
             "segment_ids": taken(segments, 0) * real,
         }
-        return {name: known[name] for name in self._inputs}
+        return {name: inputs[name] for name in self._inputs}
 
     def _segments_of(self, pieces: tf.Tensor) -> tf.Tensor:
         """The number of the text that each piece is of, int32 `[N, T]`.
@@ -233,14 +234,14 @@ class PretrainedEncoder(StackedLayer):
         The separator belongs to the text before it.
         """
         between = self._specials["separator"]
-        found = tf.cast(tf.equal(pieces, between[-1]), tf.int32)
-        before = tf.cumsum(found, axis=1, exclusive=True) // len(between)
+        is_separator = tf.cast(tf.equal(pieces, between[-1]), tf.int32)
+        before = tf.cumsum(is_separator, axis=1, exclusive=True) // len(between)
         return tf.minimum(before, self._segments - 1)
 
     def _read(self, inputs: dict, training: bool, seed) -> tf.Tensor:
         """The backbone's states `[N, W, S, D]`."""
-        some = next(iter(inputs.values()))
-        shape = tf.shape(some)
+        tokens = next(iter(inputs.values()))
+        shape = tf.shape(tokens)
         flat = {
             name: tf.reshape(value, [-1, shape[2]])
             for name, value in inputs.items()
@@ -318,8 +319,8 @@ def _blocks(backbone: keras.Model) -> list[keras.layers.Layer]:
             f"model.encoder.preset: a {type(backbone).__name__} is no encoder "
             "with Transformer layers"
         )
-    found: list[keras.layers.Layer] = []
+    blocks: list[keras.layers.Layer] = []
     for layer in layers:
         # ALBERT has groups of layers that are run several times.
-        found += layer if isinstance(layer, Sequence) else [layer]
-    return found
+        blocks += layer if isinstance(layer, Sequence) else [layer]
+    return blocks

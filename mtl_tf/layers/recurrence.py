@@ -68,8 +68,8 @@ def on_tpu() -> bool:
 
 
 def _jit() -> bool:
-    chosen = _OPTIONS.get().jit
-    return not on_tpu() if chosen is None else chosen
+    option = _OPTIONS.get().jit
+    return not on_tpu() if option is None else option
 
 
 def _shards(batch: int | None) -> int:

@@ -184,8 +184,8 @@ class RecurrentLayer(StackedLayer):
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        own = {
+        config = {
             "return_sequences": self.return_sequences,
             "go_backwards": self.go_backwards,
         }
-        return super().get_config() | own
+        return super().get_config() | config

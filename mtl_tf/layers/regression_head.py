@@ -54,7 +54,9 @@ class RegressionHead(StackedLayer):
         super().__init__(**kwargs)
         self.offsets = [float(offset) for offset in offsets]
         self.scales = [float(checks.positive("scale", s)) for s in scales]
-        self.ranges = [list(one) for one in ranges or [()] * len(self.offsets)]
+        self.ranges = [
+            list(limits) for limits in ranges or [()] * len(self.offsets)
+        ]
         if not len(self.offsets) == len(self.scales) == len(self.ranges) > 0:
             raise ConfigError(
                 "offsets, scales and ranges must have one entry a task, got "
@@ -81,7 +83,9 @@ class RegressionHead(StackedLayer):
         inner = inner[..., 0]
         offset = tf.gather(tf.constant(self.offsets), task)[:, None]
         scale = tf.gather(tf.constant(self.scales), task)[:, None]
-        limits = [one or [float("-inf"), float("inf")] for one in self.ranges]
+        limits = [
+            bounds or [float("-inf"), float("inf")] for bounds in self.ranges
+        ]
         limits = tf.gather(tf.constant(limits, tf.float32), task)
         output = {
             "prediction": tf.clip_by_value(
@@ -89,8 +93,8 @@ class RegressionHead(StackedLayer):
             )
         }
         if "value" in batch:
-            wanted = (tf.cast(batch["value"], tf.float32) - offset) / scale
-            output["loss"] = tf.square(inner - wanted)
+            target = (tf.cast(batch["value"], tf.float32) - offset) / scale
+            output["loss"] = tf.square(inner - target)
         return output
 
     def get_config(self) -> dict:

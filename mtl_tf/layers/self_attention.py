@@ -122,11 +122,11 @@ class SelfAttention(StackedLayer):
         # Scaling the queries takes less than scaling the scores.
         q = q * self.head_units**-0.5
         bias = self._reach(mask, tf.shape(q)[2])
-        found, weights = self._attend(q, k, v, bias, *call)
-        found = tf.transpose(found, [0, 2, 1, 3])
+        heads, weights = self._attend(q, k, v, bias, *call)
+        heads = tf.transpose(heads, [0, 2, 1, 3])
         size = self.heads * self.head_units
-        shape = tf.concat([tf.shape(found)[:2], [size]], 0)
-        y = product(tf.reshape(found, shape), self.cast(self.output_kernel))
+        shape = tf.concat([tf.shape(heads)[:2], [size]], 0)
+        y = product(tf.reshape(heads, shape), self.cast(self.output_kernel))
         return (
             y + self.cast(self.output_bias) if self.use_bias else y
         ), weights
@@ -158,36 +158,36 @@ class SelfAttention(StackedLayer):
         of a place read them in one product.
         """
         x = self.cast(x)
-        places = x if queries is None else self.cast(queries)
+        queried = x if queries is None else self.cast(queries)
         maps = self._maps(x.shape[-1])
-        texts = places.shape[0] or tf.shape(places)[0]
-        count = places.shape[1] or tf.shape(places)[1]
+        texts = queried.shape[0] or tf.shape(queried)[0]
+        count = queried.shape[1] or tf.shape(queried)[1]
         # For few places products one after another take less.
-        few = queries is not None
-        q = _asked(places, maps, few) * self.head_units**-0.5
+        is_few = queries is not None
+        q = _queries_at_keys(queried, maps, is_few) * self.head_units**-0.5
         q = tf.reshape(q, [texts, 1, count * self.heads, x.shape[-1]])
         bias = self._reach(mask, count)
         if self.causal:
             bias = tf.repeat(bias, self.heads, 2)
-        found, weights = self._attend(
+        heads, weights = self._attend(
             *(q, x[:, None], x[:, None], bias),
             *(training, seed, return_weights),
         )
-        found = tf.reshape(found, [texts, count, self.heads, x.shape[-1]])
+        heads = tf.reshape(heads, [texts, count, self.heads, x.shape[-1]])
         if weights is not None:
             shape = [texts, count, self.heads, tf.shape(mask)[1]]
             weights = tf.transpose(tf.reshape(weights, shape), [0, 2, 1, 3])
-        return _answered(found, maps, few), weights
+        return _outputs_of(heads, maps, is_few), weights
 
     def _maps(self, depth: int) -> dict[str, tf.Tensor]:
         """W^Q, W^K, W^V `[D, h, d]` and W^O `[h, d, D]`, by their letters."""
         shape = [depth, 3, self.heads, self.head_units]
-        found = tf.unstack(tf.reshape(self.cast(self.kernel), shape), axis=1)
+        maps = tf.unstack(tf.reshape(self.cast(self.kernel), shape), axis=1)
         output = tf.reshape(
             self.cast(self.output_kernel),
             [self.heads, self.head_units, self.units],
         )
-        return dict(zip("qkvo", [*found, output]))
+        return dict(zip("qkvo", [*maps, output]))
 
     def _projections(self, x, queries):
         """Q, K and V of all heads, each `[N, h, places, d]`."""
@@ -230,22 +230,22 @@ class SelfAttention(StackedLayer):
         }
 
 
-def _asked(places, maps, few: bool):
+def _queries_at_keys(queried, maps, few: bool):
     """`q W^Q W^K^T` of places `[N, Q, D]`, `[N, Q, h, D]`."""
     if few:
-        q = tf.einsum("nqe,ehd->nqhd", places, maps["q"])
+        q = tf.einsum("nqe,ehd->nqhd", queried, maps["q"])
         return tf.einsum("nqhd,ehd->nqhe", q, maps["k"])
     folded = tf.einsum("ahd,bhd->ahb", maps["q"], maps["k"])
-    return tf.einsum("nqa,ahb->nqhb", places, folded)
+    return tf.einsum("nqa,ahb->nqhb", queried, folded)
 
 
-def _answered(found, maps, few: bool):
+def _outputs_of(heads, maps, few: bool):
     """`o W^V W^O` of what heads read `[N, Q, h, D]`, `[N, Q, D]`."""
     if few:
-        y = tf.einsum("nqhe,ehd->nqhd", found, maps["v"])
+        y = tf.einsum("nqhe,ehd->nqhd", heads, maps["v"])
         return tf.einsum("nqhd,hdu->nqu", y, maps["o"])
     folded = tf.einsum("ehd,hdu->heu", maps["v"], maps["o"])
-    return tf.einsum("nqhe,heu->nqu", found, folded)
+    return tf.einsum("nqhe,heu->nqu", heads, folded)
 
 
 def _later(queries: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
@@ -258,15 +258,17 @@ def _in_parts(
     read: Callable[[tf.Tensor], tf.Tensor], q: tf.Tensor, keys: tf.Tensor
 ) -> tf.Tensor:
     """`read(q)` for queries `[N, h, Q, d]`, for some of Q at a time."""
-    count, heads, places, width = tf.unstack(tf.shape(q, tf.int64))
-    each = tf.maximum(count * heads * keys, 1)
-    rows = tf.clip_by_value(_SCORES_AT_ONCE // each, 1, tf.maximum(places, 1))
-    parts = tf.maximum(-(-places // rows), 1)
-    q = tf.pad(q, [[0, 0], [0, 0], [0, parts * rows - places], [0, 0]])
+    count, heads, positions, width = tf.unstack(tf.shape(q, tf.int64))
+    scores_of_row = tf.maximum(count * heads * keys, 1)
+    rows = tf.clip_by_value(
+        _SCORES_AT_ONCE // scores_of_row, 1, tf.maximum(positions, 1)
+    )
+    parts = tf.maximum(-(-positions // rows), 1)
+    q = tf.pad(q, [[0, 0], [0, 0], [0, parts * rows - positions], [0, 0]])
     q = tf.reshape(q, [count, heads, parts, rows, width])
-    found = tf.map_fn(
+    parts_read = tf.map_fn(
         read, tf.transpose(q, [2, 0, 1, 3, 4]), parallel_iterations=1
     )
-    found = tf.transpose(found, [1, 2, 0, 3, 4])
-    found = tf.reshape(found, [count, heads, parts * rows, width])
-    return found[:, :, :places]
+    parts_read = tf.transpose(parts_read, [1, 2, 0, 3, 4])
+    parts_read = tf.reshape(parts_read, [count, heads, parts * rows, width])
+    return parts_read[:, :, :positions]

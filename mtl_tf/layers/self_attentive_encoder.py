@@ -78,7 +78,7 @@ class BidirectionalLSTM(StackedLayer):
             layer(x, mask, None, training=training, sequence=True).sequences
             for layer in (self.forward, self.backward)
         ]
-        return self.cast(tf.concat([each["hidden"] for each in hidden], -1))
+        return self.cast(tf.concat([states["hidden"] for states in hidden], -1))
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

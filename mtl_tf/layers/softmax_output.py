@@ -124,9 +124,9 @@ class SoftmaxOutput(StackedLayer):
         # The loss is log Z - (1 - epsilon) z_y - epsilon mean(z): neither of
         # the latter two needs the logits z of the other tokens.
         mean = tf.reduce_mean(kernel, 0), tf.reduce_mean(bias)
-        own = tf.gather(kernel, target), tf.gather(bias, target)
-        difference = tf.reduce_sum(x * (own[0] - mean[0]), -1)
-        difference = tf.cast(difference, tf.float32) + own[1] - mean[1]
+        of_target = tf.gather(kernel, target), tf.gather(bias, target)
+        difference = tf.reduce_sum(x * (of_target[0] - mean[0]), -1)
+        difference = tf.cast(difference, tf.float32) + of_target[1] - mean[1]
         return loss + self.label_smoothing * difference
 
     def across(self):

@@ -59,15 +59,15 @@ def _origin(tensor: tf.Tensor) -> tf.Tensor:
 def _reached(outputs: Iterable[tf.Tensor], leaves: Mapping) -> set:
     """Names of the leaves whose values the outputs depend on."""
     names = {id(leaf): name for name, leaf in leaves.items()}
-    found, seen, todo = set(), set(), list(outputs)
+    reached, seen, todo = set(), set(), list(outputs)
     while todo:
         tensor = _origin(todo.pop())
         if id(tensor) in names:
-            found.add(names[id(tensor)])
+            reached.add(names[id(tensor)])
         elif id(tensor.op) not in seen and tensor.op.type not in _SHAPE_ONLY:
             seen.add(id(tensor.op))
             todo.extend(tensor.op.inputs)
-    return found
+    return reached
 
 
 def _identity(tensor: tf.Tensor, seen: dict) -> tuple:

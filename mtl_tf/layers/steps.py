@@ -267,14 +267,14 @@ def pull(
         for group in (inputs, state, constants):
             tape.watch(list(group.values()))
         replay = _TapedReplay(weights, transposed, constants, kept, tape)
-        new = masked_step(step, replay, inputs, state, mask)
-    found = tape.gradient(
-        [new[name] for name in state],
+        new_state = masked_step(step, replay, inputs, state, mask)
+    gradients = tape.gradient(
+        [new_state[name] for name in state],
         [dict(inputs), dict(state), dict(constants)],
         output_gradients=[cotangents[name] for name in state],
         unconnected_gradients="zero",
     )
-    return Pulled(*found, replay.products()), replay.outputs
+    return Pulled(*gradients, replay.products()), replay.outputs
 
 
 def product_inputs(

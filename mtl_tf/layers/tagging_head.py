@@ -110,9 +110,9 @@ class TaggingHead(StackedLayer):
         return output
 
     def _by_softmax(self, logits, mask, tags, task):
-        own = own_labels(self.label_counts, task, logits.shape[-1])
+        valid = own_labels(self.label_counts, task, logits.shape[-1])
         # The exponential is exactly 0, and no gradient is NaN.
-        logits = tf.where(own[:, None, None], logits, -1e9)
+        logits = tf.where(valid[:, None, None], logits, -1e9)
         scores = tf.where(mask[..., None], tf.nn.softmax(logits), 0.0)
         best = tf.argmax(logits, -1, output_type=tf.int32)
         output = {

@@ -117,5 +117,5 @@ class TransformerEncoder(StackedLayer):
         """The constructor's arguments."""
         block = self.blocks[0].get_config()
         options = ("units", "heads", "feed_forward", "dropout", "norm")
-        own = {option: block[option] for option in options}
-        return super().get_config() | {"layers": self.depth} | own
+        of_blocks = {option: block[option] for option in options}
+        return super().get_config() | {"layers": self.depth} | of_blocks

@@ -95,7 +95,7 @@ class WideFeatures(StackedLayer):
         self, tokens, task, characters=None, training: bool = False, seed=None
     ):
         """Sums the vectors of the n-grams; see the class."""
-        found = [self._of_words(tokens, n) for n in range(self.word_ngrams)]
+        ngrams = [self._of_words(tokens, n) for n in range(self.word_ngrams)]
         if self.character_ngrams:
             if characters is None:
                 raise ValueError(
@@ -104,15 +104,15 @@ class WideFeatures(StackedLayer):
                 )
             marked = _marked(characters)
             for width in range(3, self.character_ngrams + 1):
-                found.append(self._of_characters(marked, width))
-        numbers, real = (tf.concat(part, -1) for part in zip(*found))
+                ngrams.append(self._of_characters(marked, width))
+        numbers, real = (tf.concat(part, -1) for part in zip(*ngrams))
         real = tf.cast(real, tf.float32)
         count = tf.reduce_sum(real, -1, keepdims=True)
         weights = self.dropout(real, training=training, seed=seed)
         weights /= tf.sqrt(tf.maximum(count, 1.0))
-        own = task[:, None, None] * self.buckets + numbers
+        private_rows = task[:, None, None] * self.buckets + numbers
         vectors = tf.gather(self.vectors.value, numbers)
-        vectors += tf.gather(self.private_vectors.value, own)
+        vectors += tf.gather(self.private_vectors.value, private_rows)
         return self.cast(tf.einsum("gbf,gbfd->gbd", weights, vectors))
 
     def _of_words(self, tokens, more: int):

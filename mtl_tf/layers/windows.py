@@ -45,24 +45,26 @@ def cut(
     content = tf.maximum(size - 2, 1)
     stride = tf.maximum(content - overlap, 1)
     # Of all but the first piece and the end.
-    own = tf.maximum(lengths - 2, 0)
-    count = 1 + _ceil(tf.maximum(own - content, 0), stride)  # [N]
+    contents = tf.maximum(lengths - 2, 0)
+    count = 1 + _ceil(tf.maximum(contents - content, 0), stride)  # [N]
     most = tf.reduce_max(tf.concat([count, [1]], 0))
     starts = tf.range(most) * stride  # [W]
-    places = starts[:, None] + tf.range(size)  # [W, S]
+    positions = starts[:, None] + tf.range(size)  # [W, S]
     # The first piece is that of the text.
-    places = tf.concat([tf.zeros_like(places[:, :1]), places[:, 1:]], 1)
+    positions = tf.concat(
+        [tf.zeros_like(positions[:, :1]), positions[:, 1:]], 1
+    )
     rows = tf.shape(lengths)[0]
-    places = tf.repeat(places[None], rows, axis=0)
+    positions = tf.repeat(positions[None], rows, axis=0)
     last = tf.equal(tf.range(size), size - 1)
-    ends = last & (places < lengths[:, None, None] - 1) & (size > 1)
-    spots = tf.range(time)[None] - 1  # [1, T], among the content
-    window = tf.math.floordiv(spots - overlap // 2, stride)
+    ends = last & (positions < lengths[:, None, None] - 1) & (size > 1)
+    indices = tf.range(time)[None] - 1  # [1, T], among the content
+    window = tf.math.floordiv(indices - overlap // 2, stride)
     window = tf.maximum(tf.minimum(window, count[:, None] - 1), 0)
-    inside = tf.where(spots < 0, 0, spots - window * stride + 1)
+    inside = tf.where(indices < 0, 0, indices - window * stride + 1)
     # The end piece is the last of its window, padding is anywhere.
     inside = tf.clip_by_value(inside, 0, size - 1)
-    return Windows(places, ends, window, inside)
+    return Windows(positions, ends, window, inside)
 
 
 def _ceil(number: tf.Tensor, by: tf.Tensor) -> tf.Tensor:

@@ -35,26 +35,26 @@ class Answering:
         self._context = tf.repeat(texts["context"], beam, 0)
         self._across = model.pointer.output_layer.across()
         self._mask = tf.repeat(texts["context_mask"], beam, 0)
-        nothing = tf.zeros([1, 1, max_length, model.units])
-        self._positions = model.positions(nothing)[0, 0]
+        zeros = tf.zeros([1, 1, max_length, model.units])
+        self._positions = model.positions(zeros)[0, 0]
 
     def _number(self, texts) -> None:
         """Numbers words that are not generative by their first place."""
         names = [f"{name}_ids" for name in self._model.pointer.pointers]
         #: The ids at all places of both texts, [B, S].
-        self._own = tf.concat([texts[name] for name in names], 1)
-        same = tf.equal(self._own[:, :, None], self._own[:, None])
-        first = tf.argmax(tf.cast(same, tf.int32), -1, output_type=tf.int32)
+        self._word_ids = tf.concat([texts[name] for name in names], 1)
+        is_same = tf.equal(self._word_ids[:, :, None], self._word_ids[:, None])
+        first = tf.argmax(tf.cast(is_same, tf.int32), -1, output_type=tf.int32)
         numbered = tf.where(
-            self._own < self._size, self._own, self._size + first
+            self._word_ids < self._size, self._word_ids, self._size + first
         )
         lengths = [tf.shape(texts[name])[1] for name in names]
-        parts = tf.split(numbered, lengths, 1)
-        self._texts = texts | dict(zip(names, parts))
+        ids = tf.split(numbered, lengths, 1)
+        self._texts = texts | dict(zip(names, ids))
 
     def start(self) -> dict[str, tf.Tensor]:
         """The state before the first word, `[B, ...]` by name."""
-        rows = tf.shape(self._own)[0]
+        rows = tf.shape(self._word_ids)[0]
         state = self._model.pointer.start(rows)
         state = {name: value[:, 0] for name, value in state.items()}
         state["place"] = tf.zeros(tf.stack([rows]), tf.int32)
@@ -62,26 +62,30 @@ class Answering:
             state[f"written_{number}"] = block.empty(rows, self._max_length)
         return state
 
-    def step(self, last, state, places):
+    def step(self, last, state, open_beams):
         """A step of `BeamSearch`; the attention is the words' sources."""
         model = self._model
-        own = self._texts.get("own_words")
-        x = model.project_answers(self.words(last), own)
+        own_vectors = self._texts.get("own_words")
+        x = model.project_answers(self.words(last), own_vectors)
         x = tf.reshape(x, [-1, 1, model.units])
-        x, new = self._blocks(x, state)
+        x, new_state = self._blocks(x, state)
         x = tf.reshape(x, [-1, self._beam, model.units])
         pointer = {name: state[name] for name in _POINTER}
         pointer, mixture = model.pointer.advance(x, pointer, self._texts)
-        found = model.pointer.log_probabilities(
-            mixture, self._texts, tf.shape(self._own)[1], self._across
+        log_probabilities = model.pointer.log_probabilities(
+            mixture, self._texts, tf.shape(self._word_ids)[1], self._across
         )
         shares = model.pointer.shares(mixture)
-        return new | pointer, tf.gather_nd(found, places), shares
+        return (
+            new_state | pointer,
+            tf.gather_nd(log_probabilities, open_beams),
+            shares,
+        )
 
     def words(self, tokens: tf.Tensor) -> tf.Tensor:
         """Ids as the texts have them, of `[B, ...]` that a step wrote."""
         places = tf.maximum(tokens - self._size, 0)
-        copied = tf.gather(self._own, places, axis=1, batch_dims=1)
+        copied = tf.gather(self._word_ids, places, axis=1, batch_dims=1)
         return tf.where(tokens < self._size, tokens, copied)
 
     def _blocks(self, x, state):

@@ -97,14 +97,14 @@ def make_reader(
     """
     if backbone is None:
         return make_embedding(config, vocabulary_size, tasks, options)
-    own = completed("model.encoder", config.get("encoder"), _ENCODER)
-    del own["preset"]
+    fields = completed("model.encoder", config.get("encoder"), _ENCODER)
+    del fields["preset"]
     return PretrainedEncoder(
         backbone["config"],
         backbone["specials"],
         tasks=tasks,
         name="encoder",
-        **own,
+        **fields,
         **options,
     )
 

@@ -34,6 +34,10 @@ def make_heads(
     """
     heads = {}
     for name, head_type in head_types_of(tasks).items():
-        own = [task if task["type"] == name else None for task in tasks]
-        heads[name] = head_type.make(own, config, name=name, **(options or {}))
+        tasks_of_type = [
+            task if task["type"] == name else None for task in tasks
+        ]
+        heads[name] = head_type.make(
+            tasks_of_type, config, name=name, **(options or {})
+        )
     return heads

@@ -81,10 +81,10 @@ class MaskedLanguageModel(keras.Model):
 
     def trained_variables(self) -> list[keras.Variable]:
         """What the loss depends on: not what only other outputs need."""
-        mine = [*self.network.trainable_variables]
-        known = {id(v) for v in mine}
-        own = self.head.trainable_variables
-        return mine + [v for v in own if id(v) not in known]
+        variables = [*self.network.trainable_variables]
+        ids = {id(v) for v in variables}
+        of_head = self.head.trainable_variables
+        return variables + [v for v in of_head if id(v) not in ids]
 
     def call(self, batch, training: bool = False, seed=None) -> dict:
         """The losses of a batch.

@@ -153,7 +153,7 @@ class MultiTargetModel(TaskModel):
         tokens = at_least_one_step(batch["tokens"], 2)
         target = at_least_one_step(batch["target"], 2)
         encoded = self.encoder(tokens, **options)
-        found = [
+        decoded = [
             decoder(
                 target[n : n + 1],
                 {name: value[n : n + 1] for name, value in encoded.items()},
@@ -162,10 +162,10 @@ class MultiTargetModel(TaskModel):
             )
             for n, decoder in enumerate(decoders)
         ]
-        losses = tf.concat([each["losses"] for each in found], 0)
+        losses = tf.concat([output["losses"] for output in decoded], 0)
         inspected = {}
         if inspect:
-            attention = [each["attention"] for each in found]
+            attention = [output["attention"] for output in decoded]
             inspected["attention"] = tf.concat(attention, 0)
         real = tf.cast(tf.not_equal(target, 0), tf.float32)
         return {
@@ -227,7 +227,7 @@ class MultiTargetModel(TaskModel):
             encoded = self.encoder(at_least_one_step(tokens, 1)[None])
         memory = decoder.memory(encoded)
         words = tf.reduce_sum(tf.cast(encoded["mask"][0], tf.float32), -1)
-        some = words > 0
+        has_words = words > 0
         most = tf.cast(limit[0] * words + limit[1], tf.int32)
 
         def step(last, state, places):
@@ -246,14 +246,14 @@ class MultiTargetModel(TaskModel):
             length_penalty=length_penalty,
             attention=attention,
         )
-        first = {"hidden": decoder.start(encoded)["hidden"][0]}
-        found = search(first, tf.where(some, most, 1))
+        start = {"hidden": decoder.start(encoded)["hidden"][0]}
+        translations = search(start, tf.where(has_words, most, 1))
         # A decoder without a source writes some frequent sentence.
-        some = some[:, None]
-        return found | {
-            "tokens": tf.where(some[..., None], found["tokens"], 0),
-            "length": tf.where(some, found["length"], 0),
-            "score": tf.where(some, found["score"], 0.0),
+        has_words = has_words[:, None]
+        return translations | {
+            "tokens": tf.where(has_words[..., None], translations["tokens"], 0),
+            "length": tf.where(has_words, translations["length"], 0),
+            "score": tf.where(has_words, translations["score"], 0.0),
         }
 
     def private_variables(self) -> list[keras.Variable]:

@@ -212,7 +212,7 @@ class MultiTaskModel(TaskModel):
         embedded = self.embedding_dropout(
             embedded, training=training, seed=seed
         )
-        asked = {name: batch.get(name) for name in self.scheme.batch_entries}
+        entries = {name: batch.get(name) for name in self.scheme.batch_entries}
         encoded = self.scheme(
             embedded,
             mask,
@@ -221,7 +221,7 @@ class MultiTaskModel(TaskModel):
             seed=seed,
             inspect=inspect,
             sequence=head.reads == "sequence",
-            **asked,
+            **entries,
         )
         read = encoded[head.reads]
         if self.hidden is not None:
@@ -241,7 +241,7 @@ class MultiTaskModel(TaskModel):
             return self.embedding(tokens, task, training=training, seed=seed)
         for dropout in (self.word_dropout, self.rare_word_dropout):
             tokens = dropout(tokens, training=training, seed=seed)
-        found = [self.embedding(tokens, task)]
+        vectors = [self.embedding(tokens, task)]
         for name, options in (
             ("characters", {"training": training}),
             ("casing", {}),
@@ -253,8 +253,8 @@ class MultiTaskModel(TaskModel):
                     f"{', '.join(sorted(batch))}"
                 )
             if layer:
-                found.append(layer(batch[column], **options))
-        return tf.concat(found, -1) if len(found) > 1 else found[0]
+                vectors.append(layer(batch[column], **options))
+        return tf.concat(vectors, -1) if len(vectors) > 1 else vectors[0]
 
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights that are stacked by task."""
@@ -266,12 +266,12 @@ class MultiTaskModel(TaskModel):
 
     def embedding_variables(self) -> list[keras.Variable]:
         """The trainable vectors of words, if they are, and of n-grams."""
-        found = []
+        variables = []
         if isinstance(self.embedding, Embedding):
-            found += self.embedding.trainable_variables
+            variables += self.embedding.trainable_variables
         if self.wide is not None:
-            found += self.wide.trainable_variables
-        return found
+            variables += self.wide.trainable_variables
+        return variables
 
     def head_type(self, name: str) -> HeadType:
         """What the head of a task type reads."""

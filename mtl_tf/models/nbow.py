@@ -62,5 +62,5 @@ class NBOWScheme(SharingScheme):
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
-        own = {"tasks": self.tasks, "bag": self.bag}
-        return super().get_config() | own
+        config = {"tasks": self.tasks, "bag": self.bag}
+        return super().get_config() | config

@@ -247,10 +247,10 @@ class QuestionAnsweringModel(TaskModel):
             [tf.fill(tf.shape(target[:, :, :1]), BOS), target[:, :, :-1]], -1
         )
         answers = self._represent(before, target, texts, call)
-        found = self.pointer(answers, target, texts, inspect=inspect, **call)
+        outputs = self.pointer(answers, target, texts, inspect=inspect, **call)
         real = tf.cast(tf.not_equal(target, 0), tf.float32)
         loss, tokens = (
-            tf.reduce_sum(found["losses"], -1),
+            tf.reduce_sum(outputs["losses"], -1),
             tf.reduce_sum(real, -1),
         )
         if self.per_word:
@@ -260,7 +260,7 @@ class QuestionAnsweringModel(TaskModel):
             "loss": loss,
             "tokens": tokens,
             "losses": {},
-            "inspect": {"sources": found["sources"]} if inspect else {},
+            "inspect": {"sources": outputs["sources"]} if inspect else {},
         }
 
     def answer(
@@ -295,8 +295,8 @@ class QuestionAnsweringModel(TaskModel):
         """
         checks.positive_integer("max_length", max_length)
         with recurrence.options(jit=False, shards=1):
-            own = None if own_words is None else own_words[None]
-            texts = self._encode(context[None], question[None], own)
+            grouped = None if own_words is None else own_words[None]
+            texts = self._encode(context[None], question[None], grouped)
         texts = {name: value[0] for name, value in texts.items()}
         answering = Answering(self, texts, beam, max_length)
         search = BeamSearch(
@@ -307,12 +307,14 @@ class QuestionAnsweringModel(TaskModel):
             attention=True,
         )
         rows = tf.shape(texts["context"])[0]
-        found = search(answering.start(), tf.fill(tf.stack([rows]), max_length))
+        answers = search(
+            answering.start(), tf.fill(tf.stack([rows]), max_length)
+        )
         return {
-            "tokens": answering.words(found["tokens"]),
-            "length": found["length"],
-            "score": found["score"],
-            "sources": found["attention"],
+            "tokens": answering.words(answers["tokens"]),
+            "length": answers["length"],
+            "score": answers["score"],
+            "sources": answers["attention"],
         }
 
     def _encode(
@@ -321,16 +323,18 @@ class QuestionAnsweringModel(TaskModel):
         """What the decoder reads of both texts, `[G, B, ...]`."""
         call = {"training": training, "seed": seed}
         # Looked up once for both texts and all of the answer.
-        texts, own = {}, None
+        texts, own_vectors = {}, None
         if self.ngram_embedding is not None and own_words is not None:
-            texts["own_words"] = own = self.ngram_embedding.means(own_words)
+            texts["own_words"] = own_vectors = self.ngram_embedding.means(
+                own_words
+            )
         context = at_least_one_step(context, 2)
         question = at_least_one_step(question, 2)
         if not self.coattended:
             # Padding between the two texts is as good as behind them.
             context = tf.concat([context, question], 2)
             mask = tf.not_equal(context, 0)
-            x = self._project("text", context, own, **call)
+            x = self._project("text", context, own_vectors, **call)
             x = self.context_encoder(x, mask, **call)
             return texts | {
                 "context": x,
@@ -340,48 +344,52 @@ class QuestionAnsweringModel(TaskModel):
         ids = {"context": context, "question": question}
         masks = {name: tf.not_equal(x, 0) for name, x in ids.items()}
         projected = {
-            name: self._project("text", x, own, **call)
+            name: self._project("text", x, own_vectors, **call)
             for name, x in ids.items()
         }
-        read = {
+        independent = {
             name: self.independent(x, masks[name], **call)
             for name, x in projected.items()
         }
         coattended = self.coattention(
-            read["context"],
+            independent["context"],
             masks["context"],
-            read["question"],
+            independent["question"],
             masks["question"],
         )
         for name, (summary, back) in zip(self.encoded, coattended):
-            x = tf.concat([projected[name], read[name], summary, back], -1)
+            x = tf.concat(
+                [projected[name], independent[name], summary, back], -1
+            )
             encoder = getattr(self, f"{name}_encoder")
             texts[name] = encoder(x, masks[name], **call)
             texts[f"{name}_mask"] = masks[name]
             texts[f"{name}_ids"] = ids[name]
         return texts
 
-    def _embed(self, ids, own):
+    def _embed(self, ids, own_vectors):
         x = self.embedding(tf.where(ids < self.vocabulary_size, ids, OOV))
         if self.ngram_embedding is None:
             return x
-        return tf.concat([x, self.ngram_embedding.look_up(ids, own)], -1)
+        return tf.concat(
+            [x, self.ngram_embedding.look_up(ids, own_vectors)], -1
+        )
 
-    def _project(self, side: str, ids, own, **call):
+    def _project(self, side: str, ids, own_vectors, **call):
         layer = getattr(self, f"{side}_projection")
-        x = layer(self._embed(ids, own), None)
+        x = layer(self._embed(ids, own_vectors), None)
         return self.projection_dropout[side](x, **call)
 
-    def project_answers(self, ids, own=None, **call):
+    def project_answers(self, ids, own_vectors=None, **call):
         """Words of answers, as positions are added to, `[G, B, U, D]`.
 
         Args:
             ids: int32 `[G, B, U]`, or both without G.
-            own: float32 `[G, B, O, E]`, the means of the n-grams of the
+            own_vectors: float32 `[G, B, O, E]`, the means of the n-grams of the
                 examples' own words, where the model has n-grams.
             **call: `training` and `seed`, of dropout.
         """
-        x = self._project("answer", ids, own, **call)
+        x = self._project("answer", ids, own_vectors, **call)
         return x * self.units**0.5 if self.answer_blocks else x
 
     def _represent(self, before, target, texts, call):
@@ -404,10 +412,10 @@ class QuestionAnsweringModel(TaskModel):
 
     def embedding_variables(self) -> list[keras.Variable]:
         """The trainable vectors of words and of n-grams."""
-        found = list(self.embedding.trainable_variables)
+        variables = list(self.embedding.trainable_variables)
         if self.ngram_embedding is not None:
-            found += self.ngram_embedding.trainable_variables
-        return found
+            variables += self.ngram_embedding.trainable_variables
+        return variables
 
 
 def _rows(x: tf.Tensor) -> tf.Tensor:

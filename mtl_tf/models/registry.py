@@ -72,16 +72,16 @@ def make_scheme(
     Raises:
         ConfigError: the name, an option or a value is wrong.
     """
-    made = _make(
+    scheme = _make(
         config, SCHEMES, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
     )
-    if dtype != "float32" and not made.half_precision:
+    if dtype != "float32" and not scheme.half_precision:
         able = [name for name, s in SCHEMES.items() if s.half_precision]
         raise ConfigError(
             f"scheme {config['name']!r} computes in float32 only, not in "
             f"{dtype}: training.mixed_precision needs one of {', '.join(able)}"
         )
-    return made
+    return scheme
 
 
 def make_characters(

@@ -120,9 +120,12 @@ class RecurrentScheme(SharingScheme):
             self.backward = self.direction(True, "backward")
         self.attention = None
         if pooling == "attention":
-            own = options["tasks"] if options.get("sharing") == "private" else 0
+            private = options.get("sharing") == "private"
             self.attention = AttentionPooling(
-                own, init=self.init, dtype=self.dtype_policy, name="attention"
+                options["tasks"] if private else 0,
+                init=self.init,
+                dtype=self.dtype_policy,
+                name="attention",
             )
 
     @property
@@ -226,8 +229,8 @@ class RecurrentScheme(SharingScheme):
 
 def _inspected(results) -> dict[str, tf.Tensor]:
     """Hidden states and emissions, named by their direction."""
-    found = {}
+    tensors = {}
     for prefix, result in zip(("forward", "backward"), results):
         for name, value in (result.sequences | result.emitted).items():
-            found[f"{prefix}/{name}"] = value
-    return found
+            tensors[f"{prefix}/{name}"] = value
+    return tensors

@@ -121,18 +121,18 @@ class TransformerScheme(SharingScheme):
         sequence=True,
     ):
         """See `SharingScheme.call`."""
-        x, whole = self._with_rows(self.cast(embedded), mask, task)
+        x, mask_with_rows = self._with_rows(self.cast(embedded), mask, task)
         x = self.input_dropout(x, training=training, seed=seed)
         x = product(x, self.cast(self.kernel)) + self.cast(self.bias)
         # Where only one row is asked for, the last block computes no other.
         whole_text = sequence or inspect or not self.rows
         place = None if whole_text else self.place(task)
         states, attention = self._encode(
-            x, whole, place, training, seed, inspect
+            x, mask_with_rows, place, training, seed, inspect
         )
         output = {"losses": {}, "inspect": {}}
         if inspect:
-            output["inspect"] = _maps(attention, whole)
+            output["inspect"] = _maps(attention, mask_with_rows)
         if not whole_text:
             return output | {"summary": states}
         if sequence:
@@ -146,9 +146,9 @@ class TransformerScheme(SharingScheme):
             return x, mask
         rows = self.cast(self.make_rows(task))[:, None]
         shape = tf.concat([tf.shape(x)[:2], tf.shape(rows)[2:]], 0)
-        there = tf.ones(shape[:-1], tf.bool)
+        row_mask = tf.ones(shape[:-1], tf.bool)
         x = tf.concat([tf.broadcast_to(rows, shape), x], 2)
-        return x, tf.concat([there, mask], 2)
+        return x, tf.concat([row_mask, mask], 2)
 
     def _encode(self, x, mask, place, training, seed, inspect):
         """States and weights of attention; the groups share all of it."""
@@ -201,8 +201,8 @@ def _parted(flat: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
 
 def _maps(attention, mask) -> dict[str, tf.Tensor]:
     """The weights `[G, B, heads, S, S]`, 0 where either is padding."""
-    there = mask[:, :, None, :, None] & mask[:, :, None, None, :]
+    both_real = mask[:, :, None, :, None] & mask[:, :, None, None, :]
     return {
-        f"attention_{number}": tf.where(there, weights, 0)
+        f"attention_{number}": tf.where(both_real, weights, 0)
         for number, weights in enumerate(attention)
     }

@@ -32,22 +32,24 @@ def chosen_tasks(path: str, items: Sequence, entries: Any) -> list:
         ConfigError: the config has entries of its own, and an item is neither
             the name of one nor that of a corpus.
     """
-    own = {}
+    own_entries = {}
     for entry in entries:
         entry = getattr(entry, "to_dict", lambda entry=entry: entry)()
         if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
-            own[entry["name"]] = dict(entry)
+            own_entries[entry["name"]] = dict(entry)
     for item in items:
-        named = not own or not isinstance(item, str) or item in own
-        if not named and item not in entries:
-            _check_corpus(path, item, own)
-    return [own.get(i, i) if isinstance(i, str) else i for i in items]
+        is_name_of_own = (
+            not own_entries or not isinstance(item, str) or item in own_entries
+        )
+        if not is_name_of_own and item not in entries:
+            _check_corpus(path, item, own_entries)
+    return [own_entries.get(i, i) if isinstance(i, str) else i for i in items]
 
 
-def _check_corpus(path: str, item: str, own: Mapping[str, Any]) -> None:
+def _check_corpus(path: str, item: str, own_entries: Mapping[str, Any]) -> None:
     if not choices.may_be_corpus(item):
         raise ConfigError(
-            f"config.{path}: unknown task {item!r}; {hint(item, own)}"
+            f"config.{path}: unknown task {item!r}; {hint(item, own_entries)}"
         )
 
 
@@ -74,15 +76,17 @@ def change_optimizer(
         return []
     dropped = dict(options)
     known = choices.optimizer_options(name)
-    given = [path.removeprefix(_OPTIONS) for path in overrides]
+    overridden = [path.removeprefix(_OPTIONS) for path in overrides]
     optimizer.options = config_dict.ConfigDict(
-        {option: known[option] for option in given if option in known}
+        {option: known[option] for option in overridden if option in known}
     )
-    told = f"training.optimizer.name={name}"
+    message = f"training.optimizer.name={name}"
     if dropped:
-        listed = ", ".join(f"{key}={value}" for key, value in dropped.items())
-        told += f" drops the options of {former} ({listed})"
+        dropped_options = ", ".join(
+            f"{key}={value}" for key, value in dropped.items()
+        )
+        message += f" drops the options of {former} ({dropped_options})"
     rate = f"{_OPTIONS.removesuffix('options.')}learning_rate"
     if rate not in overrides:
-        told += f"; {rate} stays {optimizer.learning_rate}"
-    return [told]
+        message += f"; {rate} stays {optimizer.learning_rate}"
+    return [message]

@@ -32,13 +32,13 @@ def define_data(values: flags.FlagValues) -> None:
 
 
 def define_output(
-    values: flags.FlagValues, what: str = "results", more: str = ""
+    values: flags.FlagValues, noun: str = "results", more: str = ""
 ) -> None:
     """Defines `--output`, which `streams.write_json` takes."""
     flags.DEFINE_string(
         "output",
         None,
-        f"JSON file for the {what}{more}; - prints JSON in place of the table",
+        f"JSON file for the {noun}{more}; - prints JSON in place of the table",
         flag_values=values,
     )
 
@@ -59,11 +59,11 @@ def define_strategy(values: flags.FlagValues) -> None:
 def define_decoding(values: flags.FlagValues) -> None:
     """Defines how translations are looked for; `decoding` reads it."""
 
-    def about(name: str, what: str) -> str:
+    def about(name: str, meaning: str) -> str:
         default = f"the run's evaluation.decoding.{name}"
-        return f"of runs that translate: {what}; by default {default}"
+        return f"of runs that translate: {meaning}; by default {default}"
 
-    for name, least, what in (
+    for name, least, meaning in (
         ("beam", 1, "hypotheses of a text, 1 for greedy search"),
         ("n_best", 1, "translations that are given of a text"),
         (
@@ -74,7 +74,7 @@ def define_decoding(values: flags.FlagValues) -> None:
         ),
     ):
         flags.DEFINE_integer(
-            name, None, about(name, what), least, flag_values=values
+            name, None, about(name, meaning), least, flag_values=values
         )
     flags.DEFINE_float(
         "length_penalty",
@@ -101,5 +101,5 @@ def decoding(values: flags.FlagValues) -> dict[str, Any]:
         *("beam", "n_best", "max_length"),
         *("length_penalty", "replace_unknown"),
     )
-    given = {name: values[name].value for name in names}
-    return {name: value for name, value in given.items() if value is not None}
+    options = {name: values[name].value for name in names}
+    return {name: value for name, value in options.items() if value is not None}

@@ -50,8 +50,8 @@ def script(
     if takes_config:
         paths = [
             path
-            for path, one in fields.every().items()
-            if isinstance(one, field.Field)
+            for path, setting in fields.every().items()
+            if isinstance(setting, field.Field)
         ]
         offered += ["--config=", *(f"--config.{path}=" for path in paths)]
         values["config"] = sorted(config_argument.shipped())

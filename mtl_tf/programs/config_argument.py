@@ -101,14 +101,14 @@ def define(
             field.
     """
     config = base.default_config() if specified is None else load(specified)
-    told = adapting.change_optimizer(config, _overrides(argv))
+    messages = adapting.change_optimizer(config, _overrides(argv))
     argv = [*argv[:1], *_checked_overrides(argv[1:], config)]
     with _override_errors():
         config_flags.DEFINE_config_dict(
             "config", config, flag_values=values, sys_argv=argv
         )
     values["config"].present = int(specified is not None)
-    values["config"].told = told
+    values["config"].told = messages
     return argv
 
 
@@ -127,7 +127,7 @@ def change(
     Raises:
         ConfigError: the config has no such field.
     """
-    told = adapting.change_optimizer(config, changes)
+    messages = adapting.change_optimizer(config, changes)
     for path, value in changes.items():
         field = _field(config, path)
         if isinstance(field, tuple) and isinstance(value, (list, tuple)):
@@ -136,7 +136,7 @@ def change(
         holder = _field(config, parent) if parent else config
         with config.ignore_type(), config.unlocked():
             holder[name] = _as_dict(value)
-    return told
+    return messages
 
 
 def _as_dict(value: Any) -> Any:
@@ -228,18 +228,18 @@ def _file_errors(path: str) -> Iterator[None]:
     except MtlError:
         raise
     except SyntaxError as error:
-        where = f"{error.filename or path}:{error.lineno}"
-        raise ConfigError(f"{where}: {type(error).__name__}: {error.msg}")
+        location = f"{error.filename or path}:{error.lineno}"
+        raise ConfigError(f"{location}: {type(error).__name__}: {error.msg}")
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if frame.filename == path]
-        where = f"{path}:{own[-1].lineno}" if own else path
+        in_file = [frame for frame in frames if frame.filename == path]
+        location = f"{path}:{in_file[-1].lineno}" if in_file else path
         message = " ".join(str(error).split())
         for old, new in fields.RENAMED.items():
             # Of a missing field the error names the last part only.
-            if own and f".{old}" in (own[-1].line or ""):
+            if in_file and f".{old}" in (in_file[-1].line or ""):
                 message += f" ({old} is called {new} by now)"
-        raise ConfigError(f"{where}: {type(error).__name__}: {message}")
+        raise ConfigError(f"{location}: {type(error).__name__}: {message}")
 
 
 def _checked_overrides(
@@ -274,25 +274,25 @@ def _checked_overrides(
 
 def _overrides(argv: Sequence[str]) -> dict[str, str]:
     """The overrides of a command line by field; the last ones count."""
-    found = {}
-    for argument, after in zip(argv, [*argv[1:], ""]):
+    overrides = {}
+    for argument, next_argument in zip(argv, [*argv[1:], ""]):
         if argument == "--":
             break
         if match := _OVERRIDE.fullmatch(argument):
             value = match["value"]
-            found[match["path"]] = after if value is None else value
-    return found
+            overrides[match["path"]] = next_argument if value is None else value
+    return overrides
 
 
 def _check_value(path: str, field: Any, value: str) -> None:
     """config_flags checks too, but says "invalid literal for int()"."""
-    kinds = {int: "an integer", float: "a number"}
-    if type(field) in kinds:
+    nouns = {int: "an integer", float: "a number"}
+    if type(field) in nouns:
         try:
             type(field)(value)
         except ValueError:
             raise ConfigError(
-                f"config.{path} must be {kinds[type(field)]}, got {value!r}"
+                f"config.{path} must be {nouns[type(field)]}, got {value!r}"
             )
     is_dict = isinstance(field, config_dict.ConfigDict)
     if is_dict and not isinstance(_literal(value), dict):
@@ -325,18 +325,18 @@ def _items(path: str, value: str) -> list:
 
 def _field(config: config_dict.ConfigDict, path: str) -> Any:
     """The value of the field that an override names."""
-    here: Any = config
+    value: Any = config
     done: list[str] = []
     for name in path.split("."):
         parent = ".".join(["config", *done])
-        if not isinstance(here, config_dict.ConfigDict):
+        if not isinstance(value, config_dict.ConfigDict):
             raise ConfigError(f"--config.{path}: {parent} has no fields")
-        if name not in here:
+        if name not in value:
             fields.check_renamed(path)
-            raise ConfigError(_unknown_field(path, parent, name, here))
-        here = here[name]
+            raise ConfigError(_unknown_field(path, parent, name, value))
+        value = value[name]
         done.append(name)
-    return here
+    return value
 
 
 def _unknown_field(

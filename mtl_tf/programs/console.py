@@ -65,10 +65,10 @@ def shown() -> Iterator[None]:
     """
     # Of the root: absl gives it a handler when it has none.
     logger, before = python_logging.getLogger(), logging.get_verbosity()
-    own = not logger.handlers
+    adds_handler = not logger.handlers
     handler = python_logging.StreamHandler(sys.stderr)
     handler.setFormatter(PlainFormatter())
-    if own:
+    if adds_handler:
         logger.addHandler(handler)
     logging.set_verbosity(max(before, logging.INFO))
     try:

@@ -93,9 +93,9 @@ class EmptyTexts:
         fields: Sequence[Mapping[str, Any]],
     ) -> None:
         """Looks at examples and what their tasks took of them."""
-        for item, given in zip(batch, fields):
-            if not all("".join(text).strip() for text in given.values()):
-                self.first = self.first or item.where
+        for item, texts in zip(batch, fields):
+            if not all("".join(text).strip() for text in texts.values()):
+                self.first = self.first or item.location
                 self.count += 1
 
     def tell(self) -> None:

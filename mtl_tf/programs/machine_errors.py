@@ -23,8 +23,8 @@ def machine_error(error: Exception) -> str:
         error: what a program raised.
     """
     if isinstance(error, OSError) and error.errno in _ERRNOS:
-        where = f" {error.filename}" if error.filename else ""
-        return f"{error.strerror}:{where}" if where else str(error.strerror)
+        file = f" {error.filename}" if error.filename else ""
+        return f"{error.strerror}:{file}" if file else str(error.strerror)
     if isinstance(error, MemoryError) or _is_out_of_memory(error):
         first = _one_line(str(error))
         return f"out of memory: {first or 'sizes or batches are too large'}"

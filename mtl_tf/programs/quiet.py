@@ -33,13 +33,13 @@ def captured_stderr() -> Iterator[None]:
     """Holds file descriptor 2 back; passes it on after an exception."""
     sys.stderr.flush()
     original = os.dup(2)
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), 2)
+    with tempfile.TemporaryFile() as captured:
+        os.dup2(captured.fileno(), 2)
         try:
             yield
         except Exception:
-            held.seek(0)
-            os.write(original, held.read())
+            captured.seek(0)
+            os.write(original, captured.read())
             raise
         finally:
             sys.stderr.flush()

@@ -85,8 +85,8 @@ class RecordTable:
 def _flat(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in record.items():
         if isinstance(value, Mapping):
-            for key, one in value.items():
-                yield f"{name}.{key}", _cell(one)
+            for key, item in value.items():
+                yield f"{name}.{key}", _cell(item)
         else:
             yield name, _cell(value)
 

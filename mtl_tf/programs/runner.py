@@ -235,9 +235,9 @@ def _read_flag_files(argv: Sequence[str]) -> list[str]:
 
 def _asks(argv: Sequence[str], names: Sequence[str]) -> bool:
     """Whether a flag of these names, without a value, is given."""
-    asked = {f"{dash}{name}" for name in names for dash in ("-", "--")}
+    spellings = {f"{dash}{name}" for name in names for dash in ("-", "--")}
     end = argv.index("--") if "--" in argv else len(argv)
-    return any(argument in asked for argument in argv[1:end])
+    return any(argument in spellings for argument in argv[1:end])
 
 
 def _asks_version(argv: Sequence[str], values: flags.FlagValues) -> bool:
@@ -247,20 +247,20 @@ def _asks_version(argv: Sequence[str], values: flags.FlagValues) -> bool:
 
 
 def _print_help(program: Program, values: flags.FlagValues, full: bool) -> None:
-    own = _own_flags(values, full)
-    print(usage.text(program, own))
+    listed_flags = _own_flags(values, full)
+    print(usage.text(program, listed_flags))
     sys.stdout.flush()
 
 
 def _own_flags(values: flags.FlagValues, full: bool = False) -> list:
     """The flags that the help lists; with `full`, all of absl's, too."""
-    own = [
+    listed = [
         flag
         for module, defined in values.flags_by_module_dict().items()
         if module not in (*_ABSL_MODULES, _ABSL_LOGGING) or full
         for flag in defined
     ]
-    return own if full else [*own, values["verbosity"]]
+    return listed if full else [*listed, values["verbosity"]]
 
 
 def _flag_hint(name: str, known: Sequence[str], takes_config: bool) -> str:

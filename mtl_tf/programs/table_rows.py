@@ -50,22 +50,22 @@ class TableRows:
             if self._form == "csv"
             else record.split("\t")
         )
-        where = f"{self._name}:{start}"
+        location = f"{self._name}:{start}"
         if not self._header:
-            self._header = self._checked(cells, where)
+            self._header = self._checked(cells, location)
             return None
         if len(cells) != len(self._header):
             raise DataError(
-                f"{where}: a row must have {len(self._header)} cells, as many "
-                f"as the first one, got {len(cells)}"
+                f"{location}: a row must have {len(self._header)} cells, as "
+                f"many as the first one, got {len(cells)}"
             )
-        return dict(zip(self._header, cells)), where
+        return dict(zip(self._header, cells)), location
 
-    def _checked(self, names: list[str], where: str) -> list[str]:
+    def _checked(self, names: list[str], location: str) -> list[str]:
         for name in names:
             if not name.strip() or names.count(name) > 1:
                 raise DataError(
-                    f"{where}: the first row must name the columns, each "
+                    f"{location}: the first row must name the columns, each "
                     f"once, got {name!r} among {', '.join(names)[:80]!r}"
                 )
         return names

@@ -26,7 +26,7 @@ class Item:
     Attributes:
         fields: what is given of it: "text", "tokens", or what an object has.
         task: its task's name, or "" where the input names none.
-        where: `file:line`, for messages.
+        location: `file:line`, for messages.
         is_line: whether "text" is a line of a file of texts, which may hold
             several texts.
         row: all fields of the input by their names there, where it has names.
@@ -34,7 +34,7 @@ class Item:
 
     fields: dict[str, Any]
     task: str
-    where: str
+    location: str
     is_line: bool = False
     row: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
@@ -129,16 +129,16 @@ class TextReader:
     def _item(self, line: bytes) -> Item | None:
         """What a line completes."""
         self.lines += 1
-        where = f"{self._name}:{self.lines}"
+        location = f"{self._name}:{self.lines}"
         if self.lines == 1:
             if encoding := wide_encoding(line):
                 raise DataError(wrong_encoding(self._name, encoding))
             line = line.removeprefix(codecs.BOM_UTF8)
         text = self._decode(line.removesuffix(b"\r"))
         if self._form == "text":
-            return Item({"text": text}, "", where, is_line=True)
+            return Item({"text": text}, "", location, is_line=True)
         if self._form == "jsonl":
-            return self._from_json(text, where) if text.strip() else None
+            return self._from_json(text, location) if text.strip() else None
         if self._form == "conll":
             return self._from_columns(text)
         row = self._table.row(text, self.lines)
@@ -154,11 +154,12 @@ class TextReader:
 
     def _sentence(self) -> Item | None:
         """The sentence whose tokens have been read, if there are any."""
-        tokens, where = tuple(self._tokens), f"{self._name}:{self._first_line}"
+        tokens = list(self._tokens)
+        location = f"{self._name}:{self._first_line}"
         self._tokens, self._first_line = [], 0
         if not tokens:
             return None
-        return Item({"tokens": list(tokens)}, "", where)
+        return Item({"tokens": tokens}, "", location)
 
     def _decode(self, line: bytes) -> str:
         text = line.decode("utf-8", errors="replace")
@@ -167,40 +168,44 @@ class TextReader:
             self.replaced += text.count("\ufffd") - genuine
         return text
 
-    def _from_json(self, line: str, where: str) -> Item:
+    def _from_json(self, line: str, location: str) -> Item:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: not JSON: {error}")
+            raise DataError(f"{location}: not JSON: {error}")
         row = self._plain(value) if isinstance(value, dict) else {}
-        fields, task = _fields(self._named(row, where), line, where)
-        return Item(fields, task, where, row=row)
+        fields, task = _fields(self._named(row, location), line, location)
+        return Item(fields, task, location, row=row)
 
-    def _from_row(self, row: dict[str, str], where: str) -> Item:
-        named: dict[str, Any] = self._named(row, where)
-        if isinstance(named.get("tokens"), str):
-            named["tokens"] = named["tokens"].split()
+    def _from_row(self, row: dict[str, str], location: str) -> Item:
+        renamed: dict[str, Any] = self._named(row, location)
+        if isinstance(renamed.get("tokens"), str):
+            renamed["tokens"] = renamed["tokens"].split()
         line = "\t".join(row.values())
-        fields, task = _fields(named, line, where)
-        return Item(fields, task, where, row=row)
+        fields, task = _fields(renamed, line, location)
+        return Item(fields, task, location, row=row)
 
-    def _named(self, row: Mapping[str, Any], where: str) -> dict[str, Any]:
+    def _named(self, row: Mapping[str, Any], location: str) -> dict[str, Any]:
         """The fields of a row by the names that tasks know."""
         for field, column in self.columns.items():
             if column not in row:
                 raise DataError(
-                    f"{where}: no field {column!r}, which --columns names for "
-                    f"{field}; {hint(column, row)}"
+                    f"{location}: no field {column!r}, which --columns names "
+                    f"for {field}; {hint(column, row)}"
                 )
-        taken = set(self.columns.values())
-        kept = {name: one for name, one in row.items() if name not in taken}
-        return kept | {f: row[column] for f, column in self.columns.items()}
+        sources = set(self.columns.values())
+        unmapped = {
+            name: content
+            for name, content in row.items()
+            if name not in sources
+        }
+        return unmapped | {f: row[column] for f, column in self.columns.items()}
 
     def _plain(self, value: Any) -> Any:
         if isinstance(value, str):
             return self._without_surrogates(value)
         if isinstance(value, list):
-            return [self._plain(one) for one in value]
+            return [self._plain(item) for item in value]
         if isinstance(value, dict):
             return {self._plain(k): self._plain(v) for k, v in value.items()}
         return value
@@ -218,29 +223,29 @@ class TextReader:
 
 
 def _fields(
-    value: Any, line: str, where: str
+    value: Any, line: str, location: str
 ) -> tuple[dict[str, str | list[str]], str]:
     """The fields of a JSON object beside its task, and that, or "".
 
     Fields that are neither strings nor lists of strings are left out.
     """
-    known = value if isinstance(value, dict) else {}
-    task = known.get("task") or ""
+    record = value if isinstance(value, dict) else {}
+    task = record.get("task") or ""
     if not isinstance(task, str):
-        raise DataError(f"{where}: task must be a string, got {task!r}")
+        raise DataError(f"{location}: task must be a string, got {task!r}")
     for name, is_right, rule in _RULES:
-        if name in known and not is_right(known[name]):
+        if name in record and not is_right(record[name]):
             raise DataError(
-                f"{where}: {name} must be {rule}, got {known[name]!r:.80}"
+                f"{location}: {name} must be {rule}, got {record[name]!r:.80}"
             )
     fields = {
         name: content
-        for name, content in known.items()
+        for name, content in record.items()
         if name != "task" and (_is_string(content) or _are_strings(content))
     }
     if not fields or {"text", "tokens"} <= set(fields):
         raise DataError(
-            f'{where}: must be an object such as {{"text": "...", "task": '
+            f'{location}: must be an object such as {{"text": "...", "task": '
             f'"..."}} or {{"tokens": ["...", ...], "task": "..."}}, got '
             f"{line[:80]}"
         )

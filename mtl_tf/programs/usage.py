@@ -64,10 +64,10 @@ def _examples(command: str, examples: Sequence[tuple[str, str]]) -> str:
     if not examples:
         return ""
     lines = ["Examples:"]
-    for what, arguments in examples:
-        shown = arguments.replace("{command}", command)
-        shown = shown if "{command}" in arguments else f"{command} {shown}"
-        lines += [f"  {what}:", f"    {shown}"]
+    for purpose, arguments in examples:
+        line = arguments.replace("{command}", command)
+        line = line if "{command}" in arguments else f"{command} {line}"
+        lines += [f"  {purpose}:", f"    {line}"]
     return "\n".join(lines)
 
 

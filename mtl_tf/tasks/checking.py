@@ -82,7 +82,9 @@ def _check(task: Task, split: str, seen: set[bytes]) -> SplitReport:
     counts: Counter[int] = Counter()
     texts: list[bytes] = []
     features, task_type = task.features, task.task_type
-    examples = task.dataset(split).map(lambda one: (one, task.text_of(one)))
+    examples = task.dataset(split).map(
+        lambda example: (example, task.text_of(example))
+    )
     for number, (example, text) in enumerate(examples.as_numpy_iterator()):
         for label in task_type.label_ids(features, example).tolist():
             if not -1 <= label < len(task.labels):
@@ -132,9 +134,11 @@ def check_scored(tasks: Iterable[Task], splits: Iterable[str]) -> None:
                     f"{error} (or score other splits: evaluation.splits has "
                     f"{split!r})"
                 )
-            for feature in filter(lambda one: one.is_class, task.features):
-                first = task.dataset(split).take(_FIRST).as_numpy_iterator()
-                labels = [example[feature.name] for example in first]
+            for feature in task.features:
+                if not feature.is_class:
+                    continue
+                examples = task.dataset(split).take(_FIRST).as_numpy_iterator()
+                labels = [example[feature.name] for example in examples]
                 check_labelled(task.name, split, labels)
 
 

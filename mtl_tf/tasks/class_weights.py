@@ -34,16 +34,16 @@ def of_entry(
     Raises:
         ConfigError: a wrong value, or "balanced" without a training split.
     """
-    given = entry.get(FIELD)
-    if given is None:
+    value = entry.get(FIELD)
+    if value is None:
         return None
     labels = source.labels
-    if given == BALANCED:
+    if value == BALANCED:
         return _balanced(entry, source, target)
-    if isinstance(given, str):
+    if isinstance(value, str):
         raise ConfigError(
             f"{FIELD} must be {BALANCED!r} or a mapping from labels to "
-            f"numbers, got {given!r}"
+            f"numbers, got {value!r}"
         )
     weights = fields.mapping(
         entry, FIELD, _is_weight, "a positive number", tuple(labels)
@@ -60,8 +60,8 @@ def _balanced(
             f"{FIELD} {BALANCED!r} needs a training split to count labels in"
         )
     examples = source.dataset(split).as_numpy_iterator()
-    found = np.array([int(example[target]) for example in examples], int)
-    counts = np.bincount(found[found >= 0], minlength=len(source.labels))
+    ids = np.array([int(example[target]) for example in examples], int)
+    counts = np.bincount(ids[ids >= 0], minlength=len(source.labels))
     weights = counts.sum() / (len(counts) * np.maximum(counts, 1))
     # Rounded, so that files hold few digits.
     return [

@@ -60,10 +60,12 @@ def _task(
     labels, settings = source.labels, task_type.settings(entry, source)
     metrics = fields.strings(entry, "metrics", 1)
     if metrics:
-        metrics, own = own_metrics.split(metrics, tuple(task_type.metrics))
-        usual = set(metrics) - set(own_metrics.places(own))
-        task_type.check_metrics([m for m in metrics if m in usual], settings)
-        settings = {**settings, **own}
+        metrics, own_settings = own_metrics.split(
+            metrics, tuple(task_type.metrics)
+        )
+        built_in = set(metrics) - set(own_metrics.places(own_settings))
+        task_type.check_metrics([m for m in metrics if m in built_in], settings)
+        settings = {**settings, **own_settings}
     source, splits = with_validation(name, source, splits, task_type)
     return Task(
         name=name,

@@ -78,10 +78,10 @@ def text_of(
     Returns:
         string [], or string [n] of a batch.
     """
-    parts = [
-        tf.strings.reduce_join(examples[one.name], axis=-1, separator=" ")
-        if one.element == WORDS
-        else examples[one.name]
-        for one in inputs(features)
+    texts = [
+        tf.strings.reduce_join(examples[feature.name], axis=-1, separator=" ")
+        if feature.element == WORDS
+        else examples[feature.name]
+        for feature in inputs(features)
     ]
-    return parts[0] if len(parts) == 1 else tf.strings.join(parts, " ")
+    return texts[0] if len(texts) == 1 else tf.strings.join(texts, " ")

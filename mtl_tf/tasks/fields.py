@@ -57,11 +57,11 @@ def mapping(
     value = {} if value is None else value
     if not isinstance(value, Mapping):
         raise ConfigError(f"{field} must be a mapping, got {value!r}")
-    for key, one in value.items():
+    for key, item in value.items():
         if known and key not in known:
             raise ConfigError(f"unknown {field}.{key}; {hint(key, known)}")
-        if not is_right(one):
-            raise ConfigError(f"{field}.{key} must be {rule}, got {one!r}")
+        if not is_right(item):
+            raise ConfigError(f"{field}.{key} must be {rule}, got {item!r}")
     return dict(value)
 
 
@@ -80,10 +80,10 @@ def strings(
         raise ConfigError(
             f"{field} must be a list of at least {least}, got {value!r}"
         )
-    for one in value:
-        if isinstance(one, bool) or not isinstance(one, (str, int)):
-            raise ConfigError(f"{field} must hold strings, got {one!r}")
-    texts = tuple(str(one).strip() for one in value)
+    for item in value:
+        if isinstance(item, bool) or not isinstance(item, (str, int)):
+            raise ConfigError(f"{field} must hold strings, got {item!r}")
+    texts = tuple(str(item).strip() for item in value)
     if len(set(texts)) < len(texts):
         raise ConfigError(f"{field} names one twice: {value!r}")
     return texts
@@ -112,14 +112,14 @@ def paths(entry: Mapping[str, Any]) -> dict[str, str]:
     files = mapping(entry, "files", is_text, "a path")
     if not files:
         raise ConfigError("files must name a file for train, test or both")
-    found = {s: os.path.expanduser(path) for s, path in files.items()}
-    for split, path in found.items():
+    paths = {s: os.path.expanduser(path) for s, path in files.items()}
+    for split, path in paths.items():
         if not os.path.isfile(path):
             reason = "is no file" if os.path.exists(path) else "does not exist"
             raise DataError(
                 f"task {entry['name']}: files.{split}: {path} {reason}"
             )
-    return found
+    return paths
 
 
 def dataset_name(entry: Mapping[str, Any]) -> str:

@@ -46,15 +46,18 @@ class TextFileSource(StreamedSource):
         self._target = target
         self._scans: dict[str, _Scan] = {}
         self._shapes: dict[str, tuple[int, ...]] = {}
-        missing = target.given is None and "train" not in self._files
+        missing = target.given_labels is None and "train" not in self._files
         if target.needs_labels and missing:
             raise ConfigError("without a training file, labels must be given")
 
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:
         """Names of the labels."""
-        if self._target.given is not None or not self._target.needs_labels:
-            return self._target.given or ()
+        if (
+            self._target.given_labels is not None
+            or not self._target.needs_labels
+        ):
+            return self._target.given_labels or ()
         values = self._scanned("train").values
         labels = self._target.collect(values)
         for doubt in self._target.label_doubts(labels, values):
@@ -87,25 +90,25 @@ class TextFileSource(StreamedSource):
 
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
         """The texts, and the target's numbers."""
-        texts = tf.TensorSpec([None], tf.string)
-        found = dict.fromkeys(self._layouts[split].texts, texts)
+        text_spec = tf.TensorSpec([None], tf.string)
+        specs = dict.fromkeys(self._layouts[split].texts, text_spec)
         if split != UNLABELLED:
-            found[self._target.name] = tf.TensorSpec(
+            specs[self._target.name] = tf.TensorSpec(
                 [None, *self._shapes[split]], tf.as_dtype(self._target.dtype)
             )
-        return found
+        return specs
 
     def batch(self, split: str, examples: Sequence[Row]) -> dict[str, Any]:
         """Texts in UTF-8, and encoded targets."""
         ids, names = self._ids(), self._layouts[split].texts
-        found = {
+        columns = {
             name: np.array(list(map(encoded, texts)), object)
             for name, texts in zip(names, zip(*(row.texts for row in examples)))
         }
         if split != UNLABELLED:
             values = [self._target.encode(row.target, ids) for row in examples]
-            found[self._target.name] = np.array(values, self._target.dtype)
-        return found
+            columns[self._target.name] = np.array(values, self._target.dtype)
+        return columns
 
     def _ids(self) -> dict[str, int]:
         return {label: i for i, label in enumerate(self.labels)}
@@ -193,9 +196,9 @@ class _Scan:
             (self._empty, "with an empty text"),
         )
         return [
-            f"{tally.count} {'row' if tally.count == 1 else 'rows'} {what} "
+            f"{tally.count} {'row' if tally.count == 1 else 'rows'} {oddity} "
             f"(first: line {tally.first})"
-            for tally, what in counted
+            for tally, oddity in counted
             if tally.count
         ]
 

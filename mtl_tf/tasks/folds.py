@@ -113,21 +113,23 @@ class FoldSource(Source):
         return select(self._whole(), self._tested == (split == TESTED))
 
     def _whole(self) -> tf.data.Dataset:
-        first, *others = (self._task.dataset(split) for split in self._pool)
-        return functools.reduce(lambda a, b: a.concatenate(b), others, first)
+        first, *later = (self._task.dataset(split) for split in self._pool)
+        return functools.reduce(lambda a, b: a.concatenate(b), later, first)
 
     @functools.cached_property
     def _tested(self) -> np.ndarray:
         texts, labels = [], []
         # Only examples with one label each have a class to be divided by.
-        classes = [one.name for one in self._task.features if one.is_class]
+        classes = [
+            feature.name for feature in self._task.features if feature.is_class
+        ]
         for batch in self._whole().ragged_batch(_AT_ONCE):
-            found = self._task.text_of(batch).numpy().tolist()
-            texts += found
+            batch_texts = self._task.text_of(batch).numpy().tolist()
+            texts += batch_texts
             labels += (
                 batch[classes[0]].numpy().tolist()
                 if classes
-                else [0] * len(found)
+                else [0] * len(batch_texts)
             )
         if len(texts) < self._folds:
             raise DataError(

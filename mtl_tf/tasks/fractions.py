@@ -46,9 +46,9 @@ def cut(
     names = {task.name: task for task in tasks}
     for name, fraction in fractions.items():
         look_up(name, names, "task in pipeline.fractions")
-        where = f"pipeline.fractions[{name!r}]"
-        if checks.positive(where, fraction) > 1:
-            raise ConfigError(f"{where} must be at most 1, got {fraction}")
+        field = f"pipeline.fractions[{name!r}]"
+        if checks.positive(field, fraction) > 1:
+            raise ConfigError(f"{field} must be at most 1, got {fraction}")
     return [
         _cut(task, fractions[task.name]) if task.name in fractions else task
         for task in tasks

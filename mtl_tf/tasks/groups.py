@@ -68,7 +68,7 @@ class Group:
     @property
     def datasets(self) -> dict[str, str]:
         """TFDS name of each task, by task name."""
-        return {name: one.dataset for name, one in self.members.items()}
+        return {name: member.dataset for name, member in self.members.items()}
 
 
 def _reviews(name: str, configs: tuple[str, ...]) -> Group:

@@ -53,8 +53,8 @@ class HoldOutSource(Source):
         """Returns the examples of `split`, in source order."""
         if split not in (KEPT, HELD_OUT):
             return self._source.dataset(split)
-        wanted = self._held_out == (split == HELD_OUT)
-        return select(self._source.dataset(self._train), wanted)
+        is_in_split = self._held_out == (split == HELD_OUT)
+        return select(self._source.dataset(self._train), is_in_split)
 
     @functools.cached_property
     def _held_out(self) -> np.ndarray:
@@ -79,10 +79,10 @@ class HoldOutSource(Source):
         return mask
 
 
-def select(dataset: tf.data.Dataset, wanted: np.ndarray) -> tf.data.Dataset:
-    """The elements of `dataset` where bool [n] `wanted` holds, in order."""
-    size = int(np.sum(wanted))
-    mask = tf.constant(wanted)
+def select(dataset: tf.data.Dataset, selected: np.ndarray) -> tf.data.Dataset:
+    """The elements of `dataset` where bool [n] `selected` holds, in order."""
+    size = int(np.sum(selected))
+    mask = tf.constant(selected)
     dataset = dataset.enumerate().filter(lambda index, _: mask[index])
     dataset = dataset.map(lambda _, example: example)
     return dataset.apply(tf.data.experimental.assert_cardinality(size))

@@ -47,10 +47,10 @@ def to_files(entry: Any, folder: str) -> Any:
     if not isinstance(entry, Mapping) or FIELD not in entry:
         return entry
     name, data = name_of(entry), entry[FIELD]
-    for other in ("files", "dataset", "format"):
-        if other in entry:
+    for key in ("files", "dataset", "format"):
+        if key in entry:
             raise ConfigError(
-                f"task {name}: data and {other} stand in one entry: give one"
+                f"task {name}: data and {key} stand in one entry: give one"
             )
     if not isinstance(data, Mapping) or not data:
         raise ConfigError(
@@ -68,23 +68,23 @@ def to_files(entry: Any, folder: str) -> Any:
         if not os.path.exists(paths[split]):
             os.makedirs(os.path.dirname(paths[split]), exist_ok=True)
             files.write_text(paths[split], text)
-    rest = {key: value for key, value in entry.items() if key != FIELD}
-    return {**rest, "files": paths}
+    kept = {key: value for key, value in entry.items() if key != FIELD}
+    return {**kept, "files": paths}
 
 
-def _lines(where: str, rows: Any) -> Iterator[str]:
-    for number, row in enumerate(_dicts(where, rows)):
-        place = f"{where} row {number}"
+def _lines(name: str, rows: Any) -> Iterator[str]:
+    for number, row in enumerate(_dicts(name, rows)):
+        location = f"{name} row {number}"
         if not isinstance(row, Mapping):
-            raise DataError(f"{place} must be a dict, got {row!r:.80}")
+            raise DataError(f"{location} must be a dict, got {row!r:.80}")
         plain = {
-            str(key): _plain(f"{place} {key!r}", value)
+            str(key): _plain(f"{location} {key!r}", value)
             for key, value in row.items()
         }
         yield json.dumps(plain) + "\n"
 
 
-def _dicts(where: str, rows: Any) -> Iterable[Any]:
+def _dicts(name: str, rows: Any) -> Iterable[Any]:
     """The examples of any of the forms one by one."""
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
         return rows.to_dict("records")
@@ -93,36 +93,36 @@ def _dicts(where: str, rows: Any) -> Iterable[Any]:
     if isinstance(rows, Mapping):
         lengths = {str(key): len(column) for key, column in rows.items()}
         if len(set(lengths.values())) > 1:
-            raise DataError(f"{where}: columns differ in length: {lengths}")
+            raise DataError(f"{name}: columns differ in length: {lengths}")
         return (dict(zip(rows, row)) for row in zip(*rows.values()))
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
         raise ConfigError(
-            f"{where} must be a DataFrame, a mapping of columns, a "
+            f"{name} must be a DataFrame, a mapping of columns, a "
             f"tf.data.Dataset or an iterable of dicts, got {rows!r:.80}"
         )
     return rows
 
 
-def _plain(where: str, value: Any) -> Any:
+def _plain(name: str, value: Any) -> Any:
     """What JSON can hold."""
     if isinstance(value, np.ndarray):
-        return _plain(where, value.tolist())
+        return _plain(name, value.tolist())
     if isinstance(value, np.generic):
-        return _plain(where, value.item())
+        return _plain(name, value.item())
     if isinstance(value, (list, tuple)):
-        return [_plain(where, one) for one in value]
+        return [_plain(name, item) for item in value]
     if isinstance(value, Mapping):
-        return {str(k): _plain(where, one) for k, one in value.items()}
+        return {str(k): _plain(name, item) for k, item in value.items()}
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise DataError(f"{where} is not UTF-8: {error}")
+            raise DataError(f"{name} is not UTF-8: {error}")
     if isinstance(value, float) and not math.isfinite(value):
-        raise DataError(f"{where} is missing or not finite: {value}")
+        raise DataError(f"{name} is missing or not finite: {value}")
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     raise DataError(
-        f"{where} must be text, a number or a list of such, got "
+        f"{name} must be text, a number or a list of such, got "
         f"{type(value).__name__}"
     )

@@ -41,24 +41,24 @@ def split(
         ConfigError: a function cannot be imported, or has a name that is
             known.
     """
-    places: dict[str, str] = {}
-    lower, found = [], []
+    functions: dict[str, str] = {}
+    lower, metrics = [], []
     for name in names:
         if own_functions.is_own(name):
-            place = own_functions.absolute(name)
+            path = own_functions.absolute(name)
             name = own_functions.name_of(name)
-            if name in known or name in places:
+            if name in known or name in functions:
                 raise ConfigError(
                     f"metrics: there is another metric {name!r}: rename the "
-                    f"function in {place}"
+                    f"function in {path}"
                 )
-            function = own_functions.load(place)
-            places[name] = place
+            function = own_functions.load(path)
+            functions[name] = path
             if getattr(function, "lower_is_better", False):
                 lower.append(name)
-        found.append(name)
-    settings = {SETTING: places, _LOWER: lower} if places else {}
-    return tuple(found), settings
+        metrics.append(name)
+    settings = {SETTING: functions, _LOWER: lower} if functions else {}
+    return tuple(metrics), settings
 
 
 def places(settings: Mapping[str, Any]) -> Mapping[str, str]:

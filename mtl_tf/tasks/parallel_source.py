@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.datasets.parallel_lines import AlignedFiles, TextPair
-from mtl_tf.tasks.prepared import PreparedDataset, Wanted
+from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.streamed_source import StreamedSource, encoded
 
@@ -28,10 +28,10 @@ class ParallelFileSource(StreamedSource):
 
     def check(self, split: str) -> int:
         """Reads the split's files to their ends, and counts their pairs."""
-        found = AlignedFiles(*self._files[split]).check()
-        for warning in found.warnings:
+        report = AlignedFiles(*self._files[split]).check()
+        for warning in report.warnings:
             self.note(warning)
-        return found.pairs
+        return report.pairs
 
     def examples(self, split: str) -> Iterator[TextPair]:
         """Yields the pairs of the split's files."""
@@ -70,12 +70,12 @@ class ParallelDatasetSource(Source):
         target: str = "target",
     ):
         super().__init__()
-        wanted = (
-            Wanted("source", source, (tf.string,), 0, "a text"),
-            Wanted("target", target, (tf.string,), 0, "a text"),
+        requests = (
+            FeatureRequest("source", source, (tf.string,), 0, "a text"),
+            FeatureRequest("target", target, (tf.string,), 0, "a text"),
         )
         self._dataset = PreparedDataset(
-            name, data_dir, manual_dir, wanted, self.warnings
+            name, data_dir, manual_dir, requests, self.warnings
         )
         self._columns = {"source": source, "target": target}
 

@@ -11,25 +11,25 @@ from mtl_tf.core.names import hint
 from mtl_tf.datasets.quiet import quiet
 
 # Labels may be numbered by the dataset, be any integers, or strings.
-LABEL_KINDS = (tf.string, tf.int64, tf.int32, tf.uint8, tf.bool)
+LABEL_DTYPES = (tf.string, tf.int64, tf.int32, tf.uint8, tf.bool)
 
 
-class Wanted(NamedTuple):
+class FeatureRequest(NamedTuple):
     """A feature that a task wants.
 
     Attributes:
         role: what for: its key of an entry's `columns`.
         column: its name.
-        kinds: the types that it may have.
+        dtypes: the types that it may have.
         rank: its dimensions: 0 for one value, 1 for a sequence.
-        what: what it shall be, for messages.
+        description: what it shall be, for messages.
     """
 
     role: str
     column: str
-    kinds: Sequence[tf.DType]
+    dtypes: Sequence[tf.DType]
     rank: int
-    what: str
+    description: str
 
 
 class PreparedDataset:
@@ -38,7 +38,7 @@ class PreparedDataset:
     Args:
         name: of the dataset, with its config: "fdu_mtl/books", "glue/sst2".
         data_dir, manual_dir: see `mtl_tf.datasets.building.prepare`.
-        wanted: the features that it must have.
+        requests: the features that it must have.
         warnings: what was odd when it was built is added to this list.
 
     Every use raises `ConfigError` if there is no such dataset or no such
@@ -50,12 +50,12 @@ class PreparedDataset:
         name: str,
         data_dir: str,
         manual_dir: str,
-        wanted: Sequence[Wanted],
+        requests: Sequence[FeatureRequest],
         warnings: list[str],
     ):
         self.name = name
         self._directories = (data_dir, manual_dir)
-        self._wanted = wanted
+        self._requests = requests
         self._warnings = warnings
 
     @property
@@ -87,7 +87,7 @@ class PreparedDataset:
         import tensorflow_datasets as tfds
 
         self.size(split)  # knows how to complain
-        columns = {one.column: True for one in self._wanted}
+        columns = {request.column: True for request in self._requests}
         decoders = None
         # Of `Translation` and its like TFDS reads all or nothing.
         if type(self._builder.info.features) is tfds.features.FeaturesDict:
@@ -103,23 +103,24 @@ class PreparedDataset:
 
         builder = prepare(self.name, *self._directories)
         self._warnings.extend(warnings_of(builder))
-        for one in self._wanted:
-            self._check(builder.info.features, one)
+        for request in self._requests:
+            self._check(builder.info.features, request)
         return builder
 
-    def _check(self, features: Any, one: Wanted) -> None:
-        if not hasattr(features, "keys") or one.column not in features:
+    def _check(self, features: Any, request: FeatureRequest) -> None:
+        if not hasattr(features, "keys") or request.column not in features:
             raise ConfigError(
-                f"dataset {self.name} has no feature {one.column!r} for "
-                f"columns.{one.role}; {hint(one.column, features or ())}"
+                f"dataset {self.name} has no feature {request.column!r} for "
+                f"columns.{request.role}; "
+                f"{hint(request.column, features or ())}"
             )
-        spec = features[one.column].get_tensor_spec()
+        spec = features[request.column].get_tensor_spec()
         if not isinstance(spec, tf.TensorSpec) or (
-            spec.shape.rank != one.rank or spec.dtype not in one.kinds
+            spec.shape.rank != request.rank or spec.dtype not in request.dtypes
         ):
             raise ConfigError(
-                f"feature {one.column!r} of dataset {self.name} cannot be "
-                f"{one.what}: it is {features[one.column]}"
+                f"feature {request.column!r} of dataset {self.name} cannot be "
+                f"{request.description}: it is {features[request.column]}"
             )
 
 

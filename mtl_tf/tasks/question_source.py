@@ -12,7 +12,7 @@ from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.building import QUESTIONS
 from mtl_tf.datasets.sources import check_text
-from mtl_tf.tasks.prepared import PreparedDataset, Wanted
+from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.row_files import json_records, lines_of
 from mtl_tf.tasks.source import SPLITS, Source
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
@@ -61,15 +61,15 @@ class QuestionFileSource(StreamedSource):
         check_text(path)
         undecodable, unanswered, unasked = Tally(), Tally(), Tally()
         count = 0
-        for one in self._read(split, undecodable.add):
+        for example in self._read(split, undecodable.add):
             count += 1
-            if not one.answers[0].strip():
-                unanswered.add(one.line)
-            if not one.question.strip():
-                unasked.add(one.line)
+            if not example.answers[0].strip():
+                unanswered.add(example.line)
+            if not example.question.strip():
+                unasked.add(example.line)
         if not count:
             raise DataError(f"{path} is empty: it has no examples")
-        for tally, what in (
+        for tally, fault in (
             (undecodable, "not UTF-8, read as Latin-1"),
             (unanswered, "without an answer"),
             (unasked, "without a question"),
@@ -77,7 +77,7 @@ class QuestionFileSource(StreamedSource):
             if tally.count:
                 noun = "line" if tally.count == 1 else "lines"
                 self.note(
-                    f"{path}: {tally.count} {noun} {what} (first: line "
+                    f"{path}: {tally.count} {noun} {fault} (first: line "
                     f"{tally.first})"
                 )
         return count
@@ -89,20 +89,20 @@ class QuestionFileSource(StreamedSource):
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
         """Texts, and all answers that count."""
         names = (*INPUTS, "scoring", ANSWER)
-        found = dict.fromkeys(names, tf.TensorSpec([None], tf.string))
-        return found | {"answers": tf.RaggedTensorSpec([None, None], tf.string)}
+        specs = dict.fromkeys(names, tf.TensorSpec([None], tf.string))
+        return specs | {"answers": tf.RaggedTensorSpec([None, None], tf.string)}
 
     def batch(self, split: str, examples: Sequence[_Example]) -> dict[str, Any]:
         """Texts in UTF-8; the first answer is the one to learn."""
-        answers = [list(map(encoded, one.answers)) for one in examples]
-        found = {
+        answers = [list(map(encoded, example.answers)) for example in examples]
+        columns = {
             name: np.array(
                 [encoded(getattr(e, name)) for e in examples], object
             )
             for name in (*INPUTS, "scoring")
         }
-        found[ANSWER] = np.array([own[0] for own in answers], object)
-        return found | {"answers": tf.ragged.constant(answers, tf.string)}
+        columns[ANSWER] = np.array([texts[0] for texts in answers], object)
+        return columns | {"answers": tf.ragged.constant(answers, tf.string)}
 
     def _read(
         self, split: str, odd: Callable[[int], None] = lambda line: None
@@ -114,40 +114,43 @@ class QuestionFileSource(StreamedSource):
     def _example(
         self, path: str, line: int, record: Mapping[str, Any]
     ) -> _Example:
-        where = f"{path}:{line}"
+        location = f"{path}:{line}"
         texts = {}
         for name in INPUTS:
             if name == "question" and self._question:
                 texts[name] = self._question
                 continue
-            texts[name] = self._value(where, record, self._columns[name])
+            texts[name] = self._value(location, record, self._columns[name])
             if not isinstance(texts[name], str):
                 raise DataError(
-                    f"{where}: {self._columns[name]} must be a text, found "
+                    f"{location}: {self._columns[name]} must be a text, found "
                     f"{_short(texts[name])}"
                 )
         key = self._columns[ANSWER]
         if key not in record and "answers" in record:
             key = "answers"
-        answers = self._value(where, record, key)
+        answers = self._value(location, record, key)
         answers = [answers] if isinstance(answers, str) else answers
-        right = isinstance(answers, list) and answers
-        if not right or not all(isinstance(one, str) for one in answers):
+        are_texts = isinstance(answers, list) and answers
+        if not are_texts or not all(
+            isinstance(answer, str) for answer in answers
+        ):
             raise DataError(
-                f"{where}: {key} must be a text or a list of texts, found "
+                f"{location}: {key} must be a text or a list of texts, found "
                 f"{_short(answers)}"
             )
         scoring = record.get("scoring", {})
         if not isinstance(scoring, Mapping):
             raise DataError(
-                f"{where}: scoring must be an object, found {_short(scoring)}"
+                f"{location}: scoring must be an object, found "
+                f"{_short(scoring)}"
             )
         scoring = json.dumps(scoring, sort_keys=True)
         return _Example(**texts, answers=answers, scoring=scoring, line=line)
 
-    def _value(self, where: str, record: Mapping[str, Any], key: str) -> Any:
+    def _value(self, location: str, record: Mapping[str, Any], key: str) -> Any:
         if key not in record:
-            raise DataError(f"{where}: no {key!r}; {hint(key, record)}")
+            raise DataError(f"{location}: no {key!r}; {hint(key, record)}")
         return record[key]
 
 
@@ -172,19 +175,19 @@ class QuestionDatasetSource(Source):
         columns: Mapping[str, str],
     ):
         super().__init__()
-        self._own = name.partition("/")[0] in QUESTIONS
+        self._is_prepared_corpus = name.partition("/")[0] in QUESTIONS
         self._name = name
-        several = {"answers": "a list of texts"}
-        wanted = [
-            Wanted(
-                *(role, column, (tf.string,), int(role in several)),
-                several.get(role, "a text"),
+        lists = {"answers": "a list of texts"}
+        requests = [
+            FeatureRequest(
+                *(role, column, (tf.string,), int(role in lists)),
+                lists.get(role, "a text"),
             )
             for role, column in columns.items()
         ]
         self._columns = dict(columns)
         self._dataset = PreparedDataset(
-            name, data_dir, manual_dir, wanted, self.warnings
+            name, data_dir, manual_dir, requests, self.warnings
         )
 
     @property
@@ -199,7 +202,11 @@ class QuestionDatasetSource(Source):
             MissingData: a split that a release has, of one that is there in
                 part.
         """
-        if self._own and split in SPLITS and split not in self.split_names:
+        if (
+            self._is_prepared_corpus
+            and split in SPLITS
+            and split not in self.split_names
+        ):
             raise MissingData(
                 f"{self._name} has no {split} split: of its files only those "
                 f"of {', '.join(self.split_names)} are there. An entry with "
@@ -219,10 +226,10 @@ class QuestionDatasetSource(Source):
 def _named(
     columns: Mapping[str, str], example: Mapping[str, Any]
 ) -> dict[str, Any]:
-    found = {key: example[column] for key, column in columns.items()}
-    found.setdefault("answers", found[ANSWER][None])
-    found.setdefault("scoring", tf.constant(_NOTHING))
-    return found
+    renamed = {key: example[column] for key, column in columns.items()}
+    renamed.setdefault("answers", renamed[ANSWER][None])
+    renamed.setdefault("scoring", tf.constant(_NOTHING))
+    return renamed
 
 
 def _short(value: Any) -> str:

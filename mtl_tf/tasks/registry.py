@@ -46,17 +46,17 @@ def resolve(
         entries = [entries]
     tasks: dict[str, tuple[Task, str]] = {}
     for entry in entries:
-        where = entry if isinstance(entry, str) else "an entry of your own"
+        origin = entry if isinstance(entry, str) else "an entry of your own"
         for task in _tasks(entry, data_dir, manual_dir):
             # Names become folders, and not all disks tell case apart.
             key = task.name.lower()
             if key in tasks:
                 raise ConfigError(
                     f"two tasks are named {task.name!r}: in "
-                    f"{tasks[key][1]} and in {where}; a run needs "
+                    f"{tasks[key][1]} and in {origin}; a run needs "
                     "different names"
                 )
-            tasks[key] = task, where
+            tasks[key] = task, origin
     if not tasks:
         raise ConfigError(f"no tasks are given; groups: {', '.join(GROUPS)}")
     return [in_fold(task, cross_validation) for task, _ in tasks.values()]
@@ -102,7 +102,7 @@ def present(
         ConfigError: an unknown name, or an entry of one's own is wrong.
         DataError: a corpus is there, but damaged or not complete.
     """
-    there: list[Entry] = []
+    available: list[Entry] = []
     missing: dict[str, str] = {}
     for entry in single_entries(entries):
         try:
@@ -110,7 +110,7 @@ def present(
                 for split in ("train", "validation"):
                     if split in task.splits:
                         task.size(split)
-            there.append(entry)
+            available.append(entry)
         except MissingData as error:
             if not isinstance(entry, str):
                 raise
@@ -119,7 +119,7 @@ def present(
             raise DataError(
                 f"{error} (to leave this task out, name the others in tasks)"
             )
-    return there, missing
+    return available, missing
 
 
 def group_of(
@@ -179,11 +179,11 @@ def _nearest(entry: str) -> str:
             full[f"{group.name}/{task}"] = [f"{group.name}/{task}"]
             full.setdefault(task, []).append(f"{group.name}/{task}")
     # Both what was written and the part behind the slash may be near.
-    asked = dict.fromkeys([entry.lower(), entry.lower().rpartition("/")[2]])
+    spellings = dict.fromkeys([entry.lower(), entry.lower().rpartition("/")[2]])
     near = dict.fromkeys(
         name
-        for one in asked
-        for match in difflib.get_close_matches(one, full, n=3, cutoff=0.6)
+        for spelling in spellings
+        for match in difflib.get_close_matches(spelling, full, n=3, cutoff=0.6)
         for name in full[match]
     )
     if near:

@@ -200,17 +200,17 @@ def _too_few(
     columns: Sequence[int],
 ) -> DataError:
     separator = {"tsv": "tab", "csv": "comma"}[layout.format]
-    found = (
+    count = (
         f"no {separator} in the line"
         if len(cells) == 1
         else f"{len(cells)} columns"
     )
-    wanted = [
+    missing = [
         f"the {feature.replace('_', ' ')} is wanted in column {column}"
         for feature, column in zip(layout.columns, columns)
     ]
     return DataError(
-        f"{path}:{line}: {found}, but {' and '.join(wanted)} (counted from "
+        f"{path}:{line}: {count}, but {' and '.join(missing)} (counted from "
         f"0): {_short(cells[0])}"
     )
 
@@ -219,17 +219,17 @@ def _another_width(
     path: str,
     line: int,
     cells: Sequence[str],
-    first: tuple[int, list[str]],
+    first_row: tuple[int, list[str]],
     layout: Layout,
 ) -> DataError:
     """A text with a bare comma or tab would be cut, and its rest a label."""
-    what, repair = {
+    separator, repair = {
         "csv": ("comma", 'stand in quotes ("...")'),
         "tsv": ("tab", "become a space"),
     }[layout.format]
     return DataError(
-        f"{path}:{line}: {len(cells)} columns, but line {first[0]} has "
-        f"{len(first[1])}: a {what} within a text has to {repair}: "
+        f"{path}:{line}: {len(cells)} columns, but line {first_row[0]} has "
+        f"{len(first_row[1])}: a {separator} within a text has to {repair}: "
         f"{_short(cells[0])}"
     )
 

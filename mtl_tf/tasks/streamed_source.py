@@ -92,8 +92,8 @@ class StreamedSource(Source):
 
     def _batches(self, split: str) -> Iterator[dict[str, Any]]:
         examples = iter(self.examples(split))
-        while some := list(itertools.islice(examples, _AT_ONCE)):
-            yield self.batch(split, some)
+        while chunk := list(itertools.islice(examples, _AT_ONCE)):
+            yield self.batch(split, chunk)
 
 
 class Tally:
@@ -120,7 +120,7 @@ def encoded(text: str) -> bytes:
 def _stamp(path: str) -> tuple[int, int]:
     """What changes with a file: its size and when it was written."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}")
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns

@@ -18,9 +18,9 @@ from mtl_tf.datasets.column_files import (
 )
 from mtl_tf.datasets.lines import count, short
 from mtl_tf.tasks.prepared import (
-    LABEL_KINDS,
+    LABEL_DTYPES,
+    FeatureRequest,
     PreparedDataset,
-    Wanted,
     class_names,
 )
 from mtl_tf.tasks.row_files import Column, json_records, read_lines
@@ -118,14 +118,14 @@ class FileReader(Reader):
         if split not in self._read:
             path = look_up(split, self._paths, "split")
             lines, undecodable = read_lines(path)
-            found = list(
+            sentences = list(
                 _SENTENCES[self._layouts[split].format](
                     path, lines, self._layouts[split]
                 )
             )
-            if not found:
+            if not sentences:
                 raise DataError(f"{path} is empty: it has no sentences")
-            self._read[split] = found
+            self._read[split] = sentences
             if undecodable:
                 warning = (
                     f"{path}: {len(undecodable)} lines not UTF-8, read as "
@@ -159,13 +159,15 @@ class DatasetReader(Reader):
         tags: str = "tags",
     ):
         super().__init__()
-        wanted = (
-            Wanted("tokens", tokens, (tf.string,), 1, "a sequence of tokens"),
-            Wanted("tags", tags, LABEL_KINDS, 1, "a sequence of tags"),
+        requests = (
+            FeatureRequest(
+                "tokens", tokens, (tf.string,), 1, "a sequence of tokens"
+            ),
+            FeatureRequest("tags", tags, LABEL_DTYPES, 1, "a sequence of tags"),
         )
         self._tokens, self._tags = tokens, tags
         self._dataset = PreparedDataset(
-            name, data_dir, manual_dir, wanted, self.warnings
+            name, data_dir, manual_dir, requests, self.warnings
         )
 
     @property
@@ -186,22 +188,22 @@ class DatasetReader(Reader):
     def sentences(self, split: str) -> list[Tagged]:
         """The examples of a split or a slice of one."""
         names = self.class_names
-        found = []
+        sentences = []
         batches = self._dataset.examples(split).ragged_batch(_AT_ONCE)
         for batch in batches:
             for tokens, tags in zip(
                 batch[self._tokens].to_list(), batch[self._tags].to_list()
             ):
-                place = self.place(split, len(found), 0)
-                _same_length(place, tokens, tags)
-                found.append(
+                location = self.place(split, len(sentences), 0)
+                _same_length(location, tokens, tags)
+                sentences.append(
                     Tagged(
                         [_plain(token) for token in tokens],
-                        [_named(place, tag, names) for tag in tags],
+                        [_named(location, tag, names) for tag in tags],
                         (),
                     )
                 )
-        return found
+        return sentences
 
     def place(self, split: str, number: int, token: int) -> str:
         """Dataset, split and example."""
@@ -214,17 +216,19 @@ def _plain(value: Any) -> str:
     return str(int(value))
 
 
-def _named(place: str, tag: Any, names: Sequence[str] | None) -> str:
+def _named(location: str, tag: Any, names: Sequence[str] | None) -> str:
     if names is None:
         return _plain(tag)
     if tag < 0:
-        raise DataError(f"{place}: a token without a tag (-1)")
+        raise DataError(f"{location}: a token without a tag (-1)")
     return names[tag]
 
 
-def _same_length(place: str, tokens: Sequence, tags: Sequence) -> None:
+def _same_length(location: str, tokens: Sequence, tags: Sequence) -> None:
     if len(tokens) != len(tags):
-        raise DataError(f"{place}: {len(tokens)} tokens, but {len(tags)} tags")
+        raise DataError(
+            f"{location}: {len(tokens)} tokens, but {len(tags)} tags"
+        )
 
 
 def _of_columns(
@@ -257,39 +261,39 @@ def _from_conll(
 def _from_conllu(
     path: str, lines: Sequence[str], layout: TagLayout
 ) -> Iterator[Tagged]:
-    places = [
-        CONLLU_COLUMNS.index(one) if isinstance(one, str) else one
-        for one in (layout.tokens, layout.tags)
+    numbers = [
+        CONLLU_COLUMNS.index(column) if isinstance(column, str) else column
+        for column in (layout.tokens, layout.tags)
     ]
-    return _of_columns(path, read_conllu(path, lines), *places)
+    return _of_columns(path, read_conllu(path, lines), *numbers)
 
 
 def _from_json(
     path: str, lines: Sequence[str], layout: TagLayout
 ) -> Iterator[Tagged]:
     for line, value in json_records(path, lines):
-        place = f"{path}:{line}"
-        tokens = _json_strings(place, value, layout.tokens, (str,))
-        tags = _json_strings(place, value, layout.tags, (str, int))
+        location = f"{path}:{line}"
+        tokens = _json_strings(location, value, layout.tokens, (str,))
+        tags = _json_strings(location, value, layout.tags, (str, int))
         tags = [tag.strip(" \t") for tag in tags]
-        _same_length(place, tokens, tags)
+        _same_length(location, tokens, tags)
         yield Tagged(tokens, tags, [line] * len(tokens))
 
 
 def _json_strings(
-    place: str, value: Mapping[str, Any], key: str, kinds: tuple[type, ...]
+    location: str, value: Mapping[str, Any], key: str, types: tuple[type, ...]
 ) -> list[str]:
     if key not in value:
-        raise DataError(f"{place}: no key {key!r}; {hint(key, value)}")
+        raise DataError(f"{location}: no key {key!r}; {hint(key, value)}")
     items = value[key]
-    right = isinstance(items, list) and all(
-        isinstance(item, kinds) and not isinstance(item, bool) and item != ""
+    is_valid = isinstance(items, list) and all(
+        isinstance(item, types) and not isinstance(item, bool) and item != ""
         for item in items
     )
-    if not right:
+    if not is_valid:
         raise DataError(
-            f"{place}: {key!r} must be a list of strings that are not empty, "
-            f"found {items!r:.60}"
+            f"{location}: {key!r} must be a list of strings that are not "
+            f"empty, found {items!r:.60}"
         )
     return [str(item) for item in items]
 

@@ -61,21 +61,21 @@ class TaggedSource(Source):
         super().__init__()
         self.warnings = reader.warnings
         self._reader = reader
-        self._stated = scheme
+        self._given_scheme = scheme
         self._train_scheme = train_scheme
-        self._given = tuple(labels) if labels is not None else None
+        self._given_labels = tuple(labels) if labels is not None else None
         self._label_splits = tuple(label_splits)
         self._splits: dict[str, dict[str, tf.RaggedTensor]] = {}
 
     @functools.cached_property
     def scheme(self) -> str:
         """How the labels write spans; "" for tags of words."""
-        stated = "iobes" if self._stated == BILOU else self._stated
+        stated = "iobes" if self._given_scheme == BILOU else self._given_scheme
         if stated == AUTO:
-            if not span_schemes.are_span_tags(self._found):
+            if not span_schemes.are_span_tags(self._data_tags):
                 stated = WORDS
             else:
-                whole = {tag[0] for tag in self._found}
+                whole = {tag[0] for tag in self._data_tags}
                 stated = "iobes" if whole & {"E", "S"} else "iob2"
         if stated == WORDS:
             if self._train_scheme:
@@ -90,17 +90,17 @@ class TaggedSource(Source):
     def labels(self) -> tuple[str, ...]:
         """Names of the tags."""
         if not self.scheme:
-            return self._found
-        types = span_schemes.types_of(self._found)
+            return self._data_tags
+        types = span_schemes.types_of(self._data_tags)
         whole = span_schemes.tag_set(types, self.scheme)
-        return self._found if set(self._found) == set(whole) else whole
+        return self._data_tags if set(self._data_tags) == set(whole) else whole
 
     @functools.cached_property
-    def _found(self) -> tuple[str, ...]:
+    def _data_tags(self) -> tuple[str, ...]:
         """The tags as they are in the data; those of BILOU as IOBES."""
-        listed = self._given or self._reader.class_names
-        if listed is not None:
-            (names,) = self._as_iobes([listed])
+        declared = self._given_labels or self._reader.class_names
+        if declared is not None:
+            (names,) = self._as_iobes([declared])
             counts = dict.fromkeys(names, 1)
         else:
             counts = Counter(
@@ -113,8 +113,8 @@ class TaggedSource(Source):
             names = sorted(counts, key=lambda tag: (tag != outside, tag))
         odd = odd_tags(names)
         if odd:
-            where, tag = ("", odd[0]) if listed else self._first(odd)
-            self._complain(where, tag, counts)
+            prefix, tag = ("", odd[0]) if declared else self._first(odd)
+            self._complain(prefix, tag, counts)
         return tuple(names)
 
     def _first(self, odd: Sequence[str]) -> tuple[str, str]:
@@ -128,18 +128,18 @@ class TaggedSource(Source):
         )
 
     def _complain(
-        self, where: str, odd: str, counts: Mapping[str, int]
+        self, prefix: str, odd: str, counts: Mapping[str, int]
     ) -> None:
         """Raises an error if a tag that is none of spans has to be one."""
-        if self._stated in (*span_schemes.SCHEMES, BILOU):
+        if self._given_scheme in (*span_schemes.SCHEMES, BILOU):
             raise ConfigError(
-                f"{where}scheme is {self._stated!r}, but the tag {odd!r} is no "
-                "tag of a span; for tags of words set it to 'none', for the "
-                "letters B, I, L, O and U to 'bilou'"
+                f"{prefix}scheme is {self._given_scheme!r}, but the tag "
+                f"{odd!r} is no tag of a span; for tags of words set it to "
+                "'none', for the letters B, I, L, O and U to 'bilou'"
             )
-        if self._stated == AUTO and is_mostly_spans(counts):
+        if self._given_scheme == AUTO and is_mostly_spans(counts):
             raise DataError(
-                f"{where}the tag {odd!r} is no tag of a span (O, or B-, I-, "
+                f"{prefix}the tag {odd!r} is no tag of a span (O, or B-, I-, "
                 "E-, S- and a type), but most of the others are: correct it, "
                 "or set scheme to 'none' if they are tags of words"
             )
@@ -154,8 +154,8 @@ class TaggedSource(Source):
         ]
 
     def _as_iobes(self, rows: Sequence[Sequence[str]]) -> list[list[str]]:
-        read = self._stated == BILOU
-        if self._stated == AUTO:
+        read = self._given_scheme == BILOU
+        if self._given_scheme == AUTO:
             read = is_bilou(Counter(tag for row in rows for tag in row))
         return [[from_bilou(t) if read else t for t in row] for row in rows]
 
@@ -200,25 +200,26 @@ class TaggedSource(Source):
         }
 
     def _check_tags(self, split: str, number: int, sentence: Tagged) -> None:
-        for place, tag in enumerate(sentence.tags):
+        for position, tag in enumerate(sentence.tags):
             if tag not in self._known:
-                where = self._reader.place(split, number, place)
+                location = self._reader.place(split, number, position)
                 raise DataError(
-                    f"{where}: unknown tag {tag!r}; {hint(tag, self._found)}"
+                    f"{location}: unknown tag {tag!r}; "
+                    f"{hint(tag, self._data_tags)}"
                 )
 
     @functools.cached_property
     def _known(self) -> set[str]:
         """The tags that may stand in the data."""
         if not self.scheme:
-            return set(self._found)
-        types = span_schemes.types_of(self._found)
+            return set(self._data_tags)
+        types = span_schemes.types_of(self._data_tags)
         return set(span_schemes.tag_set(types, "iobes"))
 
     def _converted(
         self, split: str, tags: Sequence[Sequence[str]]
     ) -> list[list[str]]:
-        before = "iobes" if self._stated == BILOU else self._stated
+        before = "iobes" if self._given_scheme == BILOU else self._given_scheme
         if before == AUTO:
             before = span_schemes.detect(tags)
         broken = [

@@ -60,8 +60,8 @@ def _count(task: Task, split: str) -> TaskSplit:
 
 def _labels(task: Task) -> Feature | None:
     """The target that is made of the task's labels."""
-    found = [f for f in targets(task.features) if f.element == LABELS]
-    return found[0] if found and task.labels else None
+    declared = [f for f in targets(task.features) if f.element == LABELS]
+    return declared[0] if declared and task.labels else None
 
 
 def _tokens(text: Feature, values: tf.Tensor | tf.RaggedTensor) -> int:

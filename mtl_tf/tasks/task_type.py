@@ -142,9 +142,9 @@ class TaskType(abc.ABC):
         self, features: Iterable[Feature], example: Mapping[str, np.ndarray]
     ) -> np.ndarray:
         """The numbers of all labels of one example, int64 [n]."""
-        found = [
-            np.ravel(example[one.name])
-            for one in targets(features)
-            if one.element == LABELS
+        ids = [
+            np.ravel(example[target.name])
+            for target in targets(features)
+            if target.element == LABELS
         ]
-        return np.concatenate([np.zeros(0, np.int64), *found])
+        return np.concatenate([np.zeros(0, np.int64), *ids])

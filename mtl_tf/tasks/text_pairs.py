@@ -47,5 +47,5 @@ class TextPairs(TextTaskType):
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Also `pairs`."""
-        found = super().fixed_fields(labels, settings)
-        return {**found, "pairs": settings["pairs"]}
+        fixed = super().fixed_fields(labels, settings)
+        return {**fixed, "pairs": settings["pairs"]}

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.tasks.prepared import Wanted
+from mtl_tf.tasks.prepared import FeatureRequest
 
 
 class UnknownLabel(Exception):
@@ -18,7 +18,7 @@ class TextTarget(abc.ABC):
 
     Attributes:
         name: of the feature, and of its column unless an entry says another.
-        given: the names of the labels in their order; None takes those of the
+        labels: the names of the labels in their order; None takes those of the
             training split.
         needs_labels: whether numbers stand for labels.
     """
@@ -26,8 +26,8 @@ class TextTarget(abc.ABC):
     name = "label"
     needs_labels = True
 
-    def __init__(self, given: Sequence[str] | None = None):
-        self.given = tuple(given) if given is not None else None
+    def __init__(self, labels: Sequence[str] | None = None):
+        self.given_labels = tuple(labels) if labels is not None else None
 
     @abc.abstractmethod
     def parse(self, value: Any, column: str) -> Any:
@@ -74,7 +74,7 @@ class TextTarget(abc.ABC):
     # Of TFDS datasets.
 
     @abc.abstractmethod
-    def wanted(self, column: str) -> Wanted:
+    def request(self, column: str) -> FeatureRequest:
         """The feature of a TFDS dataset that can be a target."""
 
     def names_of(self, feature: Any) -> tuple[str, ...] | None:
@@ -83,19 +83,19 @@ class TextTarget(abc.ABC):
         return None
 
     def converter(
-        self, feature: Any, labels: Sequence[str], where: str
+        self, feature: Any, labels: Sequence[str], dataset: str
     ) -> Callable[[tf.Tensor], tf.Tensor] | None:
         """What encodes a TFDS feature in a graph.
 
         Args:
             feature: of the dataset.
             labels: the task's.
-            where: the dataset's name, for messages.
+            dataset: the dataset's name, for messages.
 
         Returns:
             None where its values have to be read as those of files are.
         """
-        del feature, labels, where
+        del feature, labels, dataset
         return None
 
     def from_tensor(self, value: Any) -> Any:

@@ -131,10 +131,10 @@ class TextTaskType(TaskType):
         )
         features = list(columns)
         for number, feature in enumerate(features):
-            for other in features[:number]:
-                if columns[feature] == columns[other]:
+            for earlier in features[:number]:
+                if columns[feature] == columns[earlier]:
                     raise ConfigError(
-                        f"columns.{other} and columns.{feature} are both "
+                        f"columns.{earlier} and columns.{feature} are both "
                         f"{columns[feature]!r}"
                     )
         return columns

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
-from mtl_tf.tasks.prepared import PreparedDataset, Wanted
+from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
@@ -40,15 +40,15 @@ class TextDatasetSource(Source):
         self.name = name
         *texts, (_, self._column) = columns.items()
         self._texts = dict(texts)
-        wanted = [
-            Wanted(role, column, (tf.string,), 0, "text")
+        texts = [
+            FeatureRequest(role, column, (tf.string,), 0, "text")
             for role, column in self._texts.items()
         ]
         self._dataset = PreparedDataset(
             name,
             data_dir,
             manual_dir,
-            [*wanted, target.wanted(self._column)],
+            [*texts, target.request(self._column)],
             self.warnings,
         )
         self._target = target
@@ -57,8 +57,11 @@ class TextDatasetSource(Source):
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:
         """Names of the labels."""
-        if self._target.given is not None or not self._target.needs_labels:
-            return self._target.given or ()
+        if (
+            self._target.given_labels is not None
+            or not self._target.needs_labels
+        ):
+            return self._target.given_labels or ()
         names = self._target.names_of(self._feature)
         if names is not None:
             return names

@@ -64,8 +64,12 @@ class BytePairGraph:
     @property
     def trackables(self) -> list[Any]:
         """What an export has to track: tables of the tokenizer."""
-        one = self._tokenizer
-        return [one.byte2unicode, one.merge_ranks, one.token_to_id_map]
+        tokenizer = self._tokenizer
+        return [
+            tokenizer.byte2unicode,
+            tokenizer.merge_ranks,
+            tokenizer.token_to_id_map,
+        ]
 
     def _pieces(self, texts: tf.Tensor) -> tf.RaggedTensor:
         if self._tokenizer.add_prefix_space:

@@ -48,11 +48,11 @@ def casing(words: tf.Tensor) -> tf.Tensor:
     >>> casing(tf.constant(["EU", "rejects", "German", "1996", "B-52"]))
     [3, 2, 4, 1, 5]
     """
-    found = tf.zeros(tf.shape(words), tf.int32)
+    numbers = tf.zeros(tf.shape(words), tf.int32)
     for number, (_, pattern) in reversed(list(enumerate(CASINGS, 1))):
         matches = tf.strings.regex_full_match(words, rf"(?s:{pattern})")
-        found = tf.where(matches, number, found)
-    return found
+        numbers = tf.where(matches, number, numbers)
+    return numbers
 
 
 class CharacterEncoder:

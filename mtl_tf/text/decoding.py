@@ -107,10 +107,10 @@ def restricted(
     decoder = TextDecoder(encoder, unknown)
     replaced: list[str] = []
     for start in range(0, len(texts), _AT_ONCE):
-        part = [
+        chunk = [
             text.encode("utf-8", "replace")
             for text in texts[start : start + _AT_ONCE]
         ]
-        found = decoder(encoder(tf.constant(part)).to_tensor())
-        replaced += [text.decode("utf-8") for text in found.numpy().tolist()]
+        decoded = decoder(encoder(tf.constant(chunk)).to_tensor())
+        replaced += [text.decode("utf-8") for text in decoded.numpy().tolist()]
     return replaced

@@ -100,14 +100,16 @@ class TextEncoder:
         """
         if self.max_length:
             words = words[:, : self.max_length]
-        found = {"tokens": self.vocabulary.lookup(self.tokenizer.write(words))}
+        features = {
+            "tokens": self.vocabulary.lookup(self.tokenizer.write(words))
+        }
         flat = valid_utf8(words.flat_values)
         if self.characters:
             characters = self.characters(flat)
-            found["characters"] = words.with_flat_values(characters)
+            features["characters"] = words.with_flat_values(characters)
         if self.casing:
-            found["casing"] = words.with_flat_values(casing_of(flat))
-        return found
+            features["casing"] = words.with_flat_values(casing_of(flat))
+        return features
 
     @functools.cached_property
     def locate(self) -> Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]:
@@ -120,8 +122,8 @@ class TextEncoder:
     @property
     def parts(self) -> tuple[str, ...]:
         """Names of what `of_texts` returns."""
-        more = {"characters": self.characters, "casing": self.casing}
-        return ("tokens", *(name for name, there in more.items() if there))
+        optional = {"characters": self.characters, "casing": self.casing}
+        return ("tokens", *(name for name, layer in optional.items() if layer))
 
     @property
     def separator(self) -> int:

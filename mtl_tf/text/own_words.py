@@ -33,25 +33,25 @@ def number_own_words(
         these words of each example in the order of their ids, string
         [n, None].
     """
-    widths = [part.row_lengths() for part in ids]
+    widths = [text_ids.row_lengths() for text_ids in ids]
     words, numbers = tf.concat(tokens, 1), tf.concat(ids, 1)
     is_own = tf.equal(numbers.flat_values, unknown)
     rows = tf.boolean_mask(numbers.value_rowids(), is_own)
-    own = tf.boolean_mask(words.flat_values, is_own)
+    unknown_words = tf.boolean_mask(words.flat_values, is_own)
     # The row first: it holds no line feed, so that no two pairs look alike.
-    keys = tf.strings.join([tf.strings.as_string(rows), own], "\n")
+    keys = tf.strings.join([tf.strings.as_string(rows), unknown_words], "\n")
     distinct, number = tf.unique(keys)
     # Rows follow each other, so those of a row are numbered one after another.
     count = tf.size(distinct)
     of_row = tf.math.unsorted_segment_min(number, rows, numbers.nrows())
-    found = first + number - tf.gather(of_row, rows)
-    places = tf.where(is_own)
-    flat = tf.tensor_scatter_nd_update(numbers.flat_values, places, found)
+    own_ids = first + number - tf.gather(of_row, rows)
+    positions = tf.where(is_own)
+    flat = tf.tensor_scatter_nd_update(numbers.flat_values, positions, own_ids)
     place_of = tf.math.unsorted_segment_min(
         tf.range(tf.size(number)), number, count
     )
     own_words = tf.RaggedTensor.from_value_rowids(
-        tf.gather(own, place_of),
+        tf.gather(unknown_words, place_of),
         tf.gather(rows, place_of),
         nrows=numbers.nrows(),
         validate=False,
@@ -63,9 +63,9 @@ def _cut(
     joined: tf.RaggedTensor, widths: Sequence[tf.Tensor]
 ) -> list[tf.RaggedTensor]:
     """Cuts rows into parts of so many values each, `[n]` a part."""
-    starts, parts = joined.row_starts(), []
+    starts, rows = joined.row_starts(), []
     for width in widths:
-        places = tf.ragged.range(starts, starts + width)
-        parts.append(tf.gather(joined.flat_values, places))
+        positions = tf.ragged.range(starts, starts + width)
+        rows.append(tf.gather(joined.flat_values, positions))
         starts += width
-    return parts
+    return rows

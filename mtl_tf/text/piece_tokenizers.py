@@ -52,9 +52,9 @@ class GraphTokenizer:
     @property
     def trackables(self) -> list[Any]:
         """What an export has to track: resources of the tokenizer."""
-        found = vars(self._tokenizer).values()
-        kinds = (tf.Module, tf.lookup.StaticHashTable)
-        return [value for value in found if isinstance(value, kinds)]
+        values = vars(self._tokenizer).values()
+        types = (tf.Module, tf.lookup.StaticHashTable)
+        return [value for value in values if isinstance(value, types)]
 
 
 def in_graph(tokenizer: Any) -> "GraphTokenizer | BytePairGraph":

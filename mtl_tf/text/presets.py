@@ -138,12 +138,12 @@ def specials_of(preset: str, tokenizer: Any) -> Specials:
     Raises:
         ConfigError: the tokenizer has no such pieces.
     """
-    found = specials_of_tokenizer(tokenizer, preset)
+    specials = specials_of_tokenizer(tokenizer, preset)
     packer = _packer(preset)
     if packer is None:
-        return found
+        return specials
     separator = tuple(map(int, packer.sep_value))
-    return dataclasses.replace(found, separator=separator)
+    return dataclasses.replace(specials, separator=separator)
 
 
 def specials_of_tokenizer(tokenizer: Any, preset: str = "") -> Specials:
@@ -246,10 +246,10 @@ def _unknown(tokenizer: Any, default: int) -> int:
     return default
 
 
-def _unreadable(preset: str, what: str, error: Exception) -> DataError:
+def _unreadable(preset: str, part: str, error: Exception) -> DataError:
     reason = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, json.JSONDecodeError):
         reason = [f"{CONFIG_FILE} is no JSON: {reason[0]}"]
     return DataError(
-        f"{FIELD}: cannot read the {what} of {preset!r}: {reason[0]}"
+        f"{FIELD}: cannot read the {part} of {preset!r}: {reason[0]}"
     )

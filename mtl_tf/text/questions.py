@@ -57,17 +57,17 @@ class QuestionEncoder:
             The same as int32 [n, None], answers with EOS; with n-grams also
             "own_words", those of the examples' own words, int32 [n, None, K].
         """
-        found, own = self.with_own_words(batch)
+        features, own_words = self.with_own_words(batch)
         if self._ngrams is not None:
-            found[OWN_WORDS] = own.with_flat_values(
-                self._ngrams(own.flat_values)
+            features[OWN_WORDS] = own_words.with_flat_values(
+                self._ngrams(own_words.flat_values)
             )
-        if ANSWER in found:
-            ids = found[ANSWER]
+        if ANSWER in features:
+            ids = features[ANSWER]
             end = tf.constant(self._encoder.vocabulary.EOS, tf.int32)
             ends = tf.fill([ids.nrows(), 1], end)
-            found[ANSWER] = tf.concat([ids, ends], axis=1)
-        return found
+            features[ANSWER] = tf.concat([ids, ends], axis=1)
+        return features
 
     def with_own_words(
         self, batch: Mapping[str, tf.Tensor]
@@ -86,13 +86,13 @@ class QuestionEncoder:
         tokens = [self._encoder.tokenizer(batch[name]) for name in names]
         if self.max_length and names[0] == CONTEXT:
             tokens[0] = tokens[0][:, : self.max_length]
-        ids, own = number_own_words(
+        ids, own_words = number_own_words(
             tokens,
-            [vocabulary.lookup(part) for part in tokens],
+            [vocabulary.lookup(words) for words in tokens],
             vocabulary.OOV,
             len(vocabulary),
         )
-        return dict(zip(names, ids)), own
+        return dict(zip(names, ids)), own_words
 
 
 class QuestionText:
@@ -125,19 +125,19 @@ class QuestionText:
         cut = 0 if name in self._whole else self._max_length
         return QuestionEncoder(self.encoder, cut, self.ngrams)
 
-    def own_ngrams(self, own: tf.Tensor) -> tf.Tensor | None:
+    def own_ngrams(self, own_words: tf.Tensor) -> tf.Tensor | None:
         """The n-grams of examples' own words, if the model reads them.
 
         Args:
-            own: written tokens, string [B, O]; "" is padding.
+            own_words: written tokens, string [B, O]; "" is padding.
 
         Returns:
             int32 [B, O, K], or None.
         """
         if self.ngrams is None:
             return None
-        ngrams = self.ngrams(tf.reshape(own, [-1]))
-        shape = tf.concat([tf.shape(own), [self.ngrams.most]], 0)
+        ngrams = self.ngrams(tf.reshape(own_words, [-1]))
+        shape = tf.concat([tf.shape(own_words), [self.ngrams.most]], 0)
         return tf.reshape(ngrams, shape)
 
     @property
@@ -177,27 +177,31 @@ class AnswerTexts:
         self._unknown = encoder.tokenizer.alone(tf.constant(UNKNOWN))
 
     def __call__(
-        self, ids: tf.Tensor, length: tf.Tensor, own: tf.Tensor
+        self, ids: tf.Tensor, length: tf.Tensor, own_words: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the answers and their words.
 
         Args:
             ids: int32 [B, n, U].
             length: int32 [B, n], words of each answer.
-            own: string [B, O], the examples' own words; O may be 0.
+            own_words: string [B, O], the examples' own words; O may be 0.
 
         Returns:
             string [B, n], and [B, n, U]: the words without the spaces that
             they carry, with "" behind the last one.
         """
         size = len(self._encoder.vocabulary)
-        known = self._table.lookup(tf.cast(tf.minimum(ids, size - 1), tf.int64))
-        known = tf.where(known == OOV_TOKEN, self._unknown, known)
+        vocabulary_words = self._table.lookup(
+            tf.cast(tf.minimum(ids, size - 1), tf.int64)
+        )
+        vocabulary_words = tf.where(
+            vocabulary_words == OOV_TOKEN, self._unknown, vocabulary_words
+        )
         # One more, so that there is a word where an example has none.
-        own = tf.pad(own, [[0, 0], [0, 1]], constant_values="")
-        place = tf.clip_by_value(ids - size, 0, tf.shape(own)[1] - 1)
-        copied = tf.gather(own, place, batch_dims=1)
-        words = tf.where(ids < size, known, copied)
+        own_words = tf.pad(own_words, [[0, 0], [0, 1]], constant_values="")
+        own_word = tf.clip_by_value(ids - size, 0, tf.shape(own_words)[1] - 1)
+        copied = tf.gather(own_words, own_word, batch_dims=1)
+        words = tf.where(ids < size, vocabulary_words, copied)
         inside = tf.range(tf.shape(ids)[2]) < length[..., None]
         words = tf.where(inside, words, "")
         flat = tf.reshape(words, [-1, tf.shape(ids)[2]])

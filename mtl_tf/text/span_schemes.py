@@ -53,16 +53,16 @@ def spans(tags: Sequence[str]) -> list[Span]:
     Raises:
         ValueError: a tag is no tag of a span.
     """
-    found: list[Span] = []
-    start, before = 0, ("", "")
-    for place, tag in enumerate([*tags, OUTSIDE]):
-        here = _parts(tag)
-        if before[0] and _opens(before, here):
-            found.append(Span(before[1], start, place))
-        if _opens(before, here):
-            start = place
-        before = here
-    return found
+    entities: list[Span] = []
+    start, previous = 0, ("", "")
+    for position, tag in enumerate([*tags, OUTSIDE]):
+        current = _parts(tag)
+        if previous[0] and _opens(previous, current):
+            entities.append(Span(previous[1], start, position))
+        if _opens(previous, current):
+            start = position
+        previous = current
+    return entities
 
 
 def _parts(tag: str) -> tuple[str, str]:
@@ -76,20 +76,20 @@ def _parts(tag: str) -> tuple[str, str]:
     return match[1] or "", match[2] or ""
 
 
-def _opens(before: tuple[str, str], here: tuple[str, str]) -> bool:
+def _opens(previous: tuple[str, str], current: tuple[str, str]) -> bool:
     """Whether a tag does not go on with the span of the one before."""
     return (
-        before[0] not in ("B", "I")
-        or here[0] not in ("I", "E")
-        or before[1] != here[1]
+        previous[0] not in ("B", "I")
+        or current[0] not in ("I", "E")
+        or previous[1] != current[1]
     )
 
 
-def write(found: Iterable[Span], length: int, scheme: str) -> list[str]:
+def write(entities: Iterable[Span], length: int, scheme: str) -> list[str]:
     """The tags of spans.
 
     Args:
-        found: spans that do not overlap, in order.
+        entities: spans that do not overlap, in order.
         length: tokens of the sentence.
         scheme: one of `SCHEMES`.
 
@@ -99,7 +99,7 @@ def write(found: Iterable[Span], length: int, scheme: str) -> list[str]:
     checks.one_of("scheme", scheme, SCHEMES)
     tags = [OUTSIDE] * length
     before = Span("", -1, -1)
-    for span in found:
+    for span in entities:
         letters = ["I"] * (span.stop - span.start)
         touches = before.stop == span.start and before.type == span.type
         if scheme != "iob1" or touches:
@@ -144,13 +144,13 @@ def detect(sentences: Iterable[Sequence[str]]) -> str:
     """
     opened = {"B": 0, "I": 0}
     for tags in sentences:
-        before = ("", "")
-        for here in map(_parts, tags):
-            if here[0] in ("E", "S"):
+        previous = ("", "")
+        for current in map(_parts, tags):
+            if current[0] in ("E", "S"):
                 return "iobes"
-            if here[0] and (not before[0] or before[1] != here[1]):
-                opened[here[0]] += 1
-            before = here
+            if current[0] and (not previous[0] or previous[1] != current[1]):
+                opened[current[0]] += 1
+            previous = current
     return "iob1" if opened["I"] > opened["B"] else "iob2"
 
 

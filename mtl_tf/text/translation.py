@@ -74,13 +74,13 @@ class PairEncoder:
             `tokens` int32 [n, None]: the source's ids, without EOS; `target`
             int32 [n, None]: the target's ids, without BOS and with EOS.
         """
-        found = {"tokens": self.source(pairs[SOURCE])}
+        features = {"tokens": self.source(pairs[SOURCE])}
         if TARGET in pairs:
             ids = self.target(pairs[TARGET])
             ends = tf.fill([ids.nrows(), 1], self.target.vocabulary.EOS)
             ends = tf.cast(ends, tf.int32)
-            found[TARGET] = tf.concat([ids, ends], axis=1)
-        return found
+            features[TARGET] = tf.concat([ids, ends], axis=1)
+        return features
 
 
 class TranslationText:

@@ -124,10 +124,10 @@ class VectorFile:
                 "this is not text: a binary word2vec or fastText model has to "
                 "be converted to the text format",
             )
-        found = line.count(b" ")
+        count = line.count(b" ")
         return self._error(
             number,
-            f"{found} numbers after {_shown(line.split(b' ')[0])}, but "
+            f"{count} numbers after {_shown(line.split(b' ')[0])}, but "
             f"{self.dimension} are needed: the file has another dimension or "
             "the line is damaged",
         )

@@ -80,13 +80,13 @@ class VectorReport:
                 as `Vocabulary.count` returns it. Tokens outside of the
                 vocabulary count as not covered.
         """
-        found = [token for token in counts if token in self.found_tokens]
+        covered = [token for token in counts if token in self.found_tokens]
         return Coverage(
             name=name,
             types=len(counts),
-            types_found=len(found),
+            types_found=len(covered),
             tokens=sum(counts.values()),
-            tokens_found=sum(counts[token] for token in found),
+            tokens_found=sum(counts[token] for token in covered),
         )
 
     def summary(self) -> str:

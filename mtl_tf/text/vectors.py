@@ -53,20 +53,20 @@ def load_vectors(
     """
     checks.positive_integer("dimension", dimension)
     matrix = _initial(missing, len(vocabulary), dimension, seed)
-    wanted = _wanted(vocabulary)
+    ids_of = _ids_by_word(vocabulary)
     file = VectorFile(path, dimension)
-    found: set[bytes] = set()
+    words_read: set[bytes] = set()
     duplicates = 0
     for row in file.rows():
-        ids = wanted.get(row.word)
+        ids = ids_of.get(row.word)
         if ids is None:
             continue
-        if row.word in found:
+        if row.word in words_read:
             duplicates += 1
             continue
-        found.add(row.word)
+        words_read.add(row.word)
         matrix[ids] = file.numbers(row)
-    tokens = [vocabulary.tokens[i] for word in found for i in wanted[word]]
+    tokens = [vocabulary.tokens[i] for word in words_read for i in ids_of[word]]
     report = VectorReport(
         path=path,
         dimension=dimension,
@@ -101,14 +101,14 @@ def with_vectors(path: str, tokens: Iterable[str], dimension: int) -> set[str]:
     return {token for row in rows for token in by_word.get(row.word, ())}
 
 
-def _wanted(vocabulary: Vocabulary) -> dict[bytes, list[int]]:
+def _ids_by_word(vocabulary: Vocabulary) -> dict[bytes, list[int]]:
     """Which ids take the row of a word."""
-    wanted: dict[bytes, list[int]] = {}
+    ids_of: dict[bytes, list[int]] = {}
     words = map(escaping.surface, vocabulary.tokens)
     for index, word in enumerate(words):
         if index > Vocabulary.OOV and word:
-            wanted.setdefault(word.encode(), []).append(index)
-    return wanted
+            ids_of.setdefault(word.encode(), []).append(index)
+    return ids_of
 
 
 def _initial(missing: str, size: int, dimension: int, seed: int) -> np.ndarray:

@@ -108,9 +108,9 @@ class Vocabulary:
         """
         checks.positive_integer("min_count", min_count)
         checks.not_negative_integer("max_size", max_size)
-        first = first_tokens(specials)
+        reserved_tokens = first_tokens(specials)
         if max_size:
-            reserved = len(first)
+            reserved = len(reserved_tokens)
             checks.positive_integer(
                 f"max_size - {reserved}", max_size - reserved
             )
@@ -118,9 +118,15 @@ class Vocabulary:
         def frequency(token: str) -> tuple[int, str]:
             return -counts.get(token, 0), token
 
-        kept = {token for token, count in counts.items() if count >= min_count}
-        others = sorted(set(more) - kept, key=frequency)
-        tokens = [*first, *sorted(kept, key=frequency), *others]
+        frequent = {
+            token for token, count in counts.items() if count >= min_count
+        }
+        additional = sorted(set(more) - frequent, key=frequency)
+        tokens = [
+            *reserved_tokens,
+            *sorted(frequent, key=frequency),
+            *additional,
+        ]
         return cls(tokens[:max_size] if max_size else tokens)
 
     def save(self, path: str) -> None:
@@ -279,23 +285,23 @@ def _lines(path: str, content: bytes) -> list[str]:
         raise DataError(f"{path}:{line}: the vocabulary is not UTF-8")
 
 
-def _check_tokens(tokens: Sequence[str], where: str) -> None:
+def _check_tokens(tokens: Sequence[str], path: str) -> None:
     for line, marker in enumerate((PAD_TOKEN, OOV_TOKEN), start=1):
-        found = tokens[line - 1] if len(tokens) >= line else None
-        if found != marker:
+        token = tokens[line - 1] if len(tokens) >= line else None
+        if token != marker:
             raise DataError(
-                f"{where}:{line}: a vocabulary starts with the lines "
-                f"{PAD_TOKEN} and {OOV_TOKEN}, found {found!r}"
+                f"{path}:{line}: a vocabulary starts with the lines "
+                f"{PAD_TOKEN} and {OOV_TOKEN}, found {token!r}"
             )
-    first: dict[str, int] = {}
+    first_line: dict[str, int] = {}
     for line, token in enumerate(tokens, start=1):
         if not token or "\n" in token or token.endswith("\r"):
             raise DataError(
-                f"{where}:{line}: {token!r} is not a written token: it must "
+                f"{path}:{line}: {token!r} is not a written token: it must "
                 "not be empty nor hold a line break"
             )
-        if first.setdefault(token, line) != line:
+        if first_line.setdefault(token, line) != line:
             raise DataError(
-                f"{where}:{line}: {token!r} stands on line {first[token]} "
+                f"{path}:{line}: {token!r} stands on line {first_line[token]} "
                 "already"
             )

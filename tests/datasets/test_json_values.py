@@ -16,9 +16,9 @@ def test_values_know_their_place():
     number, inner = root.get("a", list).items()
     assert inner.get("b", str).value == "text"
     assert number.check(int).value == 1
-    assert inner.where == "a.json: $.a[1]"
+    assert inner.location == "a.json: $.a[1]"
     [text] = inner.items(str)
-    assert text.where == "a.json: $.a[1]['b']"
+    assert text.location == "a.json: $.a[1]['b']"
     packed = gzip.compress(b"[]")
     assert read_json("a.json.gz", packed).value == []
 

@@ -1,7 +1,7 @@
 """A table of three rows that trains in seconds."""
 
 from mtl_tf.configs import quickstart
-from mtl_tf.experiments import published, reproduce
+from mtl_tf.experiments import planned_runs, published, reproduce
 from mtl_tf.experiments.published import (
     PublishedRow,
     PublishedTable,
@@ -41,7 +41,7 @@ def config(row):
 
 
 def plan(folder, seeds=2, **options):
-    return reproduce.plan(TABLE, config, str(folder), seeds, **options)
+    return planned_runs.plan(TABLE, config, str(folder), seeds, **options)
 
 
 def run_all(folder, data_dir, seeds=2, **options):

@@ -18,7 +18,7 @@ from mtl_tf.core.errors import (
     MissingData,
     RunError,
 )
-from mtl_tf.experiments import published, reproduce
+from mtl_tf.experiments import planned_runs, published, reproduce
 from mtl_tf.experiments.published import (
     PublishedRow,
     PublishedTable,
@@ -181,7 +181,7 @@ def test_a_failure_is_noted_and_tried_again(tmp_path, fake):
     ours = report["rows"][0]["ours"]
     assert ours["failures"] == {"1": "ZeroDivisionError: oh"}
     assert ours["finished"] == [2]
-    assert plan(tmp_path)[0].state == reproduce.FAILED
+    assert plan(tmp_path)[0].state == planned_runs.FAILED
     assert "LSTM, seed 1: ZeroDiv" in (tmp_path / "table.md").read_text()
     fake.error = None
     report = run_all(tmp_path, "data")
@@ -213,7 +213,7 @@ def test_another_config_in_the_same_folder_is_refused(
 def test_a_row_without_randomness_runs_once(tmp_path):
     row = PublishedRow("a", "A", published.BASELINE, seeded=False)
     table = PublishedTable("t/1", "c", "p", "v", (), (row,))
-    planned = reproduce.plan(table, lambda row: {}, str(tmp_path), 3)
+    planned = planned_runs.plan(table, lambda row: {}, str(tmp_path), 3)
     assert [run.seed for run in planned] == [1]
 
 
@@ -223,7 +223,7 @@ def test_a_row_without_its_data_is_left_out_unless_it_is_named(tmp_path):
             raise MissingData("no SQuAD")
         return {}
 
-    plan = functools.partial(reproduce.plan, TABLE, make, str(tmp_path), 2)
+    plan = functools.partial(planned_runs.plan, TABLE, make, str(tmp_path), 2)
     assert [run.row.name for run in plan()] == ["meta", "meta"]
     with pytest.raises(MissingData, match="row lstm: no SQuAD"):
         plan(["lstm"])
@@ -251,12 +251,12 @@ def test_unknown_table_lists_the_known_ones():
 
 
 def test_the_clock_takes_a_rows_own_time(tmp_path, fake):
-    clock = reproduce.Clock(plan(tmp_path))
+    clock = planned_runs.Clock(plan(tmp_path))
     assert "unknown" in clock.left(plan(tmp_path))
     clock.add("lstm", 100)
     clock.add("meta", 500)
     # Two of each are left.
     assert "4 left, about 20 min 00 s" in clock.left(plan(tmp_path))
     run_all(tmp_path, "data", seeds=1)
-    known = reproduce.Clock(plan(tmp_path))
+    known = planned_runs.Clock(plan(tmp_path))
     assert "2 left, about 3 min 00 s" in known.left(plan(tmp_path))

@@ -42,7 +42,7 @@ def test_lines(content, expected):
 
 def test_lines_know_where_they_stand():
     items, reader = read(b"a\n\nb\n")
-    assert [item.where for item in items] == ["in:1", "in:2", "in:3"]
+    assert [item.location for item in items] == ["in:1", "in:2", "in:3"]
     assert reader.lines == 3
 
 
@@ -136,7 +136,7 @@ def test_sentences_of_columns():
     content = b"\xef\xbb\xbfa x\r\n\xff\ty\n\n-DOCSTART- O\n\r\n\n c\n"
     items, reader = read(content, "conll")
     assert [item.fields["tokens"] for item in items] == [["a", "\ufffd"], ["c"]]
-    assert [item.where for item in items] == ["in:1", "in:7"]
+    assert [item.location for item in items] == ["in:1", "in:7"]
     assert reader.replaced == 1
     sizes = [
         len(b)

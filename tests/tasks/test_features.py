@@ -154,7 +154,7 @@ class Shares(TextTarget):
     def encode(self, value, ids):
         return value
 
-    def wanted(self, column):
+    def request(self, column):
         raise NotImplementedError
 
 

@@ -42,15 +42,17 @@ class Builder(QuestionAnswerBuilder):
         files = stories.find(manual_dir)
         paths, warnings = stories.divide(files)
         odd: dict[str, list[str]] = {}
-        splits = {s: _Rows(_usable(some, odd)) for s, some in paths.items()}
+        splits = {
+            s: _Rows(_usable(of_split, odd)) for s, of_split in paths.items()
+        }
         if not any(map(len, splits.values())):
             raise DataError(
                 f"{', '.join(files.folders.values())}: no story has a summary; "
                 "it must follow lines that say @highlight"
             )
         warnings += [
-            f"stories: {count(len(names), 'file')} {what} (first: {names[0]})"
-            for what, names in odd.items()
+            f"stories: {count(len(names), 'file')} {oddity} (first: {names[0]})"
+            for oddity, names in odd.items()
         ]
         if files.lists:
             warnings += [

@@ -61,7 +61,7 @@ class Files(NamedTuple):
 
     def paths(self) -> dict[str, str]:
         """Folders and files by name, for a fingerprint."""
-        lists = [path for some in self.lists.values() for path in some]
+        lists = [path for of_split in self.lists.values() for path in of_split]
         return self.folders | {os.path.basename(path): path for path in lists}
 
 
@@ -85,7 +85,10 @@ def find(manual_dir: str) -> Files:
             "official archives"
         )
     for names in _LIST_NAMES:
-        lists = {split: _lists(root, some) for split, some in names.items()}
+        lists = {
+            split: _lists(root, list_names)
+            for split, list_names in names.items()
+        }
         if any(lists.values()):
             return Files(folders, {s: p for s, p in lists.items() if p})
     return Files(folders, {})
@@ -123,29 +126,29 @@ def divide(files: Files) -> tuple[dict[str, list[str]], list[str]]:
         return _by_hash(stories)
     splits: dict[str, list[str]] = {}
     warnings = []
-    used: set[str] = set()
+    taken: set[str] = set()
     for split, lists in files.lists.items():
         splits[split] = []
         for path in lists:
             file = LineFile(path)
             names = [_name(line) for line in file.lines if line.strip()]
-            here = [n for n in names if n in stories and n not in used]
-            used.update(here)
-            splits[split] += [stories[name] for name in here]
-            if lost := len(names) - len(here):
+            new = [n for n in names if n in stories and n not in taken]
+            taken.update(new)
+            splits[split] += [stories[name] for name in new]
+            if lost := len(names) - len(new):
                 file.warn(
                     f"{count(lost, 'line')} of {len(names):,} without a story "
                     "that is not taken yet"
                 )
             warnings += file.warnings
-    if not used:
+    if not taken:
         raise DataError(
             f"{next(iter(files.lists.values()))[0]}: none of its addresses has "
             f"a story in {', '.join(files.folders.values())}, where stories "
             "must be named by the SHA-1 of their address, in hexadecimal digits"
         )
-    if left := len(stories) - len(used):
-        warnings.append(f"stories: {left:,} in no list, left out")
+    if unlisted := len(stories) - len(taken):
+        warnings.append(f"stories: {unlisted:,} in no list, left out")
     return splits, warnings
 
 

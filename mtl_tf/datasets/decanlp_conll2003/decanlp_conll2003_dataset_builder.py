@@ -35,9 +35,9 @@ class Builder(conll2003.Builder):
     def _split_generators(self, dl_manager: tfds.download.DownloadManager):
         paths = self.files_of_splits(os.fspath(dl_manager.manual_dir))
         splits, sources, warnings = {}, {}, []
-        for split, some in paths.items():
+        for split, of_split in paths.items():
             rows: list[QuestionAnswer] = []
-            for file in map(LineFile, some):
+            for file in map(LineFile, of_split):
                 for example in self._examples(file, split):
                     name = f"{split}_{len(rows)}"
                     rows.append(_cast(example["tokens"], example["ner"], name))

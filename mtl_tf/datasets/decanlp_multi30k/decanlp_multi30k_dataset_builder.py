@@ -34,13 +34,13 @@ class Builder(QuestionAnswerBuilder):
         """
         splits, sources, warnings = {}, {}, []
         paths = multi30k.Builder.files_of_splits(config, manual_dir)
-        for split, both in paths.items():
-            files = [LineFile(path) for path in both]
+        for split, pair_of_paths in paths.items():
+            files = [LineFile(path) for path in pair_of_paths]
             for file in files:
                 sources[file.name] = identify(file.content)
                 expected = multi30k.Builder.COUNTS.get(split, len(file))
                 file.report_count(expected)
-            pairs, found = read_aligned(*files)
+            pairs, oddities = read_aligned(*files)
             splits[split] = cast(pairs, config, split)
-            warnings += found
+            warnings += oddities
         return Reading(splits, sources, warnings)

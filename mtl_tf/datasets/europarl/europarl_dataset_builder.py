@@ -38,10 +38,10 @@ class Builder(ParallelCorpusBuilder):
         """
         directory = corpus_directory(manual_dir, "europarl")
         source, target = pair.split("-")
-        other = target if source == "en" else source
+        foreign = target if source == "en" else source
 
         def path(language: str) -> str:
-            name = f"europarl-v7.{other}-en.{language}"
+            name = f"europarl-v7.{foreign}-en.{language}"
             return packed_or_not(os.path.join(directory, name))
 
         return {"all": (path(source), path(target))}

@@ -87,8 +87,8 @@ def _decode(
 
 def _counted(folder: str, odd: Mapping[str, Sequence[int]]) -> list[str]:
     return [
-        f"{folder}: {count(len(numbers), 'review')} {what} (first: "
+        f"{folder}: {count(len(numbers), 'review')} {oddity} (first: "
         f"{numbers[0]}_*.txt)"
-        for what, numbers in odd.items()
+        for oddity, numbers in odd.items()
         if numbers
     ]

@@ -75,15 +75,15 @@ def read(paths: dict[str, str]) -> dict[str, list[Review]]:
     """
     reviews: dict[str, list[Review]] = {folder: [] for folder in FOLDERS}
     for name, path in paths.items():
-        found = _of_folder(name, path) if name in _KNOWN else _of_archive(path)
-        for folder, file_name, where, content in found:
-            number = _number(folder, file_name, where)
+        files = _of_folder(name, path) if name in _KNOWN else _of_archive(path)
+        for folder, file_name, location, content in files:
+            number = _number(folder, file_name, location)
             review = Review(number, content)
             reviews.setdefault(folder, []).append(review)
-    for folder, found in reviews.items():
-        if not found:
+    for folder, of_folder in reviews.items():
+        if not of_folder:
             raise DataError(f"{next(iter(paths.values()))}: no {folder}/*.txt")
-        found.sort(key=lambda review: review.number)
+        of_folder.sort(key=lambda review: review.number)
     return reviews
 
 
@@ -128,15 +128,15 @@ def _of_archive(path: str) -> Iterator[_File]:
         raise DataError(f"cannot read the archive {path}: {error}")
 
 
-def _number(folder: str, name: str, where: str) -> int:
+def _number(folder: str, name: str, location: str) -> int:
     match = _NAME.fullmatch(name)
     if not match:
-        raise DataError(f"{where}: the name must be ID_RATING.txt")
+        raise DataError(f"{location}: the name must be ID_RATING.txt")
     number, rating = map(int, match.groups())
     allowed = _RATINGS[folder.rpartition("/")[2]]
     if rating not in allowed:
         raise DataError(
-            f"{where}: rating {rating} in {folder}, where ratings go from "
+            f"{location}: rating {rating} in {folder}, where ratings go from "
             f"{allowed[0]} to {allowed[-1]}"
         )
     return number

@@ -56,16 +56,16 @@ class Builder(QuestionAnswerBuilder):
         for split, paths in _find(config, manual_dir).items():
             is_train = split == "train"
             read = talks.read_tagged if is_train else talks.read_xml
-            found = read(*paths)
-            for path, content in zip(paths, found.contents):
+            talk_pairs = read(*paths)
+            for path, content in zip(paths, talk_pairs.contents):
                 sources[os.path.basename(path)] = identify(content)
-            splits[split] = cast(found.pairs, config, split)
-            warnings += found.warnings
-            wanted = _COUNTS.get(split, 0) if config == "en-de" else 0
-            if wanted and len(found.pairs) != wanted:
+            splits[split] = cast(talk_pairs.pairs, config, split)
+            warnings += talk_pairs.warnings
+            expected = _COUNTS.get(split, 0) if config == "en-de" else 0
+            if expected and len(talk_pairs.pairs) != expected:
                 warnings.append(
-                    f"{split}: {len(found.pairs):,} pairs; the released files "
-                    f"have {wanted:,}"
+                    f"{split}: {len(talk_pairs.pairs):,} pairs; the released "
+                    f"files have {expected:,}"
                 )
         return Reading(splits, sources, warnings)
 
@@ -85,18 +85,18 @@ def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
             if ".TEDX." in name:
                 split = f"tedx_{match[2]}"
             prefixes[split] = f"{match[1]}.{config}"
-    found = {}
+    paths_of = {}
     for split, prefix in prefixes.items():
         end = "" if split == "train" else ".xml"
         paths = [
             packed_or_not(os.path.join(directory, f"{prefix}.{language}{end}"))
             for language in config.split("-")
         ]
-        there = [pathlib.Path(path).is_file() for path in paths]
+        exist = [pathlib.Path(path).is_file() for path in paths]
         # Some sets are published without a translation: they cannot be built.
-        if all(there) or any(there) and split in _COUNTS:
-            found[split] = tuple(paths)
-    if not found:
+        if all(exist) or any(exist) and split in _COUNTS:
+            paths_of[split] = tuple(paths)
+    if not paths_of:
         raise MissingData(
             f"iwslt2016/{config}: {directory} has neither "
             f"{prefixes['train']}.* nor IWSLT16.TED.*.{config}.*.xml: the "
@@ -104,5 +104,7 @@ def _find(config: str, manual_dir: str) -> dict[str, tuple[str, str]]:
             "official files"
         )
     order = ["train", "validation", "test"]
-    first = [split for split in order if split in found]
-    return {s: found[s] for s in (*first, *sorted(found.keys() - set(first)))}
+    first = [split for split in order if split in paths_of]
+    return {
+        s: paths_of[s] for s in (*first, *sorted(paths_of.keys() - set(first)))
+    }

@@ -91,24 +91,24 @@ def _segments(path: str, content: bytes) -> dict[tuple[str, str], str]:
     try:
         root = ElementTree.fromstring(unpack(path, content))
     except ElementTree.ParseError as error:
-        line, place = error.position
-        raise DataError(f"{path}:{line}: no XML, column {place}: {error}")
+        line, column = error.position
+        raise DataError(f"{path}:{line}: no XML, column {column}: {error}")
     except (LookupError, ValueError) as error:  # an encoding unknown to it
         raise DataError(f"{path}:1: no XML that can be read: {error}")
-    found: dict[tuple[str, str], str] = {}
+    segments: dict[tuple[str, str], str] = {}
     for talk, document in enumerate(root.iter("doc")):
         name = document.get("docid") or str(talk)
         for number, segment in enumerate(document.iter("seg"), 1):
             key = name, segment.get("id") or str(number)
-            if key in found:
+            if key in segments:
                 raise DataError(
                     f"{path}: segment {short(key[1])} of talk {short(name)} is "
                     "there twice; ids of segments must differ"
                 )
-            found[key] = " ".join("".join(segment.itertext()).split())
-    if not found:
+            segments[key] = " ".join("".join(segment.itertext()).split())
+    if not segments:
         raise DataError(f"{path}: no <seg> in any <doc>")
-    return found
+    return segments
 
 
 def _both(

@@ -83,9 +83,9 @@ def _rows(file: LineFile) -> list[LabelledText]:
             continue
         text, tab, label = line.rpartition("\t")
         if not tab or label.strip() not in _LABELS:
-            found = f"label {short(label)}" if tab else "no tab"
+            fault = f"label {short(label)}" if tab else "no tab"
             raise DataError(
-                f"{file.path}:{number}: {found} in the line {short(line)}; it "
+                f"{file.path}:{number}: {fault} in the line {short(line)}; it "
                 "must be a sentence, a tab and 0 or 1"
             )
         empty += not text.strip()

@@ -49,23 +49,27 @@ class Builder(ParallelCorpusBuilder):
         languages = pair.split("-")
         names = {**_PARTS, **_test_sets(directory, languages)}
         paths = {
-            split: [f"{name}.lc.norm.tok.{one}" for one in languages]
+            split: [f"{name}.lc.norm.tok.{language}" for language in languages]
             for split, name in names.items()
         }
-        found = {
+        paths_of = {
             split: tuple(
-                packed_or_not(os.path.join(directory, name)) for name in both
+                packed_or_not(os.path.join(directory, name))
+                for name in names_of_pair
             )
-            for split, both in paths.items()
+            for split, names_of_pair in paths.items()
         }
         for side, language in enumerate(languages):
-            files = [pathlib.Path(both[side]) for both in found.values()]
+            files = [
+                pathlib.Path(names_of_pair[side])
+                for names_of_pair in paths_of.values()
+            ]
             if not any(file.exists() for file in files):
                 raise MissingData(
                     f"multi30k/{pair}: {directory} has no file in {language}, "
-                    f"such as {found['train'][side]}"
+                    f"such as {paths_of['train'][side]}"
                 )
-        return found
+        return paths_of
 
 
 def _find(directory: str) -> str:
@@ -75,12 +79,12 @@ def _find(directory: str) -> str:
         if pathlib.Path(packed_or_not(os.path.join(inner, name))).is_file():
             return inner
     # With some of the files there, the corpus is not missing but incomplete.
-    found = any(
+    has_files = any(
         _FILE.fullmatch(entry.name)
         for folder in _FOLDERS
         for entry in pathlib.Path(directory, folder).glob("*.tok.*")
     )
-    raise (DataError if found else MissingData)(
+    raise (DataError if has_files else MissingData)(
         f"multi30k: {directory} has not {name} (it may be packed, as .gz): "
         "the folder given by --manual_dir (or MTL_TF_MANUAL_DIR) must hold "
         "the tokenised files of task 1"
@@ -89,11 +93,13 @@ def _find(directory: str) -> str:
 
 def _test_sets(directory: str, languages: list[str]) -> dict[str, str]:
     """The test sets that have files in both languages."""
-    found: dict[str, set[str]] = {}
+    languages_of: dict[str, set[str]] = {}
     for entry in pathlib.Path(directory).iterdir():
         match = _FILE.fullmatch(entry.name)
         if match and match[1].startswith("test"):
-            found.setdefault(match[1], set()).add(match[2])
+            languages_of.setdefault(match[1], set()).add(match[2])
     return {
-        name: name for name in sorted(found) if found[name] >= set(languages)
+        name: name
+        for name in sorted(languages_of)
+        if languages_of[name] >= set(languages)
     }

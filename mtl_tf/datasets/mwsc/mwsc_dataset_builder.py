@@ -97,9 +97,7 @@ def _examples(
         )
     if not question.endswith("?"):
         odd.add("question", "without a question mark, kept", block[1][0])
-    contexts, questions = (
-        _both(file, where, text) for where, text in block[:2]
-    )
+    contexts, questions = (_both(file, n, text) for n, text in block[:2])
     if contexts[0] == contexts[1] and questions[0] == questions[1]:
         raise DataError(
             f"{file.path}:{first}: no [one/other] in the context "
@@ -119,18 +117,18 @@ def _examples(
 
 def _both(file: LineFile, number: int, text: str) -> tuple[str, str]:
     """The text with the first and with the second of every [one/other]."""
-    where = f"{file.path}:{number}"
+    location = f"{file.path}:{number}"
     for match in _CHOICE.finditer(text):
         if match[1].count("/") != 1:
             raise DataError(
-                f"{where}: found {short(match[0])}; it must be two choices in "
-                "brackets with / between them"
+                f"{location}: found {short(match[0])}; it must be two choices "
+                "in brackets with / between them"
             )
     rest = _CHOICE.sub("", text)
     if "[" in rest or "]" in rest:
         raise DataError(
-            f"{where}: a bracket without its partner in {short(text)}; choices "
-            "stand as [one/other]"
+            f"{location}: a bracket without its partner in {short(text)}; "
+            "choices stand as [one/other]"
         )
     first, second = (
         _CHOICE.sub(lambda match: match[1].split("/")[i], text)  # noqa: B023

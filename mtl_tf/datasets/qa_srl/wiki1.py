@@ -55,8 +55,8 @@ def _sentence(
             "be in the next line"
         )
     sentence = plain(rest[0][1].strip())
-    left: dict[int, int] = {}  # questions to come, by a predicate's line
-    predicate, place, asked = "", 0, 0
+    to_come: dict[int, int] = {}  # questions to come, by a predicate's line
+    predicate, start, questions = "", 0, 0
     for number, line in rest[1:]:
         fields = [field.strip() for field in line.split("\t")]
         if _MARK in fields:
@@ -66,22 +66,25 @@ def _sentence(
                     "it must follow a line 'index, predicate, questions'"
                 )
             question, answers = _question(file, number, fields, odd)
-            left[place] -= 1
+            to_come[start] -= 1
             if answers:
                 yield QuestionAnswer(
-                    question, sentence, answers, f"{name}/{predicate}/{asked}"
+                    question,
+                    sentence,
+                    answers,
+                    f"{name}/{predicate}/{questions}",
                 )
             else:
                 odd.add("question", "without an answer, left out", number)
-            asked += 1
+            questions += 1
             continue
-        predicate, left[number] = _predicate(file, number, fields)
-        place, asked = number, 0
-    if len(left) != predicates:
+        predicate, to_come[number] = _predicate(file, number, fields)
+        start, questions = number, 0
+    if len(to_come) != predicates:
         odd.add(
             "sentence", "with other than its number of predicates", block[0][0]
         )
-    for number in filter(left.get, left):
+    for number in filter(to_come.get, to_come):
         odd.add("predicate", "with other than its number of questions", number)
 
 

@@ -70,15 +70,16 @@ def _split(line: str) -> list[str]:
 
 
 def _check(file: LineFile, number: int, line: str, odd: Oddities) -> None:
-    where = f"{file.path}:{number}"
+    location = f"{file.path}:{number}"
     if not line.strip():
         odd.add("line", "blank, left out", number)
         return
     fields = _split(line)
     if len(fields) < len(_FIELDS):
         raise DataError(
-            f"{where}: {count(len(fields), 'field')} in {short(line)}; it must "
-            f"be {', '.join(_FIELDS)} and the answers, with tabs between them"
+            f"{location}: {count(len(fields), 'field')} in {short(line)}; it "
+            f"must be {', '.join(_FIELDS)} and the answers, with tabs "
+            "between them"
         )
     _, question, subject, context, *answers = fields
     if not question or not context:

@@ -72,7 +72,7 @@ class Review:
         self._past = choices.below(2)
         self._aspects = _shuffled(words.ASPECTS[domain], choices)
         self._fillers = _shuffled(words.FILLERS[domain], choices)
-        self._own = {
+        self._flipping = {
             good: tuple(
                 word
                 for word, (praised, blamed) in words.FLIPPING.items()
@@ -144,12 +144,12 @@ class Review:
 
     def _whole(self, good: bool) -> str:
         clause = self._choices.one_of(words.PRAISES if good else words.BLAMES)
-        it = self._choices.one_of(("it", f"this {self._thing}"))
-        return clause.format(it=it)
+        subject = self._choices.one_of(("it", f"this {self._thing}"))
+        return clause.format(it=subject)
 
     def _word(self, good: bool) -> str:
         if self._choices.chance(OWN_WORD):
-            return self._choices.one_of(self._own[good])
+            return self._choices.one_of(self._flipping[good])
         return self._choices.one_of(words.GOOD if good else words.BAD)
 
 

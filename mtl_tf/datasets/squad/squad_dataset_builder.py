@@ -34,13 +34,13 @@ class Builder(QuestionAnswerBuilder, skip_registration=True):
         stem, end = map(re.escape, os.path.splitext(name))
         part = re.compile(rf"{stem}[\w-]+{end}(?:\.gz)?")
         folder = os.listdir(directory) if os.path.isdir(directory) else []
-        found = sorted(filter(part.fullmatch, folder))
-        if len(found) > 1:
+        matches = sorted(filter(part.fullmatch, folder))
+        if len(matches) > 1:
             raise DataError(
-                f"{directory} has not {name}, but {', '.join(found)}: leave "
+                f"{directory} has not {name}, but {', '.join(matches)}: leave "
                 f"one of them there, or name it {name}"
             )
-        return os.path.join(directory, found[0]) if found else path
+        return os.path.join(directory, matches[0]) if matches else path
 
     def read_split(
         self, split: str, files: Sequence[LineFile]

@@ -56,24 +56,24 @@ class Builder(tfds.core.GeneratorBasedBuilder):
             [os.path.join("trees", name) for name in _TREES.values()],
             list(_TREES.values()),
         ]
-        wanted = ", ".join(_TREES.values())
+        names = ", ".join(_TREES.values())
         if not _has_phrases(config):
             releases.append(list(_CSV.values()))
-            wanted += f" nor {', '.join(_CSV.values())}"
+            names += f" nor {', '.join(_CSV.values())}"
 
         def present(release: list[str]) -> int:
             return sum(pathlib.Path(directory, x).is_file() for x in release)
 
         # The most complete; of equal ones the first.
-        chosen = max(releases, key=present)
-        if not present(chosen):
+        best = max(releases, key=present)
+        if not present(best):
             raise DataError(
-                f"sst/{config}: {directory} has not {wanted}: the folder given "
+                f"sst/{config}: {directory} has not {names}: the folder given "
                 "by --manual_dir (or MTL_TF_MANUAL_DIR) must hold the corpus's "
                 "official files under their official names (phrases need the "
                 "trees)"
             )
-        return {name: os.path.join(directory, name) for name in chosen}
+        return {name: os.path.join(directory, name) for name in best}
 
     def _info(self) -> tfds.core.DatasetInfo:
         labels = sentiment.LABELS if self._is_binary() else FIVE
@@ -168,16 +168,16 @@ def _read_csv(file: LineFile) -> list[LabelledText]:
     return rows
 
 
-def _row(where: str, cells: list[str]) -> LabelledText:
+def _row(location: str, cells: list[str]) -> LabelledText:
     if len(cells) != len(_HEADER):
         raise DataError(
-            f"{where}: {len(cells)} fields, but a label and a sentence are "
+            f"{location}: {len(cells)} fields, but a label and a sentence are "
             f"wanted: {short(','.join(cells))}"
         )
     label, text = cells
     if label not in ("0", "1", "2", "3", "4"):
         raise DataError(
-            f"{where}: unknown label {short(label)}; it must be 0 to 4"
+            f"{location}: unknown label {short(label)}; it must be 0 to 4"
         )
     return text, int(label)
 

@@ -78,22 +78,26 @@ def _parse(line: str) -> tuple[list[str], list[_Node]]:
     open_nodes: list[_Node] = []
     for match in _PART.finditer(line):
         label, closing, text, bare = match.groups()
-        where = f"at column {match.start() + 1}: {short(line[match.start() :])}"
+        position = (
+            f"at column {match.start() + 1}: {short(line[match.start() :])}"
+        )
         if bare:
-            raise ValueError(f"a bracket without a label and a space {where}")
+            raise ValueError(
+                f"a bracket without a label and a space {position}"
+            )
         if not open_nodes and (nodes or label is None):
             if text and not text.strip():
                 continue
-            raise ValueError(f"text outside of the tree {where}")
+            raise ValueError(f"text outside of the tree {position}")
         if label is not None:
-            _open(label, where, words, nodes, open_nodes)
+            _open(label, position, words, nodes, open_nodes)
         elif closing:
             node = open_nodes.pop()
             node.end = len(words)
             if node.end == node.start:
-                raise ValueError(f"a phrase without words ends {where}")
+                raise ValueError(f"a phrase without words ends {position}")
         elif text.strip():
-            _add_word(text.strip(), where, words, open_nodes[-1])
+            _add_word(text.strip(), position, words, open_nodes[-1])
     if open_nodes or not nodes:
         raise ValueError(
             f"{count(len(open_nodes), 'bracket')} not closed in the tree "
@@ -106,25 +110,29 @@ def _parse(line: str) -> tuple[list[str], list[_Node]]:
 
 def _open(
     label: str,
-    where: str,
+    position: str,
     words: list[str],
     nodes: list[_Node],
     open_nodes: list[_Node],
 ) -> None:
     if label not in _LABELS:
         raise ValueError(
-            f"unknown label {short(label)}, it must be 0 to 4, {where}"
+            f"unknown label {short(label)}, it must be 0 to 4, {position}"
         )
     if open_nodes and open_nodes[-1].is_leaf:
-        raise ValueError(f"a phrase follows a word inside of a phrase {where}")
+        raise ValueError(
+            f"a phrase follows a word inside of a phrase {position}"
+        )
     node = _Node(label, len(words))
     nodes.append(node)
     open_nodes.append(node)
 
 
-def _add_word(text: str, where: str, words: list[str], node: _Node) -> None:
+def _add_word(text: str, position: str, words: list[str], node: _Node) -> None:
     if len(words) > node.start:
-        raise ValueError(f"a word follows a phrase inside of a phrase {where}")
+        raise ValueError(
+            f"a word follows a phrase inside of a phrase {position}"
+        )
     for written, plain in _SPELLINGS:
         text = text.replace(written, plain)
     node.is_leaf = True

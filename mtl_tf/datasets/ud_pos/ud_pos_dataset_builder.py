@@ -79,20 +79,20 @@ class Builder(TaggedCorpusBuilder):
 
 def _find(directory: str) -> tuple[str, str]:
     """The folder of the only treebank in or under `directory`, and its name."""
-    found = _treebanks(directory)
-    for entry in [] if found else sorted(pathlib.Path(directory).iterdir()):
+    treebanks = _treebanks(directory)
+    for entry in [] if treebanks else sorted(pathlib.Path(directory).iterdir()):
         if entry.is_dir():
-            found += _treebanks(os.fspath(entry))
-    if len(found) != 1:
-        names = ", ".join(os.path.join(*place) for place in found[:6])
-        error = DataError if found else MissingData
+            treebanks += _treebanks(os.fspath(entry))
+    if len(treebanks) != 1:
+        names = ", ".join(os.path.join(*place) for place in treebanks[:6])
+        error = DataError if treebanks else MissingData
         raise error(
-            f"ud_pos: {directory} holds {len(found) or 'no'} treebanks "
-            + (f"({names})" if found else "(files *-ud-train.conllu)")
+            f"ud_pos: {directory} holds {len(treebanks) or 'no'} treebanks "
+            + (f"({names})" if treebanks else "(files *-ud-train.conllu)")
             + ": name the folder of one by --manual_dir (or "
             "MTL_TF_MANUAL_DIR), or put its files into ud_pos/"
         )
-    return found[0]
+    return treebanks[0]
 
 
 def _parts(directory: str, treebank: str, part: str) -> list[str]:

@@ -88,8 +88,8 @@ def sql(header: Sequence[str], form: dict[str, Any]) -> str:
     aggregate, column = AGGREGATES[form["agg"]], header[form["sel"]]
     text = f"SELECT {aggregate} {column} FROM table"
     conditions = [
-        f"{header[where]} {OPERATORS[operator]} {value}"
-        for where, operator, value in form["conds"]
+        f"{header[number]} {OPERATORS[operator]} {value}"
+        for number, operator, value in form["conds"]
     ]
     if conditions:
         text += " WHERE " + " AND ".join(conditions)
@@ -113,7 +113,7 @@ def _headers(file: LineFile) -> dict[str, list[str]]:
             raise table.get("header", list).wrong("the names of the columns")
         if headers.setdefault(name.value, header) != header:
             raise DataError(
-                f"{name.where}: another table has the id {name.value!r} and "
+                f"{name.location}: another table has the id {name.value!r} and "
                 "other columns: an id must name one table"
             )
         if not all(column.strip() for column in header):

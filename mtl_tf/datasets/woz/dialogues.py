@@ -50,17 +50,17 @@ class Turns:
             number = dialogue.get("dialogue_idx", int).value
             if number in seen:
                 raise DataError(
-                    f"{dialogue.where}.dialogue_idx: {number} is the number of "
-                    "an earlier dialogue, too; each needs its own"
+                    f"{dialogue.location}.dialogue_idx: {number} is the number "
+                    "of an earlier dialogue, too; each needs its own"
                 )
             seen.add(number)
             self._read(number, dialogue.get("dialogue", list))
         if not self.rows:
-            raise DataError(f"{root.where}: there are no turns")
+            raise DataError(f"{root.location}: there are no turns")
         self.dialogues = len(seen)
         self.warnings = [
-            f"{name}: {count(number, 'time')} {what}"
-            for what, number in sorted(self._odd.items())
+            f"{name}: {count(number, 'time')} {oddity}"
+            for oddity, number in sorted(self._odd.items())
         ]
 
     def _read(self, dialogue: int, turns: JsonValue) -> None:
@@ -96,8 +96,10 @@ class Turns:
     def _context(self, turn: JsonValue) -> str:
         acts = []
         for act in turn.get("system_acts", list).items():
-            one = act.items() if isinstance(act.value, list) else [act]
-            acts.append(": ".join(part.check(str).value for part in one))
+            words_of_act = act.items() if isinstance(act.value, list) else [act]
+            acts.append(
+                ": ".join(part.check(str).value for part in words_of_act)
+            )
         words = turn.get("transcript", str).value
         if not words.strip():
             self._odd["the user says nothing, kept"] += 1

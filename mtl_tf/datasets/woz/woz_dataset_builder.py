@@ -54,11 +54,11 @@ class Builder(QuestionAnswerBuilder):
             sources[name] = identify(content)
             splits[split] = turns.rows
             warnings += turns.warnings
-            found = turns.dialogues, len(turns.rows)
-            if found != _COUNTS[split]:
+            sizes = turns.dialogues, len(turns.rows)
+            if sizes != _COUNTS[split]:
                 warnings.append(
-                    f"{name}: {count(found[0], 'dialogue')} with "
-                    f"{count(found[1], 'turn')}; "
+                    f"{name}: {count(sizes[0], 'dialogue')} with "
+                    f"{count(sizes[1], 'turn')}; "
                     "the released file has {:,} with {:,}".format(
                         *_COUNTS[split]
                     )
@@ -69,5 +69,5 @@ class Builder(QuestionAnswerBuilder):
 def _find(manual_dir: str) -> dict[str, str]:
     directory = corpus_directory(manual_dir, "woz")
     names = {split: [name] for split, name in _FILES.items()}
-    found = present_files("woz", directory, names)
-    return {split: path for split, [path] in found.items()}
+    present = present_files("woz", directory, names)
+    return {split: path for split, [path] in present.items()}

@@ -20,9 +20,10 @@ class ClassScorer(Scorer):
         self._predictions = np.asarray(task.predictions).reshape(-1)
         self.size = len(self._labels)
 
-    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+    def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`."""
-        labels, predictions = self._labels[chosen], self._predictions[chosen]
+        labels = self._labels[selection]
+        predictions = self._predictions[selection]
         scores: dict[str, Any] = {"examples": len(labels)}
         for name, metric in self._metrics.items():
             score = metric(labels, predictions)

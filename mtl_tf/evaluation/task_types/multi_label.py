@@ -17,9 +17,9 @@ from mtl_tf.evaluation.scoring import (
 
 def _f1(labels: np.ndarray, predictions: np.ndarray, axis: int | None):
     """F1 over all cells, or of each label; 0 where nothing is to be found."""
-    right = np.sum(labels & predictions, axis=axis)
+    correct = np.sum(labels & predictions, axis=axis)
     marked = np.sum(labels, axis=axis) + np.sum(predictions, axis=axis)
-    return 2.0 * right / np.maximum(marked, 1)
+    return 2.0 * correct / np.maximum(marked, 1)
 
 
 def micro_f1(labels, predictions, scores) -> float:
@@ -48,12 +48,12 @@ def average_precision(labels, predictions, scores) -> float:
     (as scikit-learn has it); it needs no threshold of its own.
     """
     del predictions
-    found = [
+    areas = [
         _area(labels[:, n], scores[:, n])
         for n in range(labels.shape[1])
         if labels[:, n].any()
     ]
-    return 100.0 * float(np.mean(found)) if found else 0.0
+    return 100.0 * float(np.mean(areas)) if areas else 0.0
 
 
 def _area(labels: np.ndarray, scores: np.ndarray) -> float:
@@ -61,9 +61,9 @@ def _area(labels: np.ndarray, scores: np.ndarray) -> float:
     ranked, values = labels[order], scores[order]
     # Examples of equal scores come at one threshold.
     ends = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
-    right = np.cumsum(ranked)[ends]
-    precision = right / (ends + 1)
-    gained = np.diff(right, prepend=0) / right[-1]
+    correct = np.cumsum(ranked)[ends]
+    precision = correct / (ends + 1)
+    gained = np.diff(correct, prepend=0) / correct[-1]
     return float(np.sum(precision * gained))
 
 
@@ -96,27 +96,27 @@ class LabelSetScorer(Scorer):
             self._scores = self._scores[:, :width]
         check_length(task.name, "scores", self._scores, self.size)
 
-    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+    def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`."""
-        parts = (self._labels, self._predictions, self._scores)
-        parts = [part[chosen] for part in parts]
-        examples = len(parts[0])
+        columns = (self._labels, self._predictions, self._scores)
+        columns = [column[selection] for column in columns]
+        examples = len(columns[0])
         return {"examples": examples} | {
-            name: metric(*parts) if examples else None
+            name: metric(*columns) if examples else None
             for name, metric in self._metrics.items()
         }
 
     def details(self) -> dict[str, Any]:
         """Precision, recall and F1 of each label."""
-        right = np.sum(self._labels & self._predictions, axis=0)
+        correct = np.sum(self._labels & self._predictions, axis=0)
         marked = np.sum(self._predictions, axis=0)
         support = np.sum(self._labels, axis=0)
         f1 = _f1(self._labels, self._predictions, 0)
         return {
             "types": {
                 name: {
-                    "precision": 100.0 * float(right[n] / max(marked[n], 1)),
-                    "recall": 100.0 * float(right[n] / max(support[n], 1)),
+                    "precision": 100.0 * float(correct[n] / max(marked[n], 1)),
+                    "recall": 100.0 * float(correct[n] / max(support[n], 1)),
                     "f1": 100.0 * float(f1[n]),
                     "support": int(support[n]),
                 }
@@ -143,11 +143,13 @@ class LabelSetScoring(Scoring):
         The confidence in having given a label is its probability, that in
         having left it out what is missing to 1.
         """
-        found = []
+        mistakes = []
         pairs = enumerate(zip(task.labels, task.predictions, strict=True))
-        for number, (labels, said) in pairs:
+        for number, (labels, predictions) in pairs:
             wrong = [
-                n for n in range(len(task.class_names)) if labels[n] != said[n]
+                n
+                for n in range(len(task.class_names))
+                if labels[n] != predictions[n]
             ]
             if not wrong:
                 continue
@@ -155,12 +157,12 @@ class LabelSetScoring(Scoring):
             if task.scores is not None:
                 scores = task.scores[number]
                 sure = max(
-                    float(scores[n] if said[n] else 1 - scores[n])
+                    float(scores[n] if predictions[n] else 1 - scores[n])
                     for n in wrong
                 )
-            shown = self.shown(task, labels), self.shown(task, said)
-            found.append(Mistake(number, *shown, sure))
-        return highest_first(found)
+            shown = self.shown(task, labels), self.shown(task, predictions)
+            mistakes.append(Mistake(number, *shown, sure))
+        return highest_first(mistakes)
 
     def shown(self, task: TaskPredictions, value: Any) -> list[str]:
         """The labels' names."""

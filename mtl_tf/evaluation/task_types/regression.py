@@ -57,13 +57,14 @@ class NumberScorer(Scorer):
     def __init__(self, task: TaskPredictions):
         self._metrics = {name: METRICS[name] for name in task.metrics}
         self._labels = np.asarray(task.labels, np.float64).reshape(-1)
-        found = np.asarray(task.predictions, np.float64).reshape(-1)
-        self._predictions, self.size = found, len(self._labels)
-        check_length(task.name, "predictions", found, self.size)
+        predictions = np.asarray(task.predictions, np.float64).reshape(-1)
+        self._predictions, self.size = predictions, len(self._labels)
+        check_length(task.name, "predictions", predictions, self.size)
 
-    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+    def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`."""
-        labels, predictions = self._labels[chosen], self._predictions[chosen]
+        labels = self._labels[selection]
+        predictions = self._predictions[selection]
         return {"examples": len(labels)} | {
             name: metric(labels, predictions) if len(labels) else None
             for name, metric in self._metrics.items()

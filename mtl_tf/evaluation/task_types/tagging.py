@@ -34,9 +34,9 @@ class TagScorer(Scorer):
         self.size = len(self._gold)
         check_length(task.name, "predictions", self._predicted, self.size)
 
-    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+    def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`; also "tokens", how many there are."""
-        numbers = np.arange(self.size)[chosen]
+        numbers = np.arange(self.size)[selection]
         gold = [self._gold[n] for n in numbers]
         predicted = [self._predicted[n] for n in numbers]
         tokens = sum(map(len, gold))
@@ -71,18 +71,18 @@ class TagScoring(Scoring):
 
         What a model did not read is not among them.
         """
-        found = []
+        mistakes = []
         pairs = enumerate(zip(task.labels, task.predictions, strict=True))
-        for number, (labels, said) in pairs:
-            for place, (a, b) in enumerate(zip(labels, said)):
+        for number, (labels, predictions) in pairs:
+            for position, (a, b) in enumerate(zip(labels, predictions)):
                 if a == b:
                     continue
                 names = task.class_names[int(a)], task.class_names[int(b)]
                 sure = None
                 if task.confidences is not None:
-                    sure = float(task.confidences[number][place])
-                found.append(Mistake(number, *names, sure, place))
-        return highest_first(found)
+                    sure = float(task.confidences[number][position])
+                mistakes.append(Mistake(number, *names, sure, position))
+        return highest_first(mistakes)
 
     def lines(
         self, inputs: Sequence[Any], task: TaskPredictions

@@ -35,8 +35,8 @@ class TranslationScorer(Scorer):
         for side in self._restricted or ():
             check_length(task.name, RESTRICTED, side, self.size)
 
-    def _scores(self, chosen: np.ndarray) -> dict[str, Any]:
-        numbers = np.arange(self.size)[chosen]
+    def _scores(self, selection: np.ndarray) -> dict[str, Any]:
+        numbers = np.arange(self.size)[selection]
 
         def part(texts):
             return [[side[n] for n in numbers] for side in texts]
@@ -51,12 +51,12 @@ class TranslationScorer(Scorer):
             scores["paper_bleu"] = metric(*texts, *self._settings)
         return scores
 
-    def part(self, chosen: np.ndarray) -> dict[str, Any]:
+    def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`; also "paper_bleu", if it is asked for."""
-        examples = len(np.arange(self.size)[chosen])
+        examples = len(np.arange(self.size)[selection])
         scores = {
             name: score.value if examples else None
-            for name, score in self._scores(chosen).items()
+            for name, score in self._scores(selection).items()
         }
         return {"examples": examples, **scores}
 
@@ -84,7 +84,7 @@ class TranslationScoring(Scoring):
 
         BLEU says little of a single sentence.
         """
-        found = [
+        mistakes = [
             Mistake(
                 number,
                 label,
@@ -96,7 +96,7 @@ class TranslationScoring(Scoring):
             )
             if prediction != label
         ]
-        return sorted(found, key=lambda one: one.measure)
+        return sorted(mistakes, key=lambda mistake: mistake.measure)
 
 
 TYPE = TranslationScoring()

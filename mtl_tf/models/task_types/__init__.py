@@ -9,7 +9,7 @@ from mtl_tf.models.head_type import HeadType
 def fields() -> list[str]:
     """The fields of the config's `model` that only some types read."""
     types = (of(name) for name in task_types.NAMES if has(name))
-    return [field for one in types for field in one.fields]
+    return [field for head_type in types for field in head_type.fields]
 
 
 def has(name: str) -> bool:

@@ -10,12 +10,12 @@ class Regression(HeadType):
     def make(self, tasks, config, **options) -> RegressionHead:
         """See `HeadType.make`."""
         check_private(config, "regression tasks")
-        nothing = {"offset": 0.0, "scale": 1.0, "range": []}
-        known = [nothing if task is None else task for task in tasks]
+        neutral = {"offset": 0.0, "scale": 1.0, "range": []}
+        described = [neutral if task is None else task for task in tasks]
         return RegressionHead(
-            [task["offset"] for task in known],
-            [task["scale"] for task in known],
-            [task["range"] for task in known],
+            [task["offset"] for task in described],
+            [task["scale"] for task in described],
+            [task["range"] for task in described],
             **options,
         )
 

@@ -34,20 +34,20 @@ class Tagging(HeadType):
         """
         tagging = completed("model.tagging", config.get("tagging"), _DEFAULT)
         check_private(config, "tagging tasks")
-        own = {name: tagging[name] for name in ("decoder", "per_token")}
+        fields = {name: tagging[name] for name in ("decoder", "per_token")}
         if tagging["decoder"] == "crf" and tagging["constraints"]:
-            own["constraints"] = _constraints(tasks)
-        return TaggingHead(label_counts(tasks), **own, **options)
+            fields["constraints"] = _constraints(tasks)
+        return TaggingHead(label_counts(tasks), **fields, **options)
 
 
 def _constraints(tasks: Sequence[Task | None]) -> list[Constraints | None]:
-    found = []
+    constraints = []
     for task in tasks:
         scheme = task and task.get("scheme", span_scheme(task["labels"]))
-        found.append(
+        constraints.append(
             allowed_transitions(task["labels"], scheme) if scheme else None
         )
-    return found
+    return constraints
 
 
 TYPE = Tagging()

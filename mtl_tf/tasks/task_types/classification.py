@@ -11,7 +11,7 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import class_weights, fields
 from mtl_tf.tasks.features import LABELS
-from mtl_tf.tasks.prepared import LABEL_KINDS, Wanted, class_names
+from mtl_tf.tasks.prepared import LABEL_DTYPES, FeatureRequest, class_names
 from mtl_tf.tasks.row_files import SKIP
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry, Metric
@@ -26,7 +26,7 @@ class ClassTarget(TextTarget):
     """A label: a string or an integer; of TFDS also a ClassLabel.
 
     Args:
-        given: names of the classes; None takes a ClassLabel's names, or those
+        labels: names of the classes; None takes a ClassLabel's names, or those
             of the training split, sorted (by value if all are integers). For
             a ClassLabel they are its own names, in any order.
         skipped: labels whose rows are no examples.
@@ -36,10 +36,10 @@ class ClassTarget(TextTarget):
 
     def __init__(
         self,
-        given: Sequence[str] | None = None,
+        labels: Sequence[str] | None = None,
         skipped: Sequence[str] = (),
     ):
-        super().__init__(given)
+        super().__init__(labels)
         self._skipped = frozenset(skipped)
 
     def parse(self, value: Any, column: str) -> str:
@@ -58,12 +58,12 @@ class ClassTarget(TextTarget):
 
     def collect(self, values: Sequence[str]) -> tuple[str, ...]:
         """The labels, sorted."""
-        found = set(values)
+        labels = set(values)
         try:
-            numbers = {label: int(label) for label in found}
+            numbers = {label: int(label) for label in labels}
         except ValueError:
-            return tuple(sorted(found))
-        return tuple(sorted(found, key=lambda label: (numbers[label], label)))
+            return tuple(sorted(labels))
+        return tuple(sorted(labels, key=lambda label: (numbers[label], label)))
 
     def encode(self, value: str, ids: Mapping[str, int]) -> int:
         """The label's number."""
@@ -88,22 +88,22 @@ class ClassTarget(TextTarget):
             "and columns.label the other way round?"
         ]
 
-    def wanted(self, column: str) -> Wanted:
+    def request(self, column: str) -> FeatureRequest:
         """A label."""
-        return Wanted(self.name, column, LABEL_KINDS, 0, "a label")
+        return FeatureRequest(self.name, column, LABEL_DTYPES, 0, "a label")
 
     def names_of(self, feature: Any) -> tuple[str, ...] | None:
         """The names of a ClassLabel."""
         return class_names(feature)
 
-    def converter(self, feature: Any, labels: Sequence[str], where: str):
+    def converter(self, feature: Any, labels: Sequence[str], dataset: str):
         """From a ClassLabel's numbers to the task's."""
         names = class_names(feature)
         if names is None:
             return None
         if sorted(labels) != sorted(names):
             raise ConfigError(
-                f"labels {list(labels)} are not those of the {where}: "
+                f"labels {list(labels)} are not those of the {dataset}: "
                 f"{list(names)}"
             )
         ids = [list(labels).index(name) for name in names]
@@ -150,12 +150,12 @@ class Classification(TextTaskType):
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
         """`class_weights`, by label, and `sampling`, if the entry has some."""
         weights = class_weights.of_entry(entry, source, "label")
-        found = {} if weights is None else {class_weights.FIELD: weights}
+        settings = {} if weights is None else {class_weights.FIELD: weights}
         sampling = entry.get("sampling")
         if sampling is None:
-            return found
+            return settings
         checks.one_of("sampling", sampling, (_BALANCED,))
-        return {**found, "sampling": sampling}
+        return {**settings, "sampling": sampling}
 
     def balanced(self, settings: Mapping[str, Any]) -> str:
         """The label, if the task's `sampling` says so."""

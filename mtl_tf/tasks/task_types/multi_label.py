@@ -10,7 +10,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import LABELS, Feature
-from mtl_tf.tasks.prepared import LABEL_KINDS, Wanted, class_names
+from mtl_tf.tasks.prepared import LABEL_DTYPES, FeatureRequest, class_names
 from mtl_tf.tasks.task_type import Entry, Metric
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 from mtl_tf.tasks.text_task_type import TextTaskType
@@ -20,7 +20,7 @@ class LabelSet(TextTarget):
     """A set of labels: a cell of them, or a JSON list; of TFDS a sequence.
 
     Args:
-        given: names of the labels in their order; None takes those of a
+        labels: names of the labels in their order; None takes those of a
             sequence of ClassLabel, or those of the training split, sorted.
         separator: what stands between the labels of a cell.
     """
@@ -29,26 +29,26 @@ class LabelSet(TextTarget):
     dtype = np.int64
 
     def __init__(
-        self, given: Sequence[str] | None = None, separator: str = ","
+        self, labels: Sequence[str] | None = None, separator: str = ","
     ):
-        super().__init__(given)
+        super().__init__(labels)
         self._separator = separator
 
     def parse(self, value: Any, column: str) -> tuple[str, ...]:
         """The labels, each once; none of an empty cell or list."""
         if isinstance(value, str):
             value = value.split(self._separator)
-        right = isinstance(value, list) and all(
-            isinstance(one, (str, int)) and not isinstance(one, bool)
-            for one in value
+        is_valid = isinstance(value, list) and all(
+            isinstance(label, (str, int)) and not isinstance(label, bool)
+            for label in value
         )
-        if not right:
+        if not is_valid:
             raise ValueError(
                 f"{column!r} must be a list of labels, or a string of them "
                 f"with {self._separator!r} between them, found "
                 f"{json.dumps(value)}"
             )
-        labels = (str(one).strip() for one in value)
+        labels = (str(label).strip() for label in value)
         return tuple(dict.fromkeys(label for label in labels if label))
 
     def collect(self, values: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -73,15 +73,17 @@ class LabelSet(TextTarget):
             "them (separator), and is the task of the type classification?"
         ]
 
-    def wanted(self, column: str) -> Wanted:
+    def request(self, column: str) -> FeatureRequest:
         """A sequence of labels."""
-        return Wanted(self.name, column, LABEL_KINDS, 1, "a sequence of labels")
+        return FeatureRequest(
+            self.name, column, LABEL_DTYPES, 1, "a sequence of labels"
+        )
 
     def names_of(self, feature: Any) -> tuple[str, ...] | None:
         """The names of a sequence of ClassLabel."""
         return class_names(getattr(feature, "feature", feature))
 
-    def converter(self, feature: Any, labels: Sequence[str], where: str):
+    def converter(self, feature: Any, labels: Sequence[str], dataset: str):
         """From a sequence of ClassLabel's numbers to 1 and 0."""
         names = self.names_of(feature)
         if names is None:
@@ -89,25 +91,25 @@ class LabelSet(TextTarget):
         missing = sorted(set(names) - set(labels))
         if missing:
             raise ConfigError(
-                f"labels lacks {', '.join(missing)}, which the {where} has"
+                f"labels lacks {', '.join(missing)}, which the {dataset} has"
             )
         ids = tf.constant([list(labels).index(n) for n in names], tf.int64)
 
         def convert(numbers: tf.Tensor) -> tf.Tensor:
-            chosen = tf.one_hot(tf.gather(ids, numbers), len(labels))
-            return tf.cast(tf.reduce_any(chosen > 0, axis=0), tf.int64)
+            marked = tf.one_hot(tf.gather(ids, numbers), len(labels))
+            return tf.cast(tf.reduce_any(marked > 0, axis=0), tf.int64)
 
         return convert
 
     def from_tensor(self, value: Any) -> tuple[str, ...]:
         """An array of bytes or integers as labels."""
-        plain = [
-            one.decode("utf-8", "replace")
-            if isinstance(one, bytes)
-            else str(int(one))
-            for one in value
+        labels = [
+            label.decode("utf-8", "replace")
+            if isinstance(label, bytes)
+            else str(int(label))
+            for label in value
         ]
-        return self.parse(plain, self.name)
+        return self.parse(labels, self.name)
 
 
 class MultiLabel(TextTaskType):

@@ -88,7 +88,7 @@ class QuestionAnswering(TaskType):
         """A TFDS dataset with three texts."""
         name, columns = fields.dataset_name(entry), _columns(entry)
         if name.partition("/")[0] in QUESTIONS:
-            columns |= {one: one for one in SCORED}
+            columns |= {column: column for column in SCORED}
         return QuestionDatasetSource(name, data_dir, manual_dir, columns)
 
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
@@ -97,8 +97,8 @@ class QuestionAnswering(TaskType):
         checks.one_of("long_contexts", long, (CUT, LEFT_OUT))
         settings = {"long_contexts": long}
         for name in ("bleu_tokenizer", "language"):
-            if given := fields.text(entry, name):
-                settings[name] = given
+            if value := fields.text(entry, name):
+                settings[name] = value
         return settings
 
     def fixed_fields(
@@ -114,10 +114,10 @@ class QuestionAnswering(TaskType):
 
 def _columns(entry: Entry) -> dict[str, str]:
     """The key of each text."""
-    given = fields.mapping(
+    renamed = fields.mapping(
         entry, "columns", fields.is_text, "the name of a text", _COLUMNS
     )
-    columns = {name: name for name in _COLUMNS} | given
+    columns = {name: name for name in _COLUMNS} | renamed
     if len(set(columns.values())) < len(columns):
         raise ConfigError(f"columns names one twice: {columns!r}")
     return columns

@@ -11,7 +11,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import NUMBERS
-from mtl_tf.tasks.prepared import Wanted
+from mtl_tf.tasks.prepared import FeatureRequest
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry, Metric
 from mtl_tf.tasks.text_targets import TextTarget
@@ -70,9 +70,9 @@ class Number(TextTarget):
             return []
         return [f"all {len(values)} rows have the value {values[0]:g}"]
 
-    def wanted(self, column: str) -> Wanted:
+    def request(self, column: str) -> FeatureRequest:
         """A number."""
-        return Wanted(self.name, column, _NUMBERS, 0, "a number")
+        return FeatureRequest(self.name, column, _NUMBERS, 0, "a number")
 
     def from_tensor(self, value: Any) -> float:
         """A NumPy number."""
@@ -129,12 +129,12 @@ class Regression(TextTaskType):
 
 def _bounds(entry: Entry) -> tuple[float, ...]:
     bounds = entry.get("range") or ()
-    right = isinstance(bounds, (list, tuple)) and all(
-        isinstance(one, (int, float)) and not isinstance(one, bool)
-        for one in bounds
+    are_numbers = isinstance(bounds, (list, tuple)) and all(
+        isinstance(bound, (int, float)) and not isinstance(bound, bool)
+        for bound in bounds
     )
     if (
-        not right
+        not are_numbers
         or len(bounds) not in (0, 2)
         or list(bounds) != sorted(set(bounds))
     ):

@@ -85,10 +85,10 @@ class Tagging(TaskType):
     ) -> TaggedSource:
         """A TFDS dataset with two sequence features."""
         settings, columns = _settings(entry), _columns(entry, "")
-        given = fields.given_splits(entry)
+        splits_of_entry = fields.given_splits(entry)
         name = fields.dataset_name(entry)
         reader = DatasetReader(name, data_dir, manual_dir, **columns)
-        splits = fields.known_splits(given, reader).values()
+        splits = fields.known_splits(splits_of_entry, reader).values()
         return TaggedSource(reader, label_splits=tuple(splits), **settings)
 
     def settings(self, entry: Entry, source: TaggedSource) -> dict[str, Any]:
@@ -99,10 +99,10 @@ class Tagging(TaskType):
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
         """The tags, and how they write spans."""
-        found = super().fixed_fields(labels, settings)
+        fixed = super().fixed_fields(labels, settings)
         if settings.get("scheme"):
-            found["train_scheme"] = settings["scheme"]
-        return found
+            fixed["train_scheme"] = settings["scheme"]
+        return fixed
 
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """F1 of spans and accuracy of tokens, or that alone."""
@@ -164,8 +164,8 @@ def _columns(entry: Mapping[str, Any], form: str) -> dict[str, int | str]:
     }
     rule = rules.get(form, "a name")
     known = ("tokens", "tags")
-    given = fields.mapping(entry, "columns", is_right, rule, known)
-    columns = {**_COLUMNS[form], **given}
+    renamed = fields.mapping(entry, "columns", is_right, rule, known)
+    columns = {**_COLUMNS[form], **renamed}
     if columns["tokens"] == columns["tags"]:
         raise ConfigError(
             f"columns.tokens and columns.tags are both {columns['tags']!r}"

@@ -68,8 +68,8 @@ class Translation(TaskType):
         languages = languages_of(entry["name"])
         _check_tokenizer(entry, languages[1])
         name = fields.dataset_name(entry)
-        own = name.partition("/")[0] in OWN
-        columns = dict(zip(_SIDES, _SIDES if own else languages))
+        is_prepared_corpus = name.partition("/")[0] in OWN
+        columns = dict(zip(_SIDES, _SIDES if is_prepared_corpus else languages))
         columns |= fields.mapping(
             entry, "columns", fields.is_text, "the name of a feature", _SIDES
         )

@@ -1,0 +1,127 @@
+"""What is served of tasks whose models have a sharing scheme."""
+
+import abc
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.layers import recurrence
+from mtl_tf.models.multi_task import MultiTaskModel
+from mtl_tf.pipelines.piece_examples import examples_of
+from mtl_tf.tasks import task_types
+from mtl_tf.tasks.features import inputs
+
+from .serving import Served, Tensors
+
+
+class ServedSharing(Served):
+    """Tasks of models with a sharing scheme."""
+
+    def __init__(self, run, models, tasks, **options):
+        described = run.tasks[tasks[0]]
+        task_type = task_types.of(described["type"])
+        features = inputs(task_type.features(described["labels"], described))
+        self.examples = examples_of(run.encoder, features)
+        super().__init__(run, models, tasks, **options)
+
+    @abc.abstractmethod
+    def outputs(self, outputs: Mapping[str, Any]) -> Tensors:
+        """The outputs [batch, ...] that answers need, of a model's own."""
+
+    def specs(self) -> dict[str, tf.TensorSpec]:
+        """The columns of the task type's input features."""
+        specs = {}
+        for name in self.examples.axes:
+            shape = [None, None]
+            if name.endswith("characters"):
+                shape.append(self.encoder.characters.max_word_length)
+            specs[name] = tf.TensorSpec(shape, tf.int32)
+        return specs
+
+    @tf.autograph.experimental.do_not_convert
+    def run(
+        self,
+        model: MultiTaskModel,
+        key: Any,
+        task: tf.Tensor,
+        features: Tensors,
+    ) -> Tensors:
+        """A forward pass."""
+        rows = tf.shape(features["tokens"])[0]
+        batch = {
+            name: _at_least_one_row(column)[None]
+            for name, column in features.items()
+        }
+        # Servers run without XLA: nothing compiled may stay in the graph.
+        with recurrence.options(jit=False):
+            outputs = model(
+                {"task": task[None], **batch}, training=False, key=key
+            )
+        results = self.outputs(outputs)
+        return {name: column[:rows] for name, column in results.items()}
+
+
+class ServedTexts(ServedSharing):
+    """Tasks of whole texts, which are the features that their type declares."""
+
+    def __init__(self, run, models, tasks, **options):
+        described = run.tasks[tasks[0]]
+        features = task_types.of(described["type"]).features(
+            described["labels"], described
+        )
+        self.inputs = tuple(feature.name for feature in inputs(features))
+        super().__init__(run, models, tasks, **options)
+
+    @tf.autograph.experimental.do_not_convert
+    def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
+        """The texts' ids and features, each time axis padded by itself."""
+        columns = self.examples(inputs)
+        features: Tensors = {}
+        for axis in dict.fromkeys(self.examples.axes.values()):
+            columns_of_axis = {
+                name: tf.cast(column, tf.int32)
+                for name, column in columns.items()
+                if self.examples.axes[name] == axis
+            }
+            features |= self.padded(
+                columns_of_axis, next(iter(columns_of_axis))
+            )
+        return features, {}
+
+
+class ServedLabels(ServedSharing):
+    """Tasks whose answers are labels of theirs."""
+
+    def __init__(self, run, models, tasks, **options):
+        super().__init__(run, models, tasks, **options)
+        tasks = self.described
+        labels = {task: tasks[task]["labels"] for task in self.tasks}
+        self.counts = {task: len(part) for task, part in labels.items()}
+        self.width = max(self.counts.values())
+        table = np.full((len(tasks), self.width), "", object)
+        for task, part in labels.items():
+            table[task, : len(part)] = part
+        self.classes = tf.constant(table.tolist(), tf.string)
+
+    def classes_of(
+        self, number: tf.Tensor, task: int | None = None
+    ) -> tf.Tensor:
+        """The labels of each row's task, string [batch, labels].
+
+        Args:
+            number, task: see `answer`.
+        """
+        if task is not None:
+            classes = self.classes[task, : self.counts[task]]
+            return tf.repeat(classes[None], tf.size(number), axis=0)
+        empty = tf.fill([1, self.width], "")
+        return tf.gather(tf.concat([empty, self.classes], 0), number + 1)
+
+
+def _at_least_one_row(column: tf.Tensor) -> tf.Tensor:
+    """Pads a batch of no texts, which convolutions by oneDNN get wrong."""
+    missing = tf.cast(tf.equal(tf.shape(column)[0], 0), tf.int32)
+    unpadded = [[0, 0]] * (column.shape.rank - 1)
+    return tf.pad(column, [[0, missing], *unpadded])

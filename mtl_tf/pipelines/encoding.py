@@ -15,6 +15,7 @@ from mtl_tf.core import checks
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.pipelines.text_examples import time_axes
 from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import TEXT, WORDS, Feature, inputs
 from mtl_tf.text.base_tokenizer import Tokenizer, valid_utf8
 from mtl_tf.text.characters import CharacterEncoder, count_characters
@@ -86,7 +87,7 @@ def encoded_parts(
         return encoder(batch)
 
     batches = fixed(
-        dataset.ragged_batch(_TEXTS_AT_ONCE)
+        batched(dataset, _TEXTS_AT_ONCE)
         .map(encoded, num_parallel_calls=2)
         .prefetch(2)
     )
@@ -345,8 +346,7 @@ def _inputs(
                 return take(feature, batch[feature.name])
 
             yield from fixed(
-                task.dataset(split)
-                .ragged_batch(_TEXTS_AT_ONCE)
+                batched(task.dataset(split), _TEXTS_AT_ONCE)
                 .map(taken, num_parallel_calls=2)
                 .prefetch(2)
             )

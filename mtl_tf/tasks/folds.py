@@ -24,6 +24,7 @@ from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource, select
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task import Task
@@ -121,7 +122,7 @@ class FoldSource(Source):
         texts, labels = [], []
         # Only examples with one label each have a class to be divided by.
         classes = [one.name for one in self._task.features if one.is_class]
-        for batch in self._whole().ragged_batch(_AT_ONCE):
+        for batch in batched(self._whole(), _AT_ONCE):
             found = self._task.text_of(batch).numpy().tolist()
             texts += found
             labels += (

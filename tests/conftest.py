@@ -1,21 +1,41 @@
 """Two virtual CPU devices for every test, so that replicas can be tried."""
 
+import fcntl
 import gc
+import json
 import os
+import pathlib
 import random
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-import pytest
-import tensorflow as tf
+#: The rooms of the longest tests, and those of short ones only.
+LONG = ("tests/docs/", "tests/runs/", "tests/experiments/")
+SHORT = ("tests/configs/", "tests/core/", "tests/evaluation/", "tests/tasks/")
 
-tf.config.set_logical_device_configuration(
-    tf.config.list_physical_devices("CPU")[0],
-    [tf.config.LogicalDeviceConfiguration()] * 2,
-)
-# To rewrite a graph takes longer than to run it a few times. The programs that
-# tests start keep TensorFlow's default.
-tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Sets TensorFlow up; the process that only hands tests out has none."""
+    config = session.config
+    hands_out = getattr(config.option, "numprocesses", 0)
+    if hands_out and not hasattr(config, "workerinput"):
+        return
+    import tensorflow as tf
+
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0],
+        [tf.config.LogicalDeviceConfiguration()] * 2,
+    )
+    # To rewrite a graph takes longer than to run it a few times. The programs
+    # that tests start keep TensorFlow's default.
+    tf.config.optimizer.set_experimental_options(
+        {"disable_meta_optimizer": True}
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -38,12 +58,16 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Runs the rooms of the longest tests first.
+    """Runs the rooms of the longest tests first, those of short ones last.
 
     A long file that comes last keeps one process busy while the others wait.
     """
-    long = ("tests/docs/", "tests/runs/", "tests/experiments/")
-    items.sort(key=lambda item: not item.nodeid.startswith(long))
+
+    def place(item: pytest.Item) -> int:
+        name = item.nodeid
+        return name.startswith(SHORT) - name.startswith(LONG)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -72,10 +96,48 @@ def batches_stay_whole():
 
 
 @pytest.fixture(scope="session")
-def two_replicas() -> tf.distribute.MirroredStrategy:
+def two_replicas():
     # One for the whole session: two strategies in a process use the same keys
     # for their collectives, and TensorFlow then mixes them up.
+    import tensorflow as tf
+
     return tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+
+
+def made_once(
+    factory: pytest.TempPathFactory,
+    name: str,
+    make: Callable[[pathlib.Path], Any],
+) -> Any:
+    """What `make` returns, JSON, from whichever process asks for it first.
+
+    Args:
+        factory: of this process.
+        name: of what is made.
+        make: is given a folder to write to.
+    """
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return make(factory.mktemp(name))
+    # The processes' folders lie in one of the session.
+    folder = factory.getbasetemp().parent / f"once_{name}"
+    done = folder.with_suffix(".json")
+    with open(folder.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            folder.mkdir()
+            done.write_text(json.dumps(make(folder)))
+    return json.loads(done.read_text())
+
+
+def run_made_once(
+    factory: pytest.TempPathFactory,
+    name: str,
+    make: Callable[[pathlib.Path], str],
+) -> str:
+    """A copy of this process's own of the run directory that `make` returns."""
+    original = made_once(factory, name, make)
+    copy = factory.mktemp("run") / os.path.basename(original)
+    return str(shutil.copytree(original, copy))
 
 
 @pytest.fixture(scope="session")
@@ -83,9 +145,12 @@ def toy_files(tmp_path_factory):
     """Config entries of two tasks on files; see `tests.system.corpus`."""
     from tests.system import corpus
 
-    seed = random.SystemRandom().randrange(2**31)
-    print(f"corpus seed {seed}")
-    return corpus.write(tmp_path_factory.mktemp("corpus"), seed)
+    def make(folder):
+        seed = random.SystemRandom().randrange(2**31)
+        print(f"corpus seed {seed}")
+        return corpus.write(folder, seed)
+
+    return made_once(tmp_path_factory, "corpus", make)
 
 
 @pytest.fixture(scope="session")
@@ -103,9 +168,12 @@ def toy_run(tmp_path_factory, toy_files):
     from mtl_tf.runs import training_run
     from tests.system import corpus
 
-    directory = str(tmp_path_factory.mktemp("run") / "toy")
-    training_run.train(corpus.config(toy_files), directory)
-    return directory
+    def make(folder):
+        directory = str(folder / "toy")
+        training_run.train(corpus.config(toy_files), directory)
+        return directory
+
+    return run_made_once(tmp_path_factory, "toy", make)
 
 
 @pytest.fixture(scope="session")
@@ -114,12 +182,15 @@ def transformer_run(tmp_path_factory, toy_files):
     from mtl_tf.runs import training_run
     from tests.system import corpus
 
-    directory = str(tmp_path_factory.mktemp("run") / "l_e")
-    config = corpus.transformer(
-        toy_files, epochs=1, mixed_precision="mixed_bfloat16"
-    )
-    training_run.train(config, directory)
-    return directory
+    def make(folder):
+        config = corpus.transformer(
+            toy_files, epochs=1, mixed_precision="mixed_bfloat16"
+        )
+        directory = str(folder / "l_e")
+        training_run.train(config, directory)
+        return directory
+
+    return run_made_once(tmp_path_factory, "l_e", make)
 
 
 @pytest.fixture(scope="session")
@@ -127,8 +198,11 @@ def tagging_run(tmp_path_factory):
     """A run of random weights that tags and classifies."""
     from tests.system import tagging
 
-    folder = tmp_path_factory.mktemp("tagging")
-    return tagging.write_run(folder / "run", tagging.entries(folder, mood=True))
+    def make(folder):
+        entries = tagging.entries(folder, mood=True)
+        return tagging.write_run(folder / "run", entries)
+
+    return run_made_once(tmp_path_factory, "tagging", make)
 
 
 @pytest.fixture(scope="session")
@@ -136,5 +210,9 @@ def translation_run(tmp_path_factory):
     """A run of random weights that translates from xx to aa and bb."""
     from tests.system import translating
 
-    folder = tmp_path_factory.mktemp("translation")
-    return translating.write_run(folder / "run", translating.entries(folder))
+    def make(folder):
+        return translating.write_run(
+            folder / "run", translating.entries(folder)
+        )
+
+    return run_made_once(tmp_path_factory, "translation", make)

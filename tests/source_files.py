@@ -1,6 +1,7 @@
 """The project's Python files and what they import."""
 
 import ast
+import functools
 import pathlib
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -48,8 +49,13 @@ def resolve(node, file):
     return [f"{base}.{alias.name}" for alias in node.names]
 
 
+@functools.cache
 def imports(file):
     """(line, module) of every import, also of those inside functions."""
+    return list(_imports(file))
+
+
+def _imports(file):
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for module in resolve(node, file):

@@ -13,6 +13,7 @@ from mtl_tf.pipelines import disk_split
 from mtl_tf.pipelines.disk_split import DiskSplit
 from mtl_tf.pipelines.encoding import ExampleEncoder, encoded_parts
 from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.tasks.batching import batched
 
 _EXAMPLES_AT_ONCE = 1024
 
@@ -55,7 +56,7 @@ def encode(
 
 def _add_examples(digest: Any, dataset: tf.data.Dataset) -> None:
     """Adds every example to a digest."""
-    for batch in fixed(dataset.ragged_batch(_EXAMPLES_AT_ONCE).prefetch(2)):
+    for batch in fixed(batched(dataset, _EXAMPLES_AT_ONCE).prefetch(2)):
         for key, value in sorted(batch.items()):
             digest.update(key.encode())
             while isinstance(value, tf.RaggedTensor):

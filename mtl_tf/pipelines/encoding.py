@@ -15,6 +15,7 @@ from mtl_tf.core import checks
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.pipelines.text_examples import time_axes
 from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import TEXT, WORDS, Feature, inputs
 from mtl_tf.text.base_tokenizer import Tokenizer, valid_utf8
 from mtl_tf.text.characters import CharacterEncoder, count_characters
@@ -81,19 +82,32 @@ def encoded_parts(
         encoder: see `encode`.
     """
 
-    @tf.autograph.experimental.do_not_convert
     def encoded(batch: _Batch) -> dict[str, tf.Tensor | tf.RaggedTensor]:
         return encoder(batch)
 
-    batches = fixed(
-        dataset.ragged_batch(_TEXTS_AT_ONCE)
-        .map(encoded, num_parallel_calls=2)
-        .prefetch(2)
-    )
-    specs = batches.element_spec
+    batches = _mapped(dataset, encoded)
+    if isinstance(batches, tf.data.Dataset):
+        specs = batches.element_spec
+    else:
+        specs = {k: tf.type_spec_from_value(v) for k, v in batches[0].items()}
     yield {key: _narrow(_empty(spec)) for key, spec in specs.items()}
     for batch in batches:
         yield {key: _narrow(_to_column(v)) for key, v in batch.items()}
+
+
+def _mapped(
+    dataset: tf.data.Dataset, function: Callable[[_Batch], Any]
+) -> tf.data.Dataset | list[Any]:
+    """What a function makes of the batches of a dataset, two at a time.
+
+    A single batch is at hand sooner than a graph is traced for it: what is
+    made of it comes in a list.
+    """
+    batches = batched(dataset, _TEXTS_AT_ONCE)
+    if 0 < dataset.cardinality() <= _TEXTS_AT_ONCE:
+        return list(map(function, fixed(batches)))
+    traced = tf.autograph.experimental.do_not_convert(function)
+    return fixed(batches.map(traced, num_parallel_calls=2).prefetch(2))
 
 
 class TensorEncoder:
@@ -340,16 +354,10 @@ def _inputs(
             if feature.element == WORDS:
                 tokenizer.check_words()
 
-            @tf.autograph.experimental.do_not_convert
             def taken(batch: _Batch, feature: Feature = feature) -> tf.Tensor:
                 return take(feature, batch[feature.name])
 
-            yield from fixed(
-                task.dataset(split)
-                .ragged_batch(_TEXTS_AT_ONCE)
-                .map(taken, num_parallel_calls=2)
-                .prefetch(2)
-            )
+            yield from _mapped(task.dataset(split), taken)
 
 
 def _to_column(value: tf.Tensor | tf.RaggedTensor) -> Column:

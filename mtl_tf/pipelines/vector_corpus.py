@@ -15,6 +15,7 @@ from absl import logging
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import WORDS, inputs
 from mtl_tf.tasks.task import Task
 from mtl_tf.text import escaping, treebank
@@ -99,11 +100,11 @@ def texts_of(
 
 
 def _texts(task: Task, split: str) -> list[str]:
-    dataset = task.dataset(split).map(task.text_of).batch(_TEXTS_AT_ONCE)
+    batches = fixed(batched(task.dataset(split), _TEXTS_AT_ONCE))
     return [
         text.decode("utf-8", "replace")
-        for batch in fixed(dataset)
-        for text in batch.numpy()
+        for batch in batches
+        for text in task.text_of(batch).numpy()
     ]
 
 

@@ -14,6 +14,7 @@ from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks import fields as entry_fields
 from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
 
@@ -159,8 +160,8 @@ class PredictionType(abc.ABC):
         Returns:
             The examples' texts, as bytes, by default.
         """
-        dataset = task.dataset(split).map(task.text_of).batch(AT_ONCE)
-        return [t for batch in fixed(dataset) for t in batch.numpy()]
+        batches = fixed(batched(task.dataset(split), AT_ONCE))
+        return [t for batch in batches for t in task.text_of(batch).numpy()]
 
     def targets(self, task: Task, split: str) -> list[Any] | None:
         """What a split is scored against, where it is not what is encoded."""

@@ -27,6 +27,7 @@ from mtl_tf.runs.encoded_cache import EncodedCache
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.system import Pretrained, System
 from mtl_tf.tasks import checking, registry
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.task import Task
 from mtl_tf.text import vectors
@@ -304,9 +305,8 @@ def _digest(split: EncodedSplit) -> dict[str, Any]:
 
 def texts(task: Task, split: str) -> Iterator[bytes]:
     """Yields the texts of a split; several of an example are joined."""
-    batches = fixed(task.dataset(split).map(task.text_of).batch(1024))
-    for batch in batches:
-        yield from batch.numpy()
+    for batch in fixed(batched(task.dataset(split), 1024)):
+        yield from task.text_of(batch).numpy()
 
 
 class CleanParts:

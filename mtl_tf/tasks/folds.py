@@ -24,6 +24,7 @@ from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource, select
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task import Task
@@ -123,7 +124,7 @@ class FoldSource(Source):
         classes = [
             feature.name for feature in self._task.features if feature.is_class
         ]
-        for batch in self._whole().ragged_batch(_AT_ONCE):
+        for batch in batched(self._whole(), _AT_ONCE):
             batch_texts = self._task.text_of(batch).numpy().tolist()
             texts += batch_texts
             labels += (

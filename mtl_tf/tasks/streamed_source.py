@@ -20,8 +20,8 @@ class StreamedSource(Source):
     """Files of each split, which are checked when it is asked for first.
 
     They are read to their end then, and again by every dataset that is gone
-    through: examples are never in memory all at once. What is odd is logged
-    once and kept in `warnings`.
+    through: no more than some thousand examples are in memory at once. What
+    is odd is logged once and kept in `warnings`.
 
     Args:
         files: paths of each split's files.
@@ -54,6 +54,9 @@ class StreamedSource(Source):
     def dataset(self, split: str) -> tf.data.Dataset:
         """Returns the examples of the split's files, in order."""
         size = self.size(split)
+        if 0 < size <= _AT_ONCE:
+            (whole,) = self._batches(split)
+            return self._in_memory(split, whole)
         examples = tf.data.Dataset.from_generator(
             lambda: self._batches(split),
             output_signature=self.signature(split),
@@ -89,6 +92,19 @@ class StreamedSource(Source):
         """Logs and keeps a sentence about what is odd."""
         logging.warning("%s", warning)
         self.warnings.append(warning)
+
+    def _in_memory(
+        self, split: str, columns: Mapping[str, Any]
+    ) -> tf.data.Dataset:
+        """A dataset of one batch: tracing a generator takes far longer."""
+        return tf.data.Dataset.from_tensor_slices(
+            {
+                name: columns[name]
+                if tf.is_tensor(columns[name])
+                else tf.constant(columns[name], spec.dtype)
+                for name, spec in self.signature(split).items()
+            }
+        )
 
     def _batches(self, split: str) -> Iterator[dict[str, Any]]:
         examples = iter(self.examples(split))

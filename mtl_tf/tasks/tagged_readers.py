@@ -17,6 +17,7 @@ from mtl_tf.datasets.column_files import (
     read_sentences,
 )
 from mtl_tf.datasets.lines import count, short
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.prepared import (
     LABEL_DTYPES,
     FeatureRequest,
@@ -189,7 +190,7 @@ class DatasetReader(Reader):
         """The examples of a split or a slice of one."""
         names = self.class_names
         sentences = []
-        batches = self._dataset.examples(split).ragged_batch(_AT_ONCE)
+        batches = batched(self._dataset.examples(split), _AT_ONCE)
         for batch in batches:
             for tokens, tags in zip(
                 batch[self._tokens].to_list(), batch[self._tags].to_list()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import LABELS, WORDS, Feature, inputs, targets
 from mtl_tf.tasks.task import Task
 
@@ -45,7 +46,7 @@ def _count(task: Task, split: str) -> TaskSplit:
     texts, labels = inputs(task.features), _labels(task)
     tokens = examples = 0
     counts = np.zeros(len(task.labels), np.int64)
-    for batch in task.dataset(split).ragged_batch(_BATCH):
+    for batch in batched(task.dataset(split), _BATCH):
         examples += int(batch[texts[0].name].shape[0])
         tokens += sum(_tokens(text, batch[text.name]) for text in texts)
         if labels:

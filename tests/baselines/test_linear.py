@@ -1,5 +1,6 @@
 """The linear baseline on files whose labels follow from single words."""
 
+import functools
 import json
 import os
 import sys
@@ -62,13 +63,15 @@ def entries(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trained(entries, tmp_path_factory):
-    """Folder and results of a training on all tasks, by features."""
-    config, found = make_config(*entries.values()), {}
-    for features in linear.FEATURES:
+    """Gives folder and results of a training on all tasks by features."""
+    config = make_config(*entries.values())
+
+    @functools.cache
+    def train(features):
         where = tmp_path_factory.mktemp("trained") / features
-        results = linear.train(config, str(where), features=features)
-        found[features] = where, results
-    return found
+        return where, linear.train(config, str(where), features=features)
+
+    return train
 
 
 def make_config(*entries):
@@ -84,7 +87,7 @@ def test_sharing_helps_and_own_copies_tell_tasks_apart(
     entries, trained, tmp_path
 ):
     """`small` needs the words of `large`, `flip` the opposite of them."""
-    found = {f: accuracies(results) for f, (_, results) in trained.items()}
+    found = {f: accuracies(trained(f)[1]) for f in linear.FEATURES}
     assert found["private"]["large"] > 95 and found["private"]["flip"] > 95
     assert found["private"]["small"] < 85
     assert found["shared"]["flip"] < 50  # outvoted
@@ -98,7 +101,7 @@ def test_sharing_helps_and_own_copies_tell_tasks_apart(
 
 
 def test_results_have_the_structure_of_a_trained_run(trained):
-    where, results = trained["shared_private"]
+    where, results = trained("shared_private")
     assert results["split"] == "test"
     assert list(results["tasks"]) == ["large", "small", "flip"]
     task = results["tasks"]["large"]
@@ -121,7 +124,7 @@ def test_results_have_the_structure_of_a_trained_run(trained):
 
 def test_the_same_seed_gives_the_same_results(entries, trained, tmp_path):
     config = make_config(*entries.values())
-    _, a = trained["shared_private"]
+    _, a = trained("shared_private")
     b = linear.train(config, str(tmp_path / "again"))
     assert a["tasks"] == b["tasks"] and a["run"]["C"] == b["run"]["C"]
 
@@ -130,7 +133,7 @@ def test_a_finished_run_is_not_repeated_nor_overwritten(
     entries, trained, monkeypatch
 ):
     config = make_config(*entries.values())
-    path, results = trained["shared_private"]
+    path, results = trained("shared_private")
     where = str(path)
     monkeypatch.setattr(linear, "_train", None)
     assert linear.train(config, where) == results
@@ -144,7 +147,7 @@ def test_a_model_cannot_take_the_baselines_folder(entries, trained):
     from mtl_tf.runs import training_run
 
     config = make_config(*entries.values())
-    where, _ = trained["shared_private"]
+    where, _ = trained("shared_private")
     with pytest.raises(RunError, match="baseline.name: 'linear' there"):
         training_run.train(config, str(where))
 
@@ -306,7 +309,7 @@ def test_the_vocabulary_of_a_group_leaves_the_tested_fold_out(tmp_path):
 
 def test_probabilities_are_kept_and_mean_what_they_say(trained):
     """Of the most probable label, which is the prediction."""
-    directory, results = trained["shared_private"]
+    directory, results = trained("shared_private")
     temperatures = results["run"]["temperature"]
     assert set(temperatures) == set(results["tasks"])
     for split in ("train", "validation", "test"):

@@ -39,8 +39,14 @@ def test_texts_are_answered_as_predict_does(preset, tmp_path):
     assert len(rows) == 3 and all(row["ok"] for row in rows)
 
 
-def test_tags_are_those_of_predict(preset, tmp_path):
-    chosen = tagging.config(tagging.entries(tmp_path, mood=True))
+@pytest.mark.parametrize(
+    "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.extended)]
+)
+def test_tags_are_those_of_predict(preset, tmp_path, decoder):
+    """A CRF is exported in `test_tagging_export`, where it costs less."""
+    chunks, _, mood = tagging.entries(tmp_path, mood=True)
+    chosen = tagging.config([chunks, mood])
+    chosen["model"]["tagging"]["decoder"] = decoder
     chosen["text"] |= {"casing": False, "max_length": 0}
     chosen["text"]["characters"]["max_word_length"] = 0
     chosen["model"] |= {"characters": {"name": "none"}, "casing_dim": 0}

@@ -15,16 +15,17 @@ LINE = "behind w3 w4\tw1 key anna w2"
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory):
+def run(tmp_path_factory):
+    """One for all tests: it traces what it does once."""
     folder = tmp_path_factory.mktemp("sources")
     sizes = {"train": 12, "validation": 3, "test": 3}
     tasks = questions.entries(folder, sizes, ("behind", "mentions"))
     config = questions.config(tasks, units=8, feed_forward=6)
-    return random_runs.write_weights(folder / "run", config)[0].path
+    directory = random_runs.write_weights(folder / "run", config)[0].path
+    return mtl_tf.load(directory)
 
 
-def test_shares_of_tasks_are_means_over_words(directory):
-    run = mtl_tf.load(directory)
+def test_shares_of_tasks_are_means_over_words(run):
     first, second = sources.of_tasks(run, None, "test", 2, (None, None))
     assert (first.task, second.task) == ("behind", "mentions")
     said = run.predict("behind", questions.examples("behind", 2, 2))
@@ -35,8 +36,7 @@ def test_shares_of_tasks_are_means_over_words(directory):
     np.testing.assert_allclose(only.shares, second.shares)
 
 
-def test_shares_of_an_answer_are_of_its_words(directory):
-    run = mtl_tf.load(directory)
+def test_shares_of_an_answer_are_of_its_words(run):
     found = sources.of_answer(run, "behind", LINE)
     (said,) = run.predict("behind", [LINE.split("\t")])
     assert found.question == "behind w3 w4"
@@ -56,8 +56,7 @@ def test_runs_without_answers_are_refused():
             call()
 
 
-def test_an_answer_of_nothing_has_no_sources(directory, monkeypatch):
-    run = mtl_tf.load(directory)
+def test_an_answer_of_nothing_has_no_sources(run, monkeypatch):
     nothing = {"words": [], "shares": []}
     monkeypatch.setattr(run, "predict", lambda task, texts: [nothing])
     with pytest.raises(DataError, match="answers 'behind w3 w4' by nothing"):

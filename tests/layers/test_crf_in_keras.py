@@ -55,7 +55,7 @@ def make_data(length):
     return ids, draw.integers(0, LABELS, ids.shape)
 
 
-def make_model(recurrent=True, **options):
+def make_model(recurrent=False, **options):
     """What the layer's docstring shows, with random transitions.
 
     Args:
@@ -83,8 +83,9 @@ def make_model(recurrent=True, **options):
 
 
 @functools.cache
-def shared_model():
-    return make_model(metrics={"prediction": keras.metrics.Accuracy()})
+def shared_model(recurrent=False):
+    metrics = {"prediction": keras.metrics.Accuracy()}
+    return make_model(recurrent, metrics=metrics)
 
 
 def batches(*arrays):
@@ -150,9 +151,12 @@ def test_the_loss_is_that_of_all_paths_under_a_mask(length):
     assert np.isnan(CRFLoss()(np.zeros_like(tags), layer(logits)["potentials"]))
 
 
+@pytest.mark.parametrize(
+    "recurrent", [False, pytest.param(True, marks=pytest.mark.extended)]
+)
 @pytest.mark.parametrize("length", LENGTHS)
-def test_models_honour_the_mask_of_keras(length):
-    model, (ids, tags) = shared_model(), make_data(length)
+def test_models_honour_the_mask_of_keras(length, recurrent):
+    model, (ids, tags) = shared_model(recurrent), make_data(length)
     known, mask = reference(model.get_layer("crf")), ids > 0
     output = model.predict(batches(ids), verbose=0)
     expected = losses_of(known, output["logits"], tags, mask).mean()
@@ -238,7 +242,7 @@ def test_keras_does_not_compile_the_step_as_a_whole():
 
 @pytest.mark.slow
 def test_exports_without_xla(tmp_path):
-    model, (ids, _) = make_model(recurrent=False), make_data(ROWS)
+    model, (ids, _) = make_model(), make_data(ROWS)
     expected = model(ids)
     with recurrence.options(jit=True):
         # What it traced is not taken again.
@@ -278,7 +282,7 @@ np.savez(f"{folder}/found.npz", fit=fit.history["loss"], **found)
 @pytest.mark.slow
 def test_saved_models_go_on_in_a_fresh_process(tmp_path):
     # Eagerly, a few steps take less time than tracing one.
-    model = make_model(recurrent=False, run_eagerly=True)
+    model = make_model(run_eagerly=True)
     ids, tags = make_data(ROWS)
     y = {"potentials": tags}
     model.fit(ids, y, epochs=2, verbose=0)

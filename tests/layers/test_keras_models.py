@@ -182,11 +182,13 @@ def test_a_sequential_model_may_end_in_a_crf(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "constrained", [pytest.param(False, marks=pytest.mark.extended), True]
+    ("constrained", "eagerly"),
+    [pytest.param(False, False, marks=pytest.mark.extended), (True, True)],
 )
 def test_a_crf_of_one_output_is_compiled_with_its_loss_alone(
-    tmp_path, constrained
+    tmp_path, constrained, eagerly
 ):
+    """Eagerly, a few steps take less time than tracing one."""
     ids, _ = make_ids()
     tags = ids % 3
     allowed = None
@@ -203,7 +205,9 @@ def test_a_crf_of_one_output_is_compiled_with_its_loss_alone(
         loss = (
             CRFLoss() if returns == "potentials" else {"potentials": CRFLoss()}
         )
-        model.compile(keras.optimizers.Adam(0.05), loss=loss)
+        model.compile(
+            keras.optimizers.Adam(0.05), loss=loss, run_eagerly=eagerly
+        )
         model.build(ids.shape)
         if start is None:
             start = model.get_weights()

@@ -1,5 +1,6 @@
 """The MQAN and its ablations: losses, decoding, and what they learn."""
 
+import functools
 import random
 
 import keras
@@ -41,6 +42,12 @@ def build(name="mqan", ngrams=None, **options):
     )
 
 
+@functools.cache
+def made(name):
+    """One for all tests: a layer plans its loops when it first runs."""
+    return build(name)
+
+
 def make_batch():
     """Three examples; ids from 40 on are their own unknown words."""
     draw, batch = np.random.default_rng(1), {}
@@ -66,7 +73,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_loss_of_a_batch_is_that_of_its_examples(name):
-    model = build(name)
+    model = made(name)
     together = model(BATCH)
     np.testing.assert_array_equal(together["tokens"], [LENGTHS["answer"]])
     for row in range(3):
@@ -90,7 +97,7 @@ def test_the_loss_of_a_batch_is_that_of_its_examples(name):
     ],
 )
 def test_answers_have_the_score_of_given_ones(name, beam):
-    model = build(name)
+    model = made(name)
     found = model.answer(
         BATCH["context"][0], BATCH["question"][0], 6, beam, n_best=beam
     )
@@ -117,7 +124,7 @@ def test_answers_have_the_score_of_given_ones(name, beam):
 
 
 def test_a_loss_per_word_is_the_mean_of_an_answers_words():
-    sums, means = build()(BATCH), build(per_word=True)(BATCH)
+    sums, means = made("mqan")(BATCH), build(per_word=True)(BATCH)
     np.testing.assert_allclose(
         means["loss"] * means["tokens"], sums["loss"], rtol=1e-5
     )
@@ -125,7 +132,7 @@ def test_a_loss_per_word_is_the_mean_of_an_answers_words():
 
 
 def test_own_words_are_told_apart_and_read_as_unknown():
-    model = build()
+    model = made("mqan")
     # Which number an own word has means nothing, as long as equal words have
     # equal ones.
     renamed = {
@@ -230,7 +237,7 @@ def test_ngrams_are_trained_and_saved(tmp_path):
 
 
 def test_a_target_that_nothing_can_write_is_the_unknown_word():
-    model = build()
+    model = made("mqan")
     known = tf.constant([[[7, EOS], [7, EOS], [7, EOS]]])
     lost = tf.constant([[[39, EOS], [49, EOS], [7, EOS]]])
     texts = {
@@ -268,7 +275,7 @@ def test_each_model_adds_to_the_one_before():
 
 
 def test_texts_without_words_have_finite_answers():
-    model = build()
+    model = made("mqan")
     empty = tf.zeros([1, 2, 0], tf.int32)
     words = tf.fill([1, 2, 3], 5)
     answer = tf.constant([[[6, EOS]] * 2])

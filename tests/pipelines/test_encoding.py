@@ -73,6 +73,26 @@ def test_encode_goes_in_large_batches():
     np.testing.assert_array_equal(split.lengths, np.arange(number) % 7)
 
 
+def test_one_batch_is_encoded_as_several_are(monkeypatch):
+    one = list(encoding.encoded_parts(make_dataset(), letters_of_words))
+    whole = encoding.encode(make_dataset(), letters_of_words)
+    monkeypatch.setattr(encoding, "_TEXTS_AT_ONCE", 3)
+    several = list(encoding.encoded_parts(make_dataset(), letters_of_words))
+    parts = encoding.encode(make_dataset(), letters_of_words)
+    assert (len(one), len(several)) == (2, 3)
+    # First the columns of no example.
+    assert str(one[0]) == str(several[0])
+    for name, column in whole.columns.items():
+        assert column.values.dtype == parts.columns[name].values.dtype
+        assert str(column) == str(parts.columns[name])
+
+
+def test_one_batch_traces_nothing():
+    with traces.counted() as names:
+        encoding.encode(make_dataset(), letters_of_words)
+    assert names == []
+
+
 def test_encode_an_empty_split():
     split = encoding.encode(make_dataset([], []), letters_of_words)
     assert len(split) == 0

@@ -83,7 +83,7 @@ def test_a_longer_training_equals_one_that_was_long_at_once(
 
 
 def test_kill_9_mid_epoch_ends_with_the_same_weights(tmp_path, small_files):
-    config = corpus.quick(small_files, "lstm")
+    config = corpus.quick(small_files)
     config["model"]["dropout"] = {"embedding": 0.2, "head": 0.2}
     whole = train(config, tmp_path / "whole")
     # Neither changes the result; they make states to be killed at.

@@ -120,7 +120,7 @@ def test_pairs_that_are_left_out(tmp_path):
 
 @pytest.fixture
 def config(tmp_path, small_files):
-    return stored(corpus.quick(small_files, "lstm"), "disk")
+    return stored(corpus.quick(small_files), "disk")
 
 
 @pytest.mark.extended

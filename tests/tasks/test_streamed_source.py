@@ -37,11 +37,13 @@ def questions(folder, count=7):
 @pytest.mark.parametrize("make", [parallel, questions])
 def test_parts_of_a_file_are_read_in_order(tmp_path, monkeypatch, make):
     source, _ = make(tmp_path)
-    whole = list(source.dataset("train").as_numpy_iterator())
+    small = source.dataset("train")
+    whole = list(small.as_numpy_iterator())
     assert len(whole) == source.size("train") == 7
     monkeypatch.setattr(streamed_source, "_AT_ONCE", 3)
     dataset = source.dataset("train")
-    assert dataset.cardinality() == 7
+    assert dataset.cardinality() == small.cardinality() == 7
+    assert dataset.element_spec == small.element_spec
     for _ in range(2):
         parts = list(dataset.as_numpy_iterator())
         assert str(parts) == str(whole)

@@ -41,8 +41,33 @@ toy.Stage(arguments[0], optimizer="adam", average_last=3, steps_per_call=1,
 """
 
 
+@pytest.mark.extended
 def test_kill_9_resumes_bit_equal(tmp_path):
     run_killed(STAGE, 7, tmp_path / "a")
+    assert_resumes(tmp_path)
+
+
+def test_an_error_while_scoring_resumes_bit_equal(tmp_path):
+    def score(step):
+        if step == 8:
+            raise ZeroDivisionError
+        return float(step)
+
+    stopped = toy.Stage(
+        tmp_path / "a",
+        optimizer="adam",
+        average_last=3,
+        evaluate_every=2,
+        checkpoint_seconds=0.0,
+        scores=score,
+    )
+    with pytest.raises(ZeroDivisionError):
+        stopped.run()
+    assert_resumes(tmp_path)
+
+
+def assert_resumes(tmp_path):
+    """A training that stopped in `a` ends as one that did not."""
     settings = {"optimizer": "adam", "average_last": 3, "evaluate_every": 2}
     resumed = toy.Stage(tmp_path / "a", **settings)
     step = resumed.checkpoints.restore()

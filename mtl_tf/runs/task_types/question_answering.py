@@ -13,6 +13,7 @@ from mtl_tf.runs.prediction_type import (
     as_json,
     resolve_file,
 )
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.task import Task
 
 _INPUTS = ("question", "context")
@@ -107,7 +108,7 @@ class AnswerPrediction(PredictionType):
 
 def _batches(task: Task, split: str):
     """The examples of a split, as NumPy arrays of strings."""
-    batches = fixed(task.dataset(split).ragged_batch(AT_ONCE))
+    batches = fixed(batched(task.dataset(split), AT_ONCE))
     for batch in batches:
         yield {
             name: value.to_list() if name == "answers" else value.numpy()

@@ -19,6 +19,7 @@ from mtl_tf.runs.prediction_type import (
     format_of,
     resolve_file,
 )
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.tagged_readers import FORMATS
 from mtl_tf.tasks.task import Task
 from mtl_tf.text import span_schemes
@@ -156,7 +157,7 @@ def _read(task: Task, split: str) -> tuple[list[list[str]], list[list[int]]]:
     """The tokens and the tags of all sentences of a split."""
     tokens: list[list[str]] = []
     tags: list[list[int]] = []
-    for batch in fixed(task.dataset(split).ragged_batch(AT_ONCE)):
+    for batch in fixed(batched(task.dataset(split), AT_ONCE)):
         tokens += [
             [token.decode("utf-8", "replace") for token in sentence]
             for sentence in batch["tokens"].to_list()

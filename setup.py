@@ -65,6 +65,7 @@ REQUIREMENTS = [
 ]
 
 EXTRAS = {
+    "beam": ["apache-beam>=2.60"],  # several workers prepare a dataset
     "baselines": ["scikit-learn>=1.4", "scipy>=1.11"],
     "dev": [
         "dill>=0.3.8",  # tfds.testing needs it, undeclared

@@ -125,6 +125,7 @@ def test_wheel_says_what_it_needs(wheel):
     extras = set(re.findall(r"^Provides-Extra: (\w+)", text, re.MULTILINE))
     assert extras == {
         "baselines",
+        "beam",
         "dev",
         "encoders",
         "figures",
@@ -247,7 +248,7 @@ def test_readme_names_only_programs_that_exist():
 # What is imported is declared
 
 
-OPTIONAL = ["baselines", "figures", "trackers", "vectors"]
+OPTIONAL = ["baselines", "beam", "figures", "trackers", "vectors"]
 
 
 def third_party(*folders):

@@ -97,6 +97,7 @@ def test_wheel_starts_every_program(wheel):
         "mtl-prepare-data": "mtl_tf.launch.prepare_data:run",
         "mtl-train-vectors": "mtl_tf.launch.train_vectors:run",
         "mtl-pretrain": "mtl_tf.launch.pretrain:run",
+        "mtl-data-service": "mtl_tf.launch.data_service:run",
         "mtl-train": "mtl_tf.launch.train:run",
         "mtl-evaluate": "mtl_tf.launch.evaluate:run",
         "mtl-predict": "mtl_tf.launch.predict:run",

@@ -69,6 +69,11 @@ class DiskSplit(EncodedSplit):
         """See `EncodedSplit.on_disk`."""
         return True
 
+    def paths(self, key: str) -> tuple[str, str]:
+        """The files of a column: its values, and its offsets if it has any."""
+        path = os.path.join(self.directory, key)
+        return f"{path}.values", f"{path}.offsets"
+
     def release(self) -> None:
         """Gives the memory back that pages of the files take."""
         for mapping in self.mappings:

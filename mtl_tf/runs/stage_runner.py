@@ -1,7 +1,8 @@
 """Runs the stages of a run: joint training, then fine-tuning."""
 
+import contextlib
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -13,8 +14,10 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
-from mtl_tf.pipelines.batches import BatchPlan, training_dataset
+from mtl_tf.pipelines import batches as batch_module
+from mtl_tf.pipelines.batches import BatchPlan
 from mtl_tf.pipelines.buckets import of_task
+from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs import systems
 from mtl_tf.runs.inference import Predictor
@@ -46,6 +49,7 @@ class StageRunner:
         model: the model, built within the strategy's scope.
         strategy: where it trains.
         callbacks: what is told of the training; see `Callback`.
+        service: makes the batches; None where this process does.
     """
 
     def __init__(
@@ -56,7 +60,9 @@ class StageRunner:
         model: TaskModel,
         strategy: tf.distribute.Strategy,
         callbacks: Sequence[Callback] = (),
+        service: DataService | None = None,
     ):
+        self.service = service
         self.config, self.run, self.data = config, run, data
         self.model, self.strategy = model, strategy
         self.workers = Workers(strategy)
@@ -103,9 +109,23 @@ class StageRunner:
             self._next_key(stage, batches),
             self.recorder.step,
         )
-        with recurrence.options(jit=self.config["training"]["jit"] and None):
+        jit = self.config["training"]["jit"] and None
+        with self._served(batches), recurrence.options(jit=jit):
             loop.run(start)
         return checkpoints
+
+    @contextlib.contextmanager
+    def _served(self, batches: BatchPlan) -> Iterator[None]:
+        """Within the block the service, if there is one, makes batches."""
+        service = self.service
+        if service is None:
+            yield
+            return
+        self.workers.by_chief(lambda: service.prepare(batches))
+        with service.failures_reported():
+            yield
+        if self.workers.is_chief:
+            service.clear()
 
     def _restore(self, stage: Stage, checkpoints: Checkpoints) -> int:
         """Takes the last state; returns its step, the same on all workers."""
@@ -179,7 +199,8 @@ class StageRunner:
             return {**batch, "task": tf.gather(numbers, batch["task"])}
 
         def make(start: int, replicas: int, part: range) -> tf.data.Dataset:
-            dataset = training_dataset(batches, start, replicas, total, part)
+            make_dataset = (self.service or batch_module).training_dataset
+            dataset = make_dataset(batches, start, replicas, total, part)
             return fixed(dataset.map(numbered).prefetch(4))
 
         return make

@@ -20,7 +20,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core.errors import LostWorker, RunError
+from mtl_tf.core.errors import ConfigError, LostWorker, RunError
 from mtl_tf.pipelines import served_files
 from mtl_tf.pipelines.batches import (
     Batch,
@@ -43,6 +43,8 @@ _BATCHES_AT_ONCE = 8
 _MOST_WAITING = 512
 _PREFETCHED = 32
 _STEPS_AT_ONCE = 4096
+# A graph, of which the files become a part, has to stay below 2 GB.
+_MOST_BYTES = 1 << 30
 
 
 class DataService:
@@ -100,8 +102,11 @@ class DataService:
     ) -> tf.data.Dataset:
         """What `batches.training_dataset` returns, made by the service.
 
-        It fails, for `failures_reported` to tell, if no batch comes for
+        Reading it fails, for `failures_reported` to tell, if no batch comes for
         `WAIT_SECONDS`.
+
+        Raises:
+            ConfigError: the files are larger than a graph can hold.
         """
         steps = range(start_step, stop_step)
         name = f"plan-{start_step}-{stop_step}-{part.start}-{replicas}"
@@ -110,6 +115,7 @@ class DataService:
             os.path.join(self.folder, name),
         )
         examples = served_files.write_examples(plan.splits, self._examples)
+        _check_size(served_files.size_of(examples) + served_files.size_of(rows))
         make = _Maker(plan, rows, examples)
         count = len(steps) * len(part)
         made = _numbered(make, count)
@@ -143,6 +149,15 @@ class DataService:
             raise
 
 
+def _check_size(size: int) -> None:
+    if size > _MOST_BYTES:
+        raise ConfigError(
+            f"pipeline.service: its workers would hold {size >> 20} MB of "
+            f"encoded examples and plan, more than the {_MOST_BYTES >> 20} "
+            "that a graph can: set the field to ''"
+        )
+
+
 def _plan_rows(
     plan: BatchPlan, steps: range, replicas: int, part: range
 ) -> Iterator[dict[str, np.ndarray]]:
@@ -156,7 +171,7 @@ class _Maker:
 
     def __init__(self, plan: BatchPlan, rows: DiskSplit, examples: DiskSplit):
         sizes = [len(split) for split in plan.splits]
-        self._store = served_files.MappedStore(examples, sizes)
+        self._store = served_files.FileStore(examples, sizes)
         self._static, self._varies = plan.static_shapes, plan.varies
         self._rows = rows
 
@@ -164,7 +179,7 @@ class _Maker:
     def __call__(self, number: tf.Tensor) -> Batch:
         """The batch of a number, an int64 scalar."""
         row = {
-            key: served_files.mapped(self._rows, key)[0][number]
+            key: served_files.read_column(self._rows, key)[0][number]
             for key in self._rows.columns
             if key != "size" or self._varies
         }

@@ -4,7 +4,8 @@ Workers of the tf.data service run graphs in processes that know nothing of
 this one: they cannot call Python functions of it, and what a graph holds as
 constants travels with it. So the columns of all training splits, one behind
 the other, and the plan of all steps are written into files, which the graph
-maps into memory by their names.
+reads by their names. TensorFlow folds what it reads into the graph: a worker
+reads a file once and holds it, for a moment twice.
 """
 
 import functools
@@ -65,6 +66,13 @@ def _parts(
         done = max(done - len(split), 0)
 
 
+def size_of(split: DiskSplit) -> int:
+    """Bytes of the files of a split."""
+    folder = split.directory
+    paths = (os.path.join(folder, name) for name in os.listdir(folder))
+    return sum(map(os.path.getsize, paths))
+
+
 def write_rows(
     parts: Iterator[Mapping[str, np.ndarray]], directory: str
 ) -> DiskSplit:
@@ -86,7 +94,7 @@ def write_rows(
     return disk_split.cached(directory, "", dict.fromkeys(first, ""), rows)
 
 
-class MappedStore(ExampleStore):
+class FileStore(ExampleStore):
     """Gathers from files what `ExampleStore` gathers from memory.
 
     Args:
@@ -100,21 +108,25 @@ class MappedStore(ExampleStore):
 
     @property
     def _columns(self) -> dict[str, tuple[tf.Tensor, tf.Tensor | None]]:
-        return {key: mapped(self._split, key) for key in self._split.columns}
+        return {
+            key: read_column(self._split, key) for key in self._split.columns
+        }
 
 
-def mapped(split: DiskSplit, key: str) -> tuple[tf.Tensor, tf.Tensor | None]:
-    """The values and offsets of a column, which the graph maps by name."""
+def read_column(
+    split: DiskSplit, key: str
+) -> tuple[tf.Tensor, tf.Tensor | None]:
+    """The values and offsets of a column, which the graph reads by name."""
     column = split.columns[key]
     values, offsets = split.paths(key)
     return (
-        _mapped(column.values, values),
-        None if column.offsets is None else _mapped(column.offsets, offsets),
+        _read(column.values, values),
+        None if column.offsets is None else _read(column.offsets, offsets),
     )
 
 
-def _mapped(array: np.ndarray, path: str) -> tf.Tensor:
-    if not array.size:  # which cannot be mapped
+def _read(array: np.ndarray, path: str) -> tf.Tensor:
+    if not array.size:  # which cannot be read
         return tf.zeros([1, *array.shape[1:]], array.dtype)
     return tf.raw_ops.ImmutableConst(
         dtype=array.dtype, shape=array.shape, memory_region_name=path

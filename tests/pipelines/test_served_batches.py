@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import LostWorker, RunError
+from mtl_tf.core.errors import ConfigError, LostWorker, RunError
 from mtl_tf.pipelines import served_batches
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit, alike
@@ -244,6 +244,14 @@ def test_nobody_at_the_address(tmp_path):
             DataService(address, str(tmp_path)).check()
     with pytest.raises(RunError, match="no dispatcher answers"):
         DataService("grpc://no.such.host.invalid:1", str(tmp_path)).check()
+
+
+def test_more_than_a_graph_can_hold_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(served_batches, "_MOST_BYTES", 1000)
+    with pytest.raises(ConfigError, match="set the field to ''"):
+        served(
+            "grpc://nowhere:1", tmp_path, BatchPlan(ALIKE, 2, [8], "joint", 3)
+        )
 
 
 def test_files_go_at_the_end(tmp_path, servers):

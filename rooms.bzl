@@ -81,6 +81,7 @@ PROGRAMS = {
         "prepare_data",
         "train_vectors",
         "pretrain",
+        "data_service",
         "train",
         "evaluate",
         "predict",

@@ -23,6 +23,7 @@ PROGRAMS = {
     "mtl-prepare-data": "mtl_tf.launch.prepare_data",
     "mtl-train-vectors": "mtl_tf.launch.train_vectors",
     "mtl-pretrain": "mtl_tf.launch.pretrain",
+    "mtl-data-service": "mtl_tf.launch.data_service",
     "mtl-train": "mtl_tf.launch.train",
     "mtl-evaluate": "mtl_tf.launch.evaluate",
     "mtl-predict": "mtl_tf.launch.predict",
@@ -65,6 +66,7 @@ REQUIREMENTS = [
 ]
 
 EXTRAS = {
+    "beam": ["apache-beam>=2.60"],  # several workers prepare a dataset
     "baselines": ["scikit-learn>=1.4", "scipy>=1.11"],
     "dev": [
         "dill>=0.3.8",  # tfds.testing needs it, undeclared

@@ -24,6 +24,21 @@ def define_flags(values: flags.FlagValues) -> None:
         flag_values=values,
     )
     common_flags.define_data(values)
+    flags.DEFINE_string(
+        "beam_runner",
+        None,
+        "runner of Apache Beam by which several workers build --datasets, such "
+        "as DirectRunner for processes of this machine; needs pip install "
+        "'mtl_tf[beam]'",
+        flag_values=values,
+    )
+    flags.DEFINE_list(
+        "beam_pipeline_options",
+        [],
+        "options of the runner, name=value, separated by commas, such as "
+        "direct_num_workers=4,direct_running_mode=multi_processing",
+        flag_values=values,
+    )
 
 
 def main(values: flags.FlagValues) -> None:
@@ -65,6 +80,7 @@ def _prepare(values: flags.FlagValues) -> None:
     """Builds what `--datasets` names."""
     from mtl_tf.datasets import building
 
+    beam = _beam(values)
     names: dict[str, bool] = {}
     for given in filter(None, map(str.strip, values.datasets)):
         found = _behind(given)
@@ -73,7 +89,9 @@ def _prepare(values: flags.FlagValues) -> None:
     for number, (name, is_named) in enumerate(names.items(), 1):
         logging.info("[%d/%d] %s", number, len(names), name)
         try:
-            builder = building.prepare(name, values.data_dir, values.manual_dir)
+            builder = building.prepare(
+                name, values.data_dir, values.manual_dir, beam
+            )
         except MissingData as error:
             # Of a group, or a corpus of many parts, one has what one needs.
             if is_named:
@@ -92,6 +110,22 @@ def _prepare(values: flags.FlagValues) -> None:
         f"{len(names) - len(left_out)} prepared in "
         f"{building.data_directory(values.data_dir)}"
     )
+
+
+def _beam(values: flags.FlagValues):
+    """Where Apache Beam is to build, or None."""
+    from mtl_tf.datasets.beam import Beam
+
+    if not values.beam_runner:
+        if values.beam_pipeline_options:
+            raise ConfigError(
+                "--beam_pipeline_options needs --beam_runner, such as "
+                "DirectRunner"
+            )
+        return None
+    beam = Beam(values.beam_runner, tuple(values.beam_pipeline_options))
+    beam.check()
+    return beam
 
 
 _HEAD = ("split", "texts", "tokens/text", "labels (%)")
@@ -165,7 +199,8 @@ PROGRAM = runner.Program(
     the files. Training builds what it needs by itself; this shows it first.
     Of a config it shows the tasks, also those on your own files.
 
-    A build is reused until its source files change. Tables go to standard
+    A build is reused until its source files change, and one that was killed
+    goes on where it was (docs/large_data.md). Tables go to standard
     output, progress to standard error.
     """,
     main=main,
@@ -183,6 +218,12 @@ PROGRAM = runner.Program(
         (
             "A dataset of the TFDS catalogue (downloads it)",
             "--datasets=imdb_reviews/plain_text --data_dir=builds",
+        ),
+        (
+            "A large corpus, by four processes",
+            "--datasets=europarl --manual_dir=corpora "
+            "--beam_runner=DirectRunner --beam_pipeline_options="
+            "direct_num_workers=4,direct_running_mode=multi_processing",
         ),
         ("Your own files, as a config names them", "--config=garden.py"),
     ),

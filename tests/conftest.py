@@ -216,3 +216,19 @@ def translation_run(tmp_path_factory):
         )
 
     return run_made_once(tmp_path_factory, "translation", make)
+
+
+@pytest.fixture(scope="session")
+def data_service():
+    """The address of a tf.data service with one worker in this process."""
+    import tensorflow as tf
+
+    service = tf.data.experimental.service
+    dispatcher = service.DispatchServer()
+    target = dispatcher.target.partition("://")[2]
+    worker = service.WorkerServer(
+        service.WorkerConfig(dispatcher_address=target)
+    )
+    yield dispatcher.target
+    worker._stop()
+    dispatcher._stop()

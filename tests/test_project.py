@@ -97,6 +97,7 @@ def test_wheel_starts_every_program(wheel):
         "mtl-prepare-data": "mtl_tf.launch.prepare_data:run",
         "mtl-train-vectors": "mtl_tf.launch.train_vectors:run",
         "mtl-pretrain": "mtl_tf.launch.pretrain:run",
+        "mtl-data-service": "mtl_tf.launch.data_service:run",
         "mtl-train": "mtl_tf.launch.train:run",
         "mtl-evaluate": "mtl_tf.launch.evaluate:run",
         "mtl-predict": "mtl_tf.launch.predict:run",
@@ -125,6 +126,7 @@ def test_wheel_says_what_it_needs(wheel):
     extras = set(re.findall(r"^Provides-Extra: (\w+)", text, re.MULTILINE))
     assert extras == {
         "baselines",
+        "beam",
         "dev",
         "encoders",
         "figures",
@@ -247,7 +249,7 @@ def test_readme_names_only_programs_that_exist():
 # What is imported is declared
 
 
-OPTIONAL = ["baselines", "figures", "trackers", "vectors"]
+OPTIONAL = ["baselines", "beam", "figures", "trackers", "vectors"]
 
 
 def third_party(*folders):

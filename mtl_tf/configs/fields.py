@@ -146,6 +146,13 @@ _PIPELINE: Fields = {
         "run's folder, so that memory does not grow with them; auto takes "
         "the disk from 200,000 examples on. Results are the same.",
     ),
+    "pipeline.service": Field(
+        "",
+        rules.SERVICE,
+        "Address of the dispatcher of a tf.data service (launch.data_service) "
+        "whose workers make the training batches; '' for none. Results are "
+        "the same.",
+    ),
     "pipeline.mixing": Group(
         "Which task's batch comes at which step, with the options of the "
         "mixing that is named.",

@@ -99,6 +99,18 @@ def _any_tasks(name: str, value: Any) -> None:
         _tasks(name, value)
 
 
+def _service(name: str, value: Any) -> None:
+    """An address that `distribute` of tf.data takes, or nothing."""
+    _text(name, value)
+    host, _, port = value.removeprefix("grpc://").rpartition(":")
+    inside = host and port.isdigit() and 0 < int(port) < 2**16
+    if value and not (value.startswith("grpc://") and inside):
+        raise ConfigError(
+            f"{name} must be '' or an address as grpc://HOST:PORT, got "
+            f"{value!r}"
+        )
+
+
 def one_of(*options: str) -> Rule:
     """The rule that a value is one of `options`."""
     return Rule(
@@ -109,6 +121,7 @@ def one_of(*options: str) -> Rule:
 
 BOOLEAN = Rule("True or False", _boolean)
 TEXT = Rule("a string", _text)
+SERVICE = Rule("'' or grpc://HOST:PORT", _service)
 NAME = Rule("a name", _name)
 NAMES = Rule("names", _names)
 SOME_NAMES = Rule("at least one name", _some_names)

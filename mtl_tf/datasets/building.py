@@ -7,29 +7,28 @@ Our own builders win over the TFDS catalogue. Around what TFDS does by itself
 - one process builds and the others wait for it;
 - a process that is killed leaves the old build, or none, but never half of one:
   TFDS builds aside and renames, and an outdated build is first renamed away;
+  builds of our own corpora go on behind the last part that was whole;
+- Apache Beam may build by several workers;
 - nothing is printed on standard output, and what can go wrong for reasons of
   the user's is a `ConfigError` or `DataError`.
 
 TensorFlow is imported on first use.
 """
 
-import contextlib
-import functools
-import importlib
 import os
-import shutil
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from absl import logging
 
-from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError, DataError, InUse, MissingData
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.datasets import own_builders
+from mtl_tf.datasets.beam import Beam
+from mtl_tf.datasets.build_lock import waiting_lock
 from mtl_tf.datasets.conll2000 import CONFIGS as CONLL2000
 from mtl_tf.datasets.conll2003 import CONFIGS as CONLL2003
+from mtl_tf.datasets.corpus_build import CorpusBuild, warnings_of
 from mtl_tf.datasets.decanlp_multi30k import CONFIGS as DECANLP_MULTI30K
 from mtl_tf.datasets.europarl import CONFIGS as EUROPARL
 from mtl_tf.datasets.fdu_mtl import TASKS
@@ -39,12 +38,21 @@ from mtl_tf.datasets.multi30k import CONFIGS as MULTI30K
 from mtl_tf.datasets.qa_srl import CONFIGS as QA_SRL
 from mtl_tf.datasets.quiet import quiet
 from mtl_tf.datasets.sample_reviews import DOMAINS
-from mtl_tf.datasets.sources import Fingerprint, check_fingerprint, fingerprint
 from mtl_tf.datasets.sst import CONFIGS as SST
 from mtl_tf.datasets.ud_pos import CONFIGS as UD_POS
 
 if TYPE_CHECKING:
     import tensorflow_datasets as tfds
+
+__all__ = [
+    "OWN",
+    "QUESTIONS",
+    "data_directory",
+    "expand",
+    "manual_directory",
+    "prepare",
+    "warnings_of",
+]
 
 #: Of our own corpora those that are questions, contexts and answers.
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
@@ -88,8 +96,6 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "iwslt2016": ("en-de",),
 }
 
-_SET_ASIDE = "outdated."
-
 
 def data_directory(data_dir: str = "") -> str:
     """Where builds are kept.
@@ -118,7 +124,10 @@ def manual_directory(manual_dir: str = "") -> str:
 
 
 def prepare(
-    name: str, data_dir: str = "", manual_dir: str = ""
+    name: str,
+    data_dir: str = "",
+    manual_dir: str = "",
+    beam: Beam | None = None,
 ) -> "tfds.core.DatasetBuilder":
     """A builder whose data are ready to be read.
 
@@ -130,6 +139,8 @@ def prepare(
         manual_dir: folder that holds the corpora's folders, or the corpus's own
             folder; see `manual_directory`. Where one is given, the build is the
             one of its files; without one, an existing build is taken as it is.
+        beam: where Apache Beam builds what is not there; None for this process
+            alone.
 
     Returns:
         The prepared builder. What was odd about its files: `warnings_of`.
@@ -147,8 +158,8 @@ def prepare(
     corpus, _, config = name.partition("/")
     if corpus in OWN:
         _check_config(corpus, config)
-        return _Own(corpus, config, data_dir, manual_dir).prepare()
-    return _prepare_catalogue(name, data_dir, manual_dir)
+        return CorpusBuild(corpus, config, data_dir, manual_dir, beam).prepare()
+    return _prepare_catalogue(name, data_dir, manual_dir, beam)
 
 
 def _check_config(corpus: str, config: str) -> None:
@@ -172,149 +183,15 @@ def expand(name: str) -> list[str]:
     return [f"{name}/{config}" for config in configs] or [name]
 
 
-def warnings_of(builder: "tfds.core.DatasetBuilder") -> list[str]:
-    """The counted warnings that were given when `builder`'s data were built."""
-    return list((builder.info.metadata or {}).get("warnings", ()))
-
-
-class _Own:
-    """One configuration of one of our own corpora."""
-
-    def __init__(
-        self, corpus: str, config: str, data_dir: str, manual_dir: str
-    ):
-        self._class = _builder_class(corpus)
-        self._config = config or None
-        self._name = f"{corpus}/{config}".removesuffix("/")
-        self._data_dir = data_dir
-        self._manual_dir = manual_dir
-        self._parent = os.path.join(data_dir, corpus, config)
-        self._build = os.path.join(self._parent, str(self._class.VERSION))
-
-    def prepare(self) -> "tfds.core.DatasetBuilder":
-        """A builder of a build that is complete and up to date."""
-        current = self._fingerprint()
-        builder = self._reusable(current)
-        if builder is not None:
-            return builder
-        if current is None:
-            raise MissingData(
-                f"{self._name} is built from files that are not shipped: give "
-                "the folder that holds them by --manual_dir or "
-                "MTL_TF_MANUAL_DIR. " + self._instructions
-            )
-        with _waiting_lock(self._data_dir, self._name.replace("/", ".")):
-            # The process that held the lock may have built it.
-            return self._reusable(current) or self._make()
-
-    @property
-    def _instructions(self) -> str:
-        return " ".join(
-            (self._class.MANUAL_DOWNLOAD_INSTRUCTIONS or "").split()
-        )
-
-    def _fingerprint(self) -> Fingerprint | None:
-        if self._class.MANUAL_DOWNLOAD_INSTRUCTIONS and not self._manual_dir:
-            return None
-        paths = self._class.source_files(self._config or "", self._manual_dir)
-        if paths and not any(map(os.path.exists, paths.values())):
-            raise MissingData(
-                f"{self._name}: none of its files is there "
-                f"({', '.join(paths.values())}): the folder given by "
-                "--manual_dir (or MTL_TF_MANUAL_DIR) must hold them. "
-                + self._instructions
-            )
-        return fingerprint(paths)
-
-    def _reusable(
-        self, current: Fingerprint | None
-    ) -> "tfds.core.DatasetBuilder | None":
-        if not os.path.isdir(self._build):
-            return None
-        builder = self._complete()
-        if builder is None:
-            logging.warning("%s: %s is damaged", self._name, self._build)
-            return None
-        recorded = builder.info.metadata["sources"]
-        changed = check_fingerprint(recorded, current) if current else []
-        if changed:
-            logging.info(
-                "%s: the build was made from other files (%s)",
-                self._name,
-                ", ".join(changed),
-            )
-            return None
-        return builder
-
-    def _complete(self) -> "tfds.core.DatasetBuilder | None":
-        """The builder of what is on disk, or None if something is missing."""
-        try:
-            with quiet():
-                builder = self._builder()
-            whole = "sources" in (builder.info.metadata or {}) and all(
-                os.path.isfile(path)
-                for split in builder.info.splits.values()
-                for path in split.filepaths
-            )
-        except Exception as error:  # whatever TFDS makes of half a build
-            logging.debug("%s: %r", self._build, error)
-            return None
-        return builder if whole and builder.info.splits else None
-
-    def _make(self) -> "tfds.core.DatasetBuilder":
-        import tensorflow_datasets as tfds
-
-        self._clear()
-        logging.info("%s: building in %s", self._name, self._build)
-        config = tfds.download.DownloadConfig(
-            manual_dir=self._manual_dir or None, try_download_gcs=False
-        )
-        try:
-            with quiet():
-                builder = self._builder()
-                builder.download_and_prepare(download_config=config)
-        except OSError as error:
-            raise DataError(
-                f"{self._name}: cannot build in {self._build}: {error}"
-            )
-        for warning in warnings_of(builder):
-            logging.warning("%s: %s", self._name, warning)
-        return builder
-
-    def _clear(self) -> None:
-        """Removes an outdated build and what killed processes left behind.
-
-        The build goes by one rename, so that a kill in the middle of the
-        deletion does not leave a folder that looks like a build.
-        """
-        if os.path.isdir(self._build):
-            aside = f"{_SET_ASIDE}{os.getpid()}_{self._class.VERSION}"
-            os.rename(self._build, os.path.join(self._parent, aside))
-        if not os.path.isdir(self._parent):
-            return
-        for entry in os.listdir(self._parent):
-            if entry.startswith((_SET_ASIDE, "incomplete.")):
-                shutil.rmtree(os.path.join(self._parent, entry), True)
-
-    def _builder(self) -> "tfds.core.DatasetBuilder":
-        return self._class(data_dir=self._data_dir, config=self._config)
-
-
-@functools.cache
-def _builder_class(corpus: str) -> type["tfds.core.GeneratorBasedBuilder"]:
-    module = f"mtl_tf.datasets.{corpus}.{corpus}_dataset_builder"
-    return importlib.import_module(module).Builder
-
-
 def _prepare_catalogue(
-    name: str, data_dir: str, manual_dir: str
+    name: str, data_dir: str, manual_dir: str, beam: Beam | None
 ) -> "tfds.core.DatasetBuilder":
     builder = _catalogue_builder(name, data_dir)
     if os.path.isdir(builder.data_dir):
         return builder
     lock = builder.info.full_name.replace("/", ".")
-    with _waiting_lock(data_dir, lock):
-        _download(name, builder, manual_dir)
+    with waiting_lock(data_dir, lock):
+        _download(name, builder, manual_dir, beam)
     return builder
 
 
@@ -339,13 +216,18 @@ def _catalogue_builder(name: str, data_dir: str) -> "tfds.core.DatasetBuilder":
 
 
 def _download(
-    name: str, builder: "tfds.core.DatasetBuilder", manual_dir: str
+    name: str,
+    builder: "tfds.core.DatasetBuilder",
+    manual_dir: str,
+    beam: Beam | None,
 ) -> None:
     import tensorflow_datasets as tfds
 
     inner = os.path.join(manual_dir, builder.name) if manual_dir else ""
     config = tfds.download.DownloadConfig(
-        manual_dir=(inner if os.path.isdir(inner) else manual_dir) or None
+        manual_dir=(inner if os.path.isdir(inner) else manual_dir) or None,
+        beam_runner=beam and beam.runner,
+        beam_options=beam and beam.pipeline_options(),
     )
     logging.info("%s: building in %s", name, builder.data_dir)
     try:
@@ -379,21 +261,3 @@ def _missing_package(name: str, error: ImportError) -> ConfigError:
     return ConfigError(
         f"dataset {name!r} needs a package that is not installed: {error}"
     )
-
-
-@contextlib.contextmanager
-def _waiting_lock(data_dir: str, name: str) -> Iterator[None]:
-    """Holds a lock of `data_dir`; waits for the process that has it."""
-    directory = files.make_directory(os.path.join(data_dir, ".locks"))
-    with contextlib.ExitStack() as stack:
-        told = False
-        while True:
-            try:
-                stack.enter_context(files.locked(directory, f"{name}.lock"))
-                break
-            except InUse:
-                if not told:
-                    logging.info("%s: another process is building it", name)
-                told = True
-                time.sleep(0.2)
-        yield

@@ -13,15 +13,14 @@ import tensorflow_datasets as tfds
 from mtl_tf.core import random
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.lines import LabelledText, LineFile
 from mtl_tf.datasets.sources import corpus_directory, identify
 
 _PART = 10  # one in ten
 
 
-class ClassFilesBuilder(
-    tfds.core.GeneratorBasedBuilder, skip_registration=True
-):
+class ClassFilesBuilder(CorpusBuilder, skip_registration=True):
     """Builds `train` and `test` from one file a class.
 
     Attributes:

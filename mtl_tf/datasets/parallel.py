@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import tensorflow_datasets as tfds
 
 from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.lines import LineFile
 from mtl_tf.datasets.parallel_lines import TextPair, read_aligned
 from mtl_tf.datasets.sources import identify
@@ -18,9 +19,7 @@ def packed_or_not(path: str) -> str:
     return packed if alone else path
 
 
-class ParallelCorpusBuilder(
-    tfds.core.GeneratorBasedBuilder, skip_registration=True
-):
+class ParallelCorpusBuilder(CorpusBuilder, skip_registration=True):
     """Builds pairs of texts from line-aligned files.
 
     The configuration is the pair, source-target. Examples are `source` and

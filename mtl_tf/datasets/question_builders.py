@@ -8,6 +8,7 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import question_answers, sentiment
+from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.lines import LineFile, count
 from mtl_tf.datasets.parallel import packed_or_not
 from mtl_tf.datasets.question_answers import QuestionAnswer
@@ -30,9 +31,7 @@ class Reading(NamedTuple):
     warnings: list[str]
 
 
-class QuestionAnswerBuilder(
-    tfds.core.GeneratorBasedBuilder, skip_registration=True
-):
+class QuestionAnswerBuilder(CorpusBuilder, skip_registration=True):
     """Builds questions, contexts and answers; see `question_answers`.
 
     A corpus with some files a split, of fixed names, has `FILES` and its own

@@ -10,6 +10,7 @@ import tensorflow_datasets as tfds
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import sentiment
 from mtl_tf.datasets.column_files import Sentence, column
+from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.lines import LineFile, count, short
 from mtl_tf.datasets.sources import identify
 from mtl_tf.text import span_schemes
@@ -66,9 +67,7 @@ def choose_release(
     }
 
 
-class TaggedCorpusBuilder(
-    tfds.core.GeneratorBasedBuilder, skip_registration=True
-):
+class TaggedCorpusBuilder(CorpusBuilder, skip_registration=True):
     """Builds splits of tokens and their tags from files of columns.
 
     The configuration names the column that becomes the feature `tags`; the

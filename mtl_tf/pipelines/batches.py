@@ -43,7 +43,14 @@ from mtl_tf.pipelines.example_store import Store, make_store
 from mtl_tf.pipelines.plan import BatchPlan, Steps
 from mtl_tf.pipelines.without_autotuning import fixed
 
-__all__ = ["BatchPlan", "Steps", "evaluation_batches", "training_dataset"]
+__all__ = [
+    "BatchPlan",
+    "Steps",
+    "evaluation_batches",
+    "make_batch",
+    "plan_pieces",
+    "training_dataset",
+]
 
 _STEPS_AT_ONCE = 256
 _PREFETCHED = 32
@@ -82,7 +89,7 @@ def training_dataset(
     _check_replicas(plan, replicas)
     stop = np.iinfo(np.int64).max if stop_step is None else stop_step
     store = make_store(plan.splits)
-    batch = functools.partial(_make_batch, store, plan.static_shapes)
+    batch = functools.partial(make_batch, store, plan.static_shapes)
     part = range(replicas) if part is None else part
     chunks = tf.data.Dataset.range(start_step, stop, _STEPS_AT_ONCE).map(
         functools.partial(_plan_chunk, plan, replicas, part, stop)
@@ -121,7 +128,8 @@ def _plan_chunk(
 
     def compute(first: np.int64) -> list[np.ndarray]:
         last = int(min(first + _STEPS_AT_ONCE, stop))
-        return _pieces(plan, int(first), last, replicas, part)
+        pieces = plan_pieces(plan, int(first), last, replicas, part)
+        return [pieces[key] for key in shapes]
 
     shapes = {
         "task": (tf.int32, [None, plan.groups]),
@@ -142,9 +150,24 @@ def _plan_chunk(
     return chunk
 
 
-def _pieces(
+def plan_pieces(
     plan: BatchPlan, start: int, stop: int, replicas: int, part: range
-) -> list[np.ndarray]:
+) -> dict[str, np.ndarray]:
+    """What batches are made from, step by step, replica by replica.
+
+    Args:
+        plan: the plan of the run.
+        start: the first step.
+        stop: the step after the last one.
+        replicas: see `training_dataset`.
+        part: see `training_dataset`.
+
+    Returns:
+        For each of n = (stop - start) x len(part) pieces `task` int32 [n, G],
+        `length` int32 [n] or [n, axes], `rows` int32 [n, G, B / R] with -1 for
+        padding, `normalizer` float32 [n, G], `step` int64 [n], and `size`
+        int32 [n]: how many of the rows there are, where B varies.
+    """
     steps = plan.steps(start, stop)
     real = np.sum(steps.rows >= 0, axis=2)
     # Replica r has the rows from r B / R on; after its last come padding rows.
@@ -155,20 +178,30 @@ def _pieces(
     places = np.where(inside[:, None], places, 0)[:, :, None]
     rows = np.take_along_axis(steps.rows[:, None], places, axis=3)
     rows = np.where(inside[:, None, None], rows, -1)
-    return [
-        np.repeat(steps.tasks, len(part), axis=0),
-        np.repeat(steps.lengths, len(part), axis=0),
-        rows.reshape([-1, plan.groups, rows.shape[-1]]).astype(np.int32),
-        np.repeat(np.maximum(real, 1), len(part), axis=0).astype(np.float32),
-        np.repeat(np.arange(start, stop), len(part)),
-        np.repeat(sizes, len(part)),
-    ]
+    count, counts = len(part), np.maximum(real, 1).astype(np.float32)
+    return {
+        "task": np.repeat(steps.tasks, count, axis=0),
+        "length": np.repeat(steps.lengths, count, axis=0),
+        "rows": rows.reshape([-1, plan.groups, rows.shape[-1]]).astype(
+            np.int32
+        ),
+        "normalizer": np.repeat(counts, count, axis=0),
+        "step": np.repeat(np.arange(start, stop), count),
+        "size": np.repeat(sizes, count),
+    }
 
 
 @tf.autograph.experimental.do_not_convert
-def _make_batch(
+def make_batch(
     store: Store, static_shapes: bool, plan: dict[str, tf.Tensor]
 ) -> Batch:
+    """A batch of a piece of the plan.
+
+    Args:
+        store: the examples.
+        static_shapes: of the plan.
+        plan: one of `plan_pieces`; `size` only where B varies.
+    """
     rows, length = plan["rows"], plan["length"]
     if not static_shapes:
         rows = tf.boolean_mask(rows, tf.reduce_any(rows >= 0, axis=0), axis=1)

@@ -27,8 +27,10 @@ def encode(
 ) -> DiskSplit:
     """Encodes examples into files, holding but a few of them in memory.
 
-    What was encoded before is taken again. The files' folder has a name of
-    32 hexadecimal digits, a digest of all examples and of `described`.
+    What was encoded before is taken again, and what was being encoded when a
+    process was killed goes on, after the examples were read once. The folder
+    has a name of 32 hexadecimal digits, a digest of all examples and of
+    `described`.
 
     Args:
         dataset: see `encoding.encode`.
@@ -50,7 +52,7 @@ def encode(
         os.path.join(folder, digest.hexdigest()),
         name,
         encoder.axes,
-        lambda: encoded_parts(dataset, encoder),
+        lambda done: encoded_parts(dataset.skip(done), encoder),
     )
 
 

@@ -3,7 +3,8 @@
 A split is a folder: a file of values for each column and one of offsets for
 each ragged one, as NumPy has them in memory, and `columns.json`, which says
 what they are. A folder is written aside and then renamed, so it is complete
-or absent; digests tell damage that came later.
+or absent; digests tell damage that came later. Writing that was killed goes on
+where `column_files` noted that it was.
 
 The kernel reads the pages that are asked for and may drop them again; what
 this process holds of them is given back every few batches, so resident memory
@@ -12,6 +13,7 @@ grows neither with the examples nor with the steps.
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import mmap
@@ -24,9 +26,11 @@ import numpy as np
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
+from mtl_tf.pipelines.column_files import ColumnFiles
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit, digest_of
 
 _DESCRIPTION = "columns.json"
+_PARTIAL = ".partial"
 _FORMAT = 1
 # A fault maps up to 64 KB, so that a batch of 64 rows maps 4 MB a column.
 _GATHERED_BEFORE_RELEASE = 16
@@ -65,6 +69,11 @@ class DiskSplit(EncodedSplit):
         """See `EncodedSplit.on_disk`."""
         return True
 
+    def paths(self, key: str) -> tuple[str, str]:
+        """The files of a column: its values, and its offsets if it has any."""
+        path = os.path.join(self.directory, key)
+        return f"{path}.values", f"{path}.offsets"
+
     def release(self) -> None:
         """Gives the memory back that pages of the files take."""
         for mapping in self.mappings:
@@ -82,12 +91,15 @@ class DiskSplit(EncodedSplit):
         name = hashlib.blake2b(rows.tobytes(), digest_size=8).hexdigest()
         axes = {key: column.axis for key, column in self.columns.items()}
         return cached(
-            f"{self.directory}-{name}", self.name, axes, lambda: self._of(rows)
+            f"{self.directory}-{name}",
+            self.name,
+            axes,
+            functools.partial(self._of, rows),
         )
 
-    def _of(self, rows: np.ndarray) -> Iterator[dict[str, Column]]:
+    def _of(self, rows: np.ndarray, done: int) -> Iterator[dict[str, Column]]:
         # At least one part, so that a split of none has its columns.
-        for first in range(0, max(len(rows), 1), _SELECTED_AT_ONCE):
+        for first in range(done, max(len(rows), done + 1), _SELECTED_AT_ONCE):
             chosen = rows[first : first + _SELECTED_AT_ONCE]
             yield {k: c.select(chosen) for k, c in self.columns.items()}
             self.release()
@@ -97,18 +109,20 @@ def cached(
     directory: str,
     name: str,
     axes: Mapping[str, str],
-    parts: Callable[[], Iterable[Mapping[str, Column]]],
+    parts: Callable[[int], Iterable[Mapping[str, Column]]],
 ) -> DiskSplit:
     """A split from its folder, which is written if it is not there.
 
-    A folder that is damaged is written anew.
+    A folder that is damaged is written anew. One process at a time may call it
+    for a folder.
 
     Args:
         directory: the folder; its name has to tell what is in it.
         name: the task's name.
         axes: by column, as of `ExampleEncoder`.
-        parts: called without arguments: yields the columns of some examples
-            after others.
+        parts: called with how many examples are written already, 0 or as many
+            as a killed process had come to with whole parts; yields the columns
+            of some examples after others, those left out.
 
     Raises:
         RunError: the folder cannot be written.
@@ -117,8 +131,16 @@ def cached(
         with contextlib.suppress(RunError):
             return read(directory, name)
         shutil.rmtree(directory)
-    with files.new_directory(directory) as temporary:
-        _write(temporary, axes, parts())
+    files.make_directory(os.path.dirname(directory))
+    partial = f"{directory}{_PARTIAL}"
+    os.makedirs(partial, exist_ok=True)
+    try:
+        _write(partial, axes, parts)
+    except Exception:
+        # What fails, fails again; only a killed process may go on.
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    os.rename(partial, directory)
     return read(directory, name)
 
 
@@ -190,78 +212,21 @@ def _array(
 def _write(
     directory: str,
     axes: Mapping[str, str],
-    parts: Iterable[Mapping[str, Column]],
+    parts: Callable[[int], Iterable[Mapping[str, Column]]],
 ) -> None:
-    """Writes the columns of a split, part by part."""
-    with contextlib.ExitStack() as stack:
-        writers: dict[str, _ColumnWriter] = {}
-        for part in parts:
-            for key, column in part.items():
-                if key in axes and key not in writers:
-                    writer = _ColumnWriter(directory, key, axes[key], column)
-                    writers[key] = stack.enter_context(writer)
-                if key in axes:
-                    writers[key].append(column)
+    """Writes the columns of a split, part by part, from where they are."""
+    with ColumnFiles(directory, axes) as writer:
+        for part in parts(writer.examples):
+            writer.append(part)
+    described = writer.descriptions
+    columns = {
+        key: _mapped(directory, key, one, []) for key, one in described.items()
+    }
     description = {
         "format": _FORMAT,
-        "columns": {k: writers[k].description for k in axes if k in writers},
+        "columns": described,
+        "digest": digest_of(EncodedSplit("", columns)),
     }
-    columns = {
-        key: _mapped(directory, key, one, [])
-        for key, one in description["columns"].items()
-    }
-    description["digest"] = digest_of(EncodedSplit("", columns))
     path = os.path.join(directory, _DESCRIPTION)
     files.write_text(path, json.dumps(description))
-
-
-class _ColumnWriter(contextlib.ExitStack):
-    """Writes one column; what it was becomes `description`."""
-
-    def __init__(self, directory: str, key: str, axis: str, first: Column):
-        super().__init__()
-        self._path = os.path.join(directory, key)
-        self._axis = axis
-        self._ragged = first.offsets is not None
-        self._dtype, self._inner = first.values.dtype, first.values.shape[1:]
-        self._items = self._examples = 0
-
-    def __enter__(self) -> "_ColumnWriter":
-        self._values = self._opened(".values")
-        if self._ragged:
-            self._offsets = self._opened(".offsets")
-            self._offsets.write(np.zeros([1], np.int64).tobytes())
-        return self
-
-    def _opened(self, ending: str) -> Any:
-        file = self.enter_context(
-            open(self._path + ending, "wb")  # noqa: SIM115
-        )
-        self.callback(_flushed, file)
-        return file
-
-    def append(self, column: Column) -> None:
-        """Writes more examples."""
-        self._values.write(column.values.tobytes())
-        if self._ragged:
-            ends = (column.offsets[1:] + self._items).astype(np.int64)
-            self._offsets.write(ends.tobytes())
-        self._items += len(column.values)
-        self._examples += len(column)
-
-    @property
-    def description(self) -> dict[str, Any]:
-        """What has been written."""
-        return {
-            "dtype": self._dtype.name,
-            "shape": [self._items, *self._inner],
-            "ragged": self._ragged,
-            "axis": self._axis,
-            "examples": self._examples,
-        }
-
-
-def _flushed(file: Any) -> None:
-    """Has a file on the disk before its folder gets its name."""
-    file.flush()
-    os.fsync(file.fileno())
+    writer.forget()

@@ -63,6 +63,14 @@ class Column:
         values = self.values[shift + np.arange(offsets[-1])]
         return Column(values, offsets, self.axis)
 
+    def whole(self, examples: np.ndarray) -> "Column":
+        """The column of some examples, with all that is not stored.
+
+        Args:
+            examples: as of `select`.
+        """
+        return self.select(examples)
+
     def gather(self, rows: np.ndarray, length: int) -> np.ndarray:
         """Some examples, padded with 0.
 
@@ -111,6 +119,13 @@ class WiderColumn(Column):
     """
 
     inner: tuple[int, ...] = ()
+
+    def whole(self, examples: np.ndarray) -> Column:
+        """See `Column.whole`."""
+        found = self.select(examples)
+        return dataclasses.replace(
+            found, values=_padded(found.values, self.inner)
+        )
 
     def gather(self, rows: np.ndarray, length: int) -> np.ndarray:
         """See `Column.gather`."""

@@ -32,20 +32,28 @@ class ExampleStore:
     """
 
     def __init__(self, splits: Sequence[EncodedSplit]):
-        sizes = [len(split) for split in splits]
         keys = _common(splits)
         joined = {k: Column.join([s.columns[k] for s in splits]) for k in keys}
-        axes = splits[0].axes
+        self._set_places(joined, splits[0].axes, [len(s) for s in splits])
+        with tf.device("/CPU:0"):
+            self._columns = {k: _constants(c) for k, c in joined.items()}
+
+    def _set_places(
+        self,
+        columns: Mapping[str, Column],
+        axes: Sequence[str],
+        sizes: Sequence[int],
+    ) -> None:
+        """Notes the axis of each column, and where each split begins."""
         self._places = {
             key: axes.index(column.axis)
-            for key, column in joined.items()
+            for key, column in columns.items()
             if column.offsets is not None
         }
         with tf.device("/CPU:0"):
             self._first = tf.constant(
-                np.cumsum([0] + sizes[:-1]), tf.int64, name="first_row"
+                np.cumsum([0, *sizes[:-1]]), tf.int64, name="first_row"
             )
-            self._columns = {k: _constants(c) for k, c in joined.items()}
 
     def gather(
         self, task: tf.Tensor, rows: tf.Tensor, length: tf.Tensor | None

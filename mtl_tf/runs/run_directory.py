@@ -16,7 +16,7 @@ from mtl_tf.runs import file_shapes, own_files, upgrading
 from mtl_tf.training import learning_rates
 
 # What changes no result may be changed at any time.
-_WITHOUT_EFFECT = ("pipeline.storage",)
+_WITHOUT_EFFECT = ("pipeline.storage", "pipeline.service")
 _LENGTHS = (
     *("training.epochs", "training.steps", "training.min_steps"),
     "training.fine_tune.epochs",
@@ -191,7 +191,7 @@ class RunDirectory:
 
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""
-        for name in ("vocabulary", "encoded", "teachers"):
+        for name in ("vocabulary", "encoded", "served", "teachers"):
             shutil.rmtree(self.file(name), ignore_errors=True)
         for name in (
             "labels.json",

@@ -7,6 +7,7 @@ own. Step s of a run is step s of every plan, so that it, too, is a function of
 seed and step; a piece whose tasks have been seen whole starts over.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ import tensorflow as tf
 
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
+from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.stage_plan import Stage
@@ -55,7 +57,8 @@ class StageBatches:
             self._mixing = {"name": "round_robin"}
         #: The tasks of each piece.
         self.pieces = self._divided(stage.tasks)
-        self._plans = [self._plan(tasks) for tasks in self.pieces]
+        #: The plan of each piece.
+        self.plans = [self._plan(tasks) for tasks in self.pieces]
 
     def _divided(self, tasks: tuple[int, ...]) -> list[tuple[int, ...]]:
         """The tasks of a step, by what computes them together."""
@@ -86,25 +89,38 @@ class StageBatches:
     @property
     def steps_per_epoch(self) -> int:
         """Steps in which every task is seen whole."""
-        return max(plan.steps_per_epoch for plan in self._plans)
+        return max(plan.steps_per_epoch for plan in self.plans)
 
     def padding_share(self) -> float:
         """The share of cells of an epoch that hold no token."""
-        each = [plan.cells(self.steps_per_epoch) for plan in self._plans]
+        each = [plan.cells(self.steps_per_epoch) for plan in self.plans]
         tokens, cells = map(sum, zip(*each))
         return 1.0 - tokens / cells
 
     def dataset(
-        self, total: int
+        self, total: int, service: DataService | None = None
     ) -> Callable[[int, int, range], tf.data.Dataset]:
-        """What makes the data set of `total` steps; see `Loop`."""
+        """What makes the data set of `total` steps; see `Loop`.
+
+        Args:
+            total: steps of the stage.
+            service: makes the batches; None where this process does.
+        """
+        makers = [
+            training_dataset
+            if service is None
+            else functools.partial(service.training_dataset, piece=number)
+            for number in range(len(self.pieces))
+        ]
 
         def make(start: int, replicas: int, part: range) -> tf.data.Dataset:
             pieces = tuple(
-                training_dataset(plan, start, replicas, total, part).map(
+                make_piece(plan, start, replicas, total, part).map(
                     _numbered(tasks)
                 )
-                for plan, tasks in zip(self._plans, self.pieces)
+                for make_piece, plan, tasks in zip(
+                    makers, self.plans, self.pieces
+                )
             )
             several = len(pieces) > 1
             whole = tf.data.Dataset.zip(pieces) if several else pieces[0]
@@ -125,7 +141,7 @@ class StageBatches:
             return most, keys[0]
         if self._mixing["name"] == "joint":
             return most, self.model.joint_key
-        [plan] = self._plans
+        [plan] = self.plans
         tasks = plan.mixing.tasks(step, step + most)[:, 0]
         found = [keys[task] for task in tasks]
         others = (n for n, key in enumerate(found) if key != found[0])

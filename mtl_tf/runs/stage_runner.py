@@ -1,7 +1,8 @@
 """Runs the stages of a run: joint training, then fine-tuning."""
 
+import contextlib
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -14,6 +15,7 @@ from mtl_tf.evaluation import evaluator
 from mtl_tf.layers import recurrence
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.buckets import of_task
+from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import systems
 from mtl_tf.runs.inference import Predictor
 from mtl_tf.runs.loaded_run import Run
@@ -45,6 +47,7 @@ class StageRunner:
         model: the model, built within the strategy's scope.
         strategy: where it trains.
         callbacks: what is told of the training; see `Callback`.
+        service: makes the batches; None where this process does.
     """
 
     def __init__(
@@ -55,7 +58,9 @@ class StageRunner:
         model: TaskModel,
         strategy: tf.distribute.Strategy,
         callbacks: Sequence[Callback] = (),
+        service: DataService | None = None,
     ):
+        self.service = service
         self.config, self.run, self.data = config, run, data
         self.model, self.strategy = model, strategy
         self.workers = Workers(strategy)
@@ -98,7 +103,7 @@ class StageRunner:
         loop = Loop(
             trainer,
             checkpoints,
-            batches.dataset(options.total_steps),
+            batches.dataset(options.total_steps, self.service),
             lambda: self._evaluate(stage),
             lambda entry: self.recorder.evaluation(
                 stage, float(trainer.optimizer.learning_rate), entry
@@ -108,9 +113,23 @@ class StageRunner:
             batches.next_key,
             self.recorder.step,
         )
-        with recurrence.options(jit=self.config["training"]["jit"] and None):
+        jit = self.config["training"]["jit"] and None
+        with self._served(batches), recurrence.options(jit=jit):
             loop.run(start)
         return checkpoints
+
+    @contextlib.contextmanager
+    def _served(self, batches: StageBatches) -> Iterator[None]:
+        """Within the block the service, if there is one, makes batches."""
+        service = self.service
+        if service is None:
+            yield
+            return
+        self.workers.by_chief(lambda: service.prepare(batches.plans))
+        with service.failures_reported():
+            yield
+        if self.workers.is_chief:
+            service.clear()
 
     def _restore(self, stage: Stage, checkpoints: Checkpoints) -> int:
         """Takes the last state; returns its step, the same on all workers."""

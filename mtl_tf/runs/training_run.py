@@ -16,6 +16,7 @@ from mtl_tf.core import files, random
 from mtl_tf.evaluation import environment, evaluator, tables
 from mtl_tf.models.multi_task import count_parameters
 from mtl_tf.pipelines.encoded_split import count_ids
+from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import (
     initializing,
     own_files,
@@ -251,6 +252,7 @@ def _train_jointly(
 ) -> dict[str, Any] | None:
     """Trains one model on all tasks; only the chief has results."""
     workers = Workers(strategy)
+    service = _service(config, run)
 
     def load() -> run_data.RunData:
         if workers.is_chief:
@@ -262,7 +264,7 @@ def _train_jointly(
         model = _make_model(config, run, loaded, workers)
         _initialize(config, run, loaded, model, workers)
     runner = stage_runner.StageRunner(
-        config, run, loaded, model, strategy, callbacks
+        config, run, loaded, model, strategy, callbacks, service
     )
     seconds, steps = 0.0, 0
     names = [task.name for task in loaded.tasks]
@@ -292,6 +294,18 @@ def _train_jointly(
         return joined(parts, about)
 
     return workers.by_chief(results)
+
+
+def _service(
+    config: Mapping[str, Any], run: RunDirectory
+) -> DataService | None:
+    """The tf.data service of `pipeline.service`; its dispatcher answers."""
+    address = config["pipeline"]["service"]
+    if not address:
+        return None
+    service = DataService(address, run.file("served"))
+    service.check()
+    return service
 
 
 def _make_model(

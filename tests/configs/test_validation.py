@@ -49,6 +49,15 @@ def test_default_config_is_valid():
             0,
             "pipeline.batch_size must be a positive integer, got 0",
         ),
+        *(
+            (
+                "pipeline.service",
+                value,
+                "pipeline.service must be '' or an address as "
+                f"grpc://HOST:PORT, got {value!r}",
+            )
+            for value in ("data1:5000", "grpc://:5000", "grpc://data1")
+        ),
         (
             "model.scheme.units",
             -3,

@@ -91,3 +91,16 @@ class TranslatedCatalogue(_Catalogue):
     def _generate_examples(self):
         for i in range(4):
             yield i, {"de": f"der Satz {i}", "en": f"sentence {i}"}
+
+
+class BeamCatalogue(_Catalogue):
+    """Generates its examples by Apache Beam."""
+
+    def _generate_examples(self):
+        import apache_beam as beam
+
+        return beam.Create(range(3)) | beam.Map(_numbered)
+
+
+def _numbered(i):
+    return i, {"sentence": f"a sentence {i}", "stars": i}

@@ -11,7 +11,8 @@ import pytest
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, DataError, RunError
-from mtl_tf.datasets import building
+from mtl_tf.datasets import build_lock, building
+from mtl_tf.datasets.corpus_build import CorpusBuild
 from mtl_tf.datasets.fdu_mtl.fdu_mtl_dataset_builder import Builder
 from tests.datasets import catalogue  # noqa: F401  (registers datasets)
 from tests.datasets.corpora import line, make_fdu_mtl, rows
@@ -103,7 +104,8 @@ def test_an_unreadable_record_is_built_again(built, data, manual):
 
 def test_leftovers_of_killed_processes_go(built, data, manual):
     parent = os.path.dirname(built)
-    for name in ("incomplete.ABC123_1.0.0", "outdated.77_1.0.0"):
+    left = ("incomplete.ABC123_1.0.0", "outdated.77_1.0.0", "parts.0123")
+    for name in left:
         os.makedirs(os.path.join(parent, name))
     change_test_file(manual)
     building.prepare("fdu_mtl/books", data, manual)
@@ -148,7 +150,8 @@ def test_waits_for_another_builder_and_takes_its_build(
         with files.locked(locks, "fdu_mtl.books.lock"):
             holding.set()
             time.sleep(1)
-            building._Own("fdu_mtl", "books", data, manual)._make()
+            build = CorpusBuild("fdu_mtl", "books", data, manual)
+            build._make(build._fingerprint())
             forbid_building(monkeypatch)
 
     other = threading.Thread(target=other_process)
@@ -164,7 +167,9 @@ def test_does_not_wait_where_nothing_can_be_locked(data, manual, monkeypatch):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(files.fcntl, "flock", refuse)
-    monkeypatch.setattr(building.time, "sleep", lambda s: pytest.fail("waits"))
+    monkeypatch.setattr(
+        build_lock.time, "sleep", lambda s: pytest.fail("waits")
+    )
     with pytest.raises(RunError, match=r"cannot lock .*fdu_mtl\.books\.lock"):
         building.prepare("fdu_mtl/books", data, manual)
 

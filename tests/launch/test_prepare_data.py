@@ -64,6 +64,10 @@ def test_warnings_are_printed_for_new_and_for_reused_builds(capsys, tmp_path):
         (["--datasets=fdu_mtl"], "--manual_dir"),
         (["--datasets=fdu_mtl", "--manual_dir=/nowhere"], "/nowhere"),
         ([], "--datasets"),
+        (
+            ["--datasets=sample_reviews", "--beam_pipeline_options=a=1"],
+            "needs --beam_runner",
+        ),
     ],
 )
 def test_mistakes_exit_with_1(capsys, tmp_path, arguments, message):
@@ -72,6 +76,19 @@ def test_mistakes_exit_with_1(capsys, tmp_path, arguments, message):
     assert out == ""
     assert message in err
     assert "Traceback" not in err
+
+
+def test_beam_that_is_not_installed(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "apache_beam", None)
+    status, out, err = run(
+        capsys,
+        "--datasets=sample_reviews",
+        f"--data_dir={tmp_path}",
+        "--beam_runner=DirectRunner",
+    )
+    assert (status, out) == (1, "") and len(err.splitlines()) == 1
+    assert "pip install 'mtl_tf[beam]'" in err
+    assert not os.listdir(tmp_path)
 
 
 OWN = """

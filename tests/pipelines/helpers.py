@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mtl_tf.pipelines import disk_split
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 
 
@@ -19,6 +20,35 @@ def make_split(name: str, lengths) -> EncodedSplit:
 def random_split(name: str, examples: int, longest: int, seed: int = 0):
     draw = np.random.default_rng([seed, *name.encode()])
     return make_split(name, draw.integers(0, longest + 1, examples))
+
+
+def wide_split(name, lengths, width):
+    """Tokens and label, characters of some width, and a vector as wide."""
+    split = make_split(name, lengths)
+    tokens = split.columns["tokens"]
+    characters = np.arange(len(tokens.values) * width) % 250 + 1
+    shape = [len(tokens.values), width]
+    columns = {
+        **split.columns,
+        "characters": Column(
+            characters.reshape(shape).astype(np.uint8), tokens.offsets
+        ),
+        "vector": Column(np.ones([len(split), width], np.float32)),
+    }
+    return EncodedSplit(name, columns)
+
+
+def on_disk(split, folder, parts=3):
+    """The split in files, written in several parts."""
+    axes = {key: column.axis for key, column in split.columns.items()}
+
+    def write(done):
+        assert done == 0
+        yield {k: c.select(np.arange(0)) for k, c in split.columns.items()}
+        for rows in np.array_split(np.arange(len(split)), parts):
+            yield {k: c.select(rows) for k, c in split.columns.items()}
+
+    return disk_split.cached(str(folder / split.name), split.name, axes, write)
 
 
 def as_numpy(batches) -> list[dict[str, np.ndarray]]:

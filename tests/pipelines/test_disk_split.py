@@ -14,47 +14,15 @@ from mtl_tf.pipelines.batches import (
     evaluation_batches,
     training_dataset,
 )
-from mtl_tf.pipelines.encoded_split import (
-    Column,
-    EncodedSplit,
-    alike,
-    count_ids,
-    digest_of,
-)
+from mtl_tf.pipelines.encoded_split import alike, count_ids, digest_of
 from tests.pipelines.helpers import (
     as_numpy,
     assert_same_batches,
     make_split,
+    on_disk,
     random_split,
+    wide_split,
 )
-
-
-def wide_split(name, lengths, width):
-    """Tokens and label, characters of some width, and a vector as wide."""
-    split = make_split(name, lengths)
-    tokens = split.columns["tokens"]
-    characters = np.arange(len(tokens.values) * width) % 250 + 1
-    shape = [len(tokens.values), width]
-    columns = {
-        **split.columns,
-        "characters": Column(
-            characters.reshape(shape).astype(np.uint8), tokens.offsets
-        ),
-        "vector": Column(np.ones([len(split), width], np.float32)),
-    }
-    return EncodedSplit(name, columns)
-
-
-def on_disk(split, folder, parts=3):
-    """The split in files, written in several parts."""
-    axes = {key: column.axis for key, column in split.columns.items()}
-
-    def write():
-        yield {k: c.select(np.arange(0)) for k, c in split.columns.items()}
-        for rows in np.array_split(np.arange(len(split)), parts):
-            yield {k: c.select(rows) for k, c in split.columns.items()}
-
-    return disk_split.cached(str(folder / split.name), split.name, axes, write)
 
 
 def assert_same_columns(first, second):
@@ -156,7 +124,9 @@ def test_what_is_there_is_not_written_again(tmp_path):
     split = make_split("a", [3, 2])
     on_disk(split, tmp_path)
     axes = dict.fromkeys(split.columns, "")
-    again = disk_split.cached(str(tmp_path / "a"), "a", axes, lambda: 1 / 0)
+    again = disk_split.cached(
+        str(tmp_path / "a"), "a", axes, lambda done: 1 / 0
+    )
     assert_same_columns(split, again)
 
 
@@ -199,7 +169,7 @@ def test_a_description_of_something_else_is_refused(tmp_path):
 def test_writing_that_fails_leaves_nothing(tmp_path):
     split = make_split("a", [3, 2])
 
-    def parts():
+    def parts(done):
         yield split.columns
         raise OSError(28, "No space left on device")
 
@@ -212,7 +182,10 @@ def test_writing_that_fails_leaves_nothing(tmp_path):
 def test_columns_that_the_task_does_not_have_are_left_out(tmp_path):
     split = make_split("a", [3, 2])
     stored = disk_split.cached(
-        str(tmp_path / "a"), "a", {"tokens": "text"}, lambda: [split.columns]
+        str(tmp_path / "a"),
+        "a",
+        {"tokens": "text"},
+        lambda done: [split.columns],
     )
     assert list(stored.columns) == ["tokens"]
     assert stored.axes == ("text",)

@@ -73,6 +73,7 @@ def test_without_a_mistake_tensorflow_is_imported(no_tensorflow):
             "prepare_data",
             "train_vectors",
             "pretrain",
+            "data_service",
             "evaluate",
             "predict",
         ),

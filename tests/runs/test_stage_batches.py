@@ -8,6 +8,7 @@ import pytest
 
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs.stage_batches import StageBatches
 from mtl_tf.runs.stage_plan import Stage
 from tests.pipelines.helpers import (
@@ -100,6 +101,16 @@ def test_steps_are_a_function_of_their_number():
         rest = taken(batches(Model(TYPES)), start, 40)
         for one, other in zip(whole[start:], rest, strict=True):
             assert_same_batches(one, other)
+
+
+def test_a_service_makes_every_piece(tmp_path, data_service):
+    made = batches(Model(TYPES))
+    service = DataService(data_service, str(tmp_path / "served"))
+    service.prepare(made.plans)
+    dataset = made.dataset(9, service)(2, 1, range(1))
+    served = [as_numpy(pieces) for pieces in dataset]
+    for one, other in zip(taken(made, 2, 9), served, strict=True):
+        assert_same_batches(one, other)
 
 
 def test_replicas_share_the_rows_of_every_piece():

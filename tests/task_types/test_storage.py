@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.pipelines import disk_split
+from mtl_tf.pipelines import disk_encoding, disk_split, encoding
 from mtl_tf.runs import encoded_cache, training_run
 from tests.runs.helpers import assert_same_weights, metrics, train_killed
 from tests.system import corpus, families
@@ -135,34 +135,51 @@ def test_a_killed_run_continues_bit_equal(tmp_path, config):
 
 _KILLED_WHILE_WRITING = """
 import json, os, sys
-from mtl_tf.pipelines import disk_split
+from mtl_tf.pipelines import column_files, encoding
 from mtl_tf.runs import training_run
-append, count = disk_split._ColumnWriter.append, [0]
-def counted(self, column):
-    append(self, column)
+encoding._TEXTS_AT_ONCE = column_files._EXAMPLES_A_NOTE = 8
+append, count = column_files.ColumnFiles.append, [0]
+def counted(self, part):
+    append(self, part)
     count[0] += 1
     if count[0] == 5:
         os.kill(os.getpid(), 9)
-disk_split._ColumnWriter.append = counted
+column_files.ColumnFiles.append = counted
 training_run.train(json.loads(sys.argv[1]), sys.argv[2])
 """
 
 
 @pytest.mark.extended
-def test_a_preparation_that_was_killed_leaves_no_wrong_file(tmp_path, config):
+def test_a_preparation_that_was_killed_goes_on(tmp_path, config, monkeypatch):
     folder = str(tmp_path / "run")
     command = [sys.executable, "-c", _KILLED_WHILE_WRITING]
     child = subprocess.run(
         [*command, json.dumps(config), folder], capture_output=True
     )
     assert child.returncode == -9, child.stderr[-2000:]
-    left = os.listdir(os.path.join(folder, "encoded"))
-    assert any(name.startswith(".") for name in left)
+    encoded = pathlib.Path(folder, "encoded")
+    [left] = os.listdir(encoded)
+    assert left.endswith(".partial")
+    begun, parts = [], disk_encoding.encoded_parts
+
+    def counted(dataset, encoder):
+        begun.append(int(dataset.reduce(0, lambda count, _: count + 1)))
+        return parts(dataset, encoder)
+
+    monkeypatch.setattr(encoding, "_TEXTS_AT_ONCE", 8)
+    monkeypatch.setattr(disk_encoding, "encoded_parts", counted)
     train(config, folder, "disk")
-    train(config, tmp_path / "whole", "memory")
+    train(config, tmp_path / "whole", "disk")
+    size = begun[1]  # of the second task, which is as large as the first
+    # The first of five parts is of no example; four of eight were noted.
+    assert begun[0] == size - 32
     assert_same_weights(tmp_path / "whole", folder)
-    left = os.listdir(os.path.join(folder, "encoded"))
-    assert left and not any(name.startswith(".") for name in left)
+    assert contents(encoded) == contents(tmp_path / "whole" / "encoded")
+
+
+def contents(folder):
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {str(p.relative_to(folder)): p.read_bytes() for p in paths}
 
 
 def test_what_is_encoded_is_taken_again(tmp_path, config, monkeypatch):

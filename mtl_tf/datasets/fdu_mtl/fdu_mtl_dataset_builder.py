@@ -6,6 +6,7 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.fdu_mtl import TASKS
 from mtl_tf.datasets.lines import LabelledText, LineFile
 from mtl_tf.datasets.sources import corpus_directory, identify
@@ -27,7 +28,7 @@ _TEST = dict.fromkeys(TASKS, 400)
 _UNLABEL = dict.fromkeys(TASKS, 2000) | {"software": 475}
 
 
-class Builder(tfds.core.GeneratorBasedBuilder):
+class Builder(CorpusBuilder):
     """Builds one task of FDU-MTL: train, validation, test and unlabelled."""
 
     VERSION = tfds.core.Version("1.0.0")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import tensorflow_datasets as tfds
 
 from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.imdb import layout
 from mtl_tf.datasets.lines import LabelledText, count
 from mtl_tf.datasets.sources import fingerprint
@@ -18,7 +19,7 @@ _REVIEWS = dict.fromkeys(layout.FOLDERS, 12_500) | {layout.UNLABELLED: 50_000}
 _LABELS = {"neg": 0, "pos": 1, "unsup": sentiment.UNLABELLED}
 
 
-class Builder(tfds.core.GeneratorBasedBuilder):
+class Builder(CorpusBuilder):
     """Builds IMDB: train, test, and unlabelled where the files have it."""
 
     VERSION = tfds.core.Version("1.0.0")

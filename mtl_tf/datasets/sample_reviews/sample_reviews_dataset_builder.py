@@ -5,11 +5,12 @@ import os
 import tensorflow_datasets as tfds
 
 from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.sample_reviews import DOMAINS, grammar, words
 from mtl_tf.datasets.sources import fingerprint
 
 
-class Builder(tfds.core.GeneratorBasedBuilder):
+class Builder(CorpusBuilder):
     """Builds one domain: train, validation, test and unlabelled."""
 
     VERSION = tfds.core.Version("1.0.0")

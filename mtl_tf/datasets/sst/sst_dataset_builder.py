@@ -9,6 +9,7 @@ import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets import sentiment
+from mtl_tf.datasets.corpus_builder import CorpusBuilder
 from mtl_tf.datasets.csv_records import csv_records
 from mtl_tf.datasets.lines import LabelledText, LineFile, short
 from mtl_tf.datasets.sources import Fingerprint, corpus_directory, identify
@@ -29,7 +30,7 @@ _CSV = {
 _HEADER = ["label", "sentence"]
 
 
-class Builder(tfds.core.GeneratorBasedBuilder):
+class Builder(CorpusBuilder):
     """Builds SST in one of its forms: train, validation and test."""
 
     VERSION = tfds.core.Version("1.0.0")

@@ -1,0 +1,150 @@
+"""Apache Beam: several workers prepare a dataset.
+
+TFDS runs what a builder generates by Beam. Our own builders generate examples
+in Python: here Beam's workers write their parts (`corpus_builder`). Workers on
+other hosts have to see the folders by the same names.
+
+The package apache-beam is imported on first use.
+"""
+
+import dataclasses
+import functools
+import os
+from typing import TYPE_CHECKING, Any
+
+from absl import logging
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    import apache_beam
+
+    from mtl_tf.datasets.corpus_builder import CorpusBuilder
+
+# Options of runners that say how many workers there are.
+_WORKERS = ("direct_num_workers", "parallelism", "num_workers")
+
+
+@dataclasses.dataclass(frozen=True)
+class Beam:
+    """Where Beam runs.
+
+    Attributes:
+        runner: name of a runner, such as "DirectRunner".
+        options: its options, "name=value", or "name" for a switch.
+    """
+
+    runner: str
+    options: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Refuses what cannot run, before anything is read.
+
+        Raises:
+            ConfigError: Beam is not installed, or has no such runner or
+                option.
+        """
+        beam = _imported()
+        from apache_beam.runners import runner
+
+        try:
+            runner.create_runner(self.runner)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ConfigError(f"--beam_runner={self.runner}: {error}")
+        options = self.pipeline_options()
+        unknown = [
+            option
+            for option in self.options
+            if option.partition("=")[0] not in options.get_all_options()
+        ]
+        if unknown:
+            raise ConfigError(
+                f"--beam_pipeline_options: Beam {beam.__version__} has no "
+                f"option {unknown[0].partition('=')[0]!r}"
+            )
+
+    def pipeline_options(self) -> "apache_beam.options.PipelineOptions":
+        """The options as Beam has them.
+
+        Raises:
+            ConfigError: an option has a wrong value.
+        """
+        _imported()
+        from apache_beam.options.pipeline_options import PipelineOptions
+
+        return PipelineOptions([f"--{option}" for option in self.options])
+
+    @property
+    def workers(self) -> int:
+        """In how many shares parts are written."""
+        given = dict(option.partition("=")[::2] for option in self.options)
+        for name in _WORKERS:
+            if given.get(name, "").isdigit() and int(given[name]):
+                return int(given[name])
+        return os.cpu_count() or 1
+
+    def write_parts(self, builder: "CorpusBuilder", manual_dir: str) -> None:
+        """Writes all whole parts of a builder that are not there yet.
+
+        Args:
+            builder: with a `parts_directory`.
+            manual_dir: folder of the corpus's files.
+
+        Raises:
+            DataError: a file of the corpus is wrong, or Beam fails.
+        """
+        if not builder.missing_parts(manual_dir):
+            return
+        beam = _imported()
+        files.make_directory(builder.parts_directory)
+        config = builder.builder_config
+        write = functools.partial(
+            _write_share,
+            type(builder),
+            config.name if config else None,
+            builder.parts_directory,
+            manual_dir,
+            self.workers,
+        )
+        logging.info("%s: %d workers of Beam", builder.name, self.workers)
+        try:
+            with beam.Pipeline(self.runner, self.pipeline_options()) as made:
+                shares = made | beam.Create(range(self.workers))
+                # Else the runner may give all of them to one worker.
+                _ = shares | beam.Reshuffle() | "Write" >> beam.Map(write)
+        except Exception as error:  # whatever the runner makes of it
+            raise DataError(
+                f"{builder.name}: {self.runner} of Apache Beam failed: "
+                f"{_last_line(error)}"
+            )
+
+
+def _write_share(
+    made: type["CorpusBuilder"],
+    config: str | None,
+    parts_directory: str,
+    manual_dir: str,
+    workers: int,
+    worker: int,
+) -> None:
+    """What one of Beam's workers does."""
+    builder = made(data_dir=parts_directory, config=config)
+    builder.parts_directory = parts_directory
+    builder.write_parts(manual_dir, worker, workers)
+
+
+def _imported() -> Any:
+    try:
+        import apache_beam
+    except ImportError as error:
+        raise ConfigError(
+            "--beam_runner needs the package apache-beam: pip install "
+            f"'mtl_tf[beam]' ({error})"
+        )
+    return apache_beam
+
+
+def _last_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

@@ -1,0 +1,29 @@
+"""A lock of the folder of builds, on which other processes wait."""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+
+from absl import logging
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import InUse
+
+
+@contextlib.contextmanager
+def waiting_lock(data_dir: str, name: str) -> Iterator[None]:
+    """Holds a lock of `data_dir`; waits for the process that has it."""
+    directory = files.make_directory(os.path.join(data_dir, ".locks"))
+    with contextlib.ExitStack() as stack:
+        told = False
+        while True:
+            try:
+                stack.enter_context(files.locked(directory, f"{name}.lock"))
+                break
+            except InUse:
+                if not told:
+                    logging.info("%s: another process is building it", name)
+                told = True
+                time.sleep(0.2)
+        yield

@@ -1,0 +1,133 @@
+"""Files from which a graph alone makes batches, without Python.
+
+Workers of the tf.data service run graphs in processes that know nothing of
+this one: they cannot call Python functions of it, and what a graph holds as
+constants travels with it. So the columns of all training splits, one behind
+the other, and the plan of all steps are written into files, which the graph
+reads by their names. TensorFlow folds what it reads into the graph: a worker
+reads a file once and holds it, for a moment twice.
+"""
+
+import functools
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.pipelines import disk_split
+from mtl_tf.pipelines.disk_split import DiskSplit
+from mtl_tf.pipelines.encoded_split import Column, EncodedSplit, digest_of
+from mtl_tf.pipelines.example_store import ExampleStore
+
+_ROWS_AT_ONCE = 4096
+
+
+def write_examples(splits: Sequence[EncodedSplit], folder: str) -> DiskSplit:
+    """The examples of all splits, as one split in files.
+
+    Args:
+        splits: one a task, all with the same columns.
+        folder: where the files' folder is made, or found.
+
+    Raises:
+        RunError: the folder cannot be written.
+    """
+    digests = " ".join(map(digest_of, splits))
+    name = hashlib.blake2b(digests.encode(), digest_size=16).hexdigest()
+    columns = splits[0].columns.items()
+    types = {
+        key: np.result_type(*(s.columns[key].values for s in splits))
+        for key, _ in columns
+    }
+    return disk_split.cached(
+        os.path.join(folder, name),
+        "",
+        {key: column.axis for key, column in columns},
+        functools.partial(_parts, splits, types),
+    )
+
+
+def _parts(
+    splits: Sequence[EncodedSplit], types: Mapping[str, np.dtype], done: int
+) -> Iterator[dict[str, Column]]:
+    for split in splits:
+        for first in range(min(done, len(split)), len(split), _ROWS_AT_ONCE):
+            stop = min(first + _ROWS_AT_ONCE, len(split))
+            rows = np.arange(first, stop)
+            found = {key: split.columns[key].whole(rows) for key in types}
+            yield {
+                key: Column(c.values.astype(types[key], copy=False), c.offsets)
+                for key, c in found.items()
+            }
+            split.release()
+        done = max(done - len(split), 0)
+
+
+def size_of(split: DiskSplit) -> int:
+    """Bytes of the files of a split."""
+    folder = split.directory
+    paths = (os.path.join(folder, name) for name in os.listdir(folder))
+    return sum(map(os.path.getsize, paths))
+
+
+def write_rows(
+    parts: Iterator[Mapping[str, np.ndarray]], directory: str
+) -> DiskSplit:
+    """Rows of dense columns, such as a plan, in files of a new folder.
+
+    Args:
+        parts: the columns of some rows after others.
+        directory: the folder; what was there goes.
+    """
+    shutil.rmtree(directory, ignore_errors=True)
+    columns = ({k: Column(v) for k, v in part.items()} for part in parts)
+    first = next(columns)
+
+    def rows(done: int) -> Iterator[dict[str, Column]]:
+        del done  # Nothing is left of a process that was killed.
+        yield first
+        yield from columns
+
+    return disk_split.cached(directory, "", dict.fromkeys(first, ""), rows)
+
+
+class FileStore(ExampleStore):
+    """Gathers from files what `ExampleStore` gathers from memory.
+
+    Args:
+        examples: those of all splits, one behind the other.
+        sizes: how many each split has.
+    """
+
+    def __init__(self, examples: DiskSplit, sizes: Sequence[int]):
+        self._set_places(examples.columns, examples.axes, sizes)
+        self._split = examples
+
+    @property
+    def _columns(self) -> dict[str, tuple[tf.Tensor, tf.Tensor | None]]:
+        return {
+            key: read_column(self._split, key) for key in self._split.columns
+        }
+
+
+def read_column(
+    split: DiskSplit, key: str
+) -> tuple[tf.Tensor, tf.Tensor | None]:
+    """The values and offsets of a column, which the graph reads by name."""
+    column = split.columns[key]
+    values, offsets = split.paths(key)
+    return (
+        _read(column.values, values),
+        None if column.offsets is None else _read(column.offsets, offsets),
+    )
+
+
+def _read(array: np.ndarray, path: str) -> tf.Tensor:
+    if not array.size:  # which cannot be read
+        return tf.zeros([1, *array.shape[1:]], array.dtype)
+    return tf.raw_ops.ImmutableConst(
+        dtype=array.dtype, shape=array.shape, memory_region_name=path
+    )

@@ -5,9 +5,11 @@ reads words, their characters and casing; above it one of each task's own, so
 that tasks which learn at different speeds do not hold each other back; beside
 what heads of whole texts read, hashed n-grams of words and characters, of all
 tasks and of each (`model.wide`): with few examples they are what a linear
-model knows, and it is hard to beat there. Dropout, gradient clipping, Adam, a
-moving average of the weights, since validation scores of few examples are
-noisy, and patience decide by these how long to train.
+model knows, and it is hard to beat there. Learned weights of the tasks' losses
+(uncertainty) keep those with greater losses from moving what is shared most.
+Dropout, gradient clipping, Adam, a moving average of the weights, since
+validation scores of few examples are noisy, and patience decide by these how
+long to train.
 
 It changes no more than that: tasks of one's own are a config file that starts
 from it.
@@ -49,5 +51,8 @@ def get_config() -> config_dict.ConfigDict:
     config.model.wide.buckets = 1 << 17
     config.model.wide.character_ngrams = 5
     config.training.average = 0.99
+    # Adam goes as far for a loss of 2 as for one of 0.1: of the weights that
+    # tasks share, those with the greater losses would move most.
+    config.training.loss_weighting = "uncertainty"
     config.training.optimizer.lazy = True
     return config

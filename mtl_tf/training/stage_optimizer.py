@@ -50,17 +50,9 @@ def stage_optimizer(
     Raises:
         ConfigError: a wrong optimizer, or one for float16 on several replicas.
     """
-    chosen = training["optimizer"]
-    optimizer = make_optimizer(
-        chosen,
-        WarmupThen(
-            learning_rate,
-            chosen["schedule"],
-            chosen["warmup_steps"]
-            or round(chosen["warmup_ratio"] * total_steps),
-            total_steps,
-        ),
-    )
+    config = training["optimizer"]
+    schedule = _schedule(config, learning_rate, total_steps)
+    optimizer = make_optimizer(config, schedule)
     words = {id(v) for v in embedding}
     is_word = [id(v) in words for v in variables]
     decays = [
@@ -68,23 +60,22 @@ def stage_optimizer(
         for w in is_word
     ]
     owned = {id(v): tasks if is_private(v) else 1 for v in private}
-
-    of_words = chosen["embedding_learning_rate"] or chosen["learning_rate"]
-    of_shared = pretrained and chosen["pretrained_learning_rate"] or of_words
+    of_words = config["embedding_learning_rate"] or config["learning_rate"]
+    of_shared = pretrained and config["pretrained_learning_rate"] or of_words
     rates = [
         (of_words if id(v) in owned else of_shared)
         if w
-        else chosen["learning_rate"]
+        else config["learning_rate"]
         for v, w in zip(variables, is_word)
     ]
     # A pretrained encoder has lower rates in its lower layers.
     factors = [
-        rate / chosen["learning_rate"] * getattr(v, "rate_factor", 1.0)
+        rate / config["learning_rate"] * getattr(v, "rate_factor", 1.0)
         for v, rate in zip(variables, rates)
     ]
     slices = [
         # Lazily each word vector is on its own.
-        v.shape[0] if w and chosen["lazy"] else owned.get(id(v), 0)
+        v.shape[0] if w and config["lazy"] else owned.get(id(v), 0)
         for v, w in zip(variables, is_word)
     ]
     optimizer.configure(
@@ -99,6 +90,17 @@ def stage_optimizer(
     if precision != FLOAT16:
         return optimizer
     return loss_scaled(optimizer, [*variables, *extra])
+
+
+def _schedule(
+    config: Mapping[str, Any], learning_rate: float, total_steps: int
+) -> WarmupThen:
+    """A stage's learning rate by step, from the config's optimizer."""
+    ratio = config["warmup_ratio"]
+    warmup_steps = config["warmup_steps"] or round(ratio * total_steps)
+    return WarmupThen(
+        learning_rate, config["schedule"], warmup_steps, total_steps
+    )
 
 
 def compiles_whole_steps() -> bool:

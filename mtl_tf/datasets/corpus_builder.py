@@ -73,7 +73,7 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
         for split, rows in self._split_generators(manager).items():
             for number, part in enumerate(_parts(rows)):
                 if len(part) == EXAMPLES_A_PART:
-                    yield self._path(split, number), part
+                    yield self._part_path(split, number), part
 
     def _generate_splits(
         self,
@@ -102,7 +102,7 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
             shard_config=config.get_shard_config(),
         )
         rows = itertools.islice(rows, config.max_examples_per_split)
-        for index, example in enumerate(self._examples(name, rows)):
+        for index, example in enumerate(self._serialized_examples(name, rows)):
             written.write(index, example)
         lengths, size = written.finalize()
         return splits.SplitInfo(
@@ -112,10 +112,10 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
             filename_template=template,
         )
 
-    def _examples(self, split: str, rows: _Rows) -> Iterator[bytes]:
+    def _serialized_examples(self, split: str, rows: _Rows) -> Iterator[bytes]:
         """The serialized examples of a split; keeps whole parts in files."""
         for number, part in enumerate(_parts(rows)):
-            path = self._path(split, number)
+            path = self._part_path(split, number)
             kept = self.parts_directory and len(part) == EXAMPLES_A_PART
             found = _read(path) if kept else None
             if found is None:
@@ -124,7 +124,7 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
                     _write(path, found)
             yield from found
 
-    def _path(self, split: str, number: int) -> str:
+    def _part_path(self, split: str, number: int) -> str:
         return os.path.join(self.parts_directory, f"{split}-{number:06}")
 
     def _serialized(self, part: Sequence[dict[str, Any]]) -> list[bytes]:

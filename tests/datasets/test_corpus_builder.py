@@ -1,6 +1,8 @@
 """Builds of our own corpora, part by part: killed, continued, by Beam."""
 
 import hashlib
+import importlib
+import inspect
 import os
 import pathlib
 import signal
@@ -236,3 +238,13 @@ def test_builders_that_generate_by_beam(tmp_path, beam):
     builder = building.prepare("beam_catalogue", str(tmp_path), "", beam)
     found = builder.as_dataset(split="train").as_numpy_iterator()
     assert sorted(row["stars"] for row in found) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("corpus", building.OWN)
+def test_a_corpus_hides_nothing_of_how_builds_are_made(corpus):
+    module = f"mtl_tf.datasets.{corpus}.{corpus}_dataset_builder"
+    classes = importlib.import_module(module).Builder.__mro__
+    assert CorpusBuilder in classes
+    theirs = set().union(*map(vars, classes[: classes.index(CorpusBuilder)]))
+    made = {n for n, f in vars(CorpusBuilder).items() if inspect.isfunction(f)}
+    assert not made & theirs

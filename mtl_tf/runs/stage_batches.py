@@ -63,7 +63,9 @@ class StageBatches:
         for number in tasks:
             key = self.model.key_of(number)
             by_key[key] = (*by_key.get(key, ()), number)
-        together = self.model.joint_key is not None and not by_task(self.config)
+        together = self.model.joint_key is not None and not _by_task(
+            self.config
+        )
         if self._mixing["name"] != "joint" or together:
             return [tasks]
         return list(by_key.values())
@@ -132,7 +134,7 @@ class StageBatches:
         return next(others, most), found[0]
 
 
-def by_task(config: Mapping[str, Any]) -> bool:
+def _by_task(config: Mapping[str, Any]) -> bool:
     """Whether a run's method needs the gradient of each task by itself."""
     training = config["training"]
     return (

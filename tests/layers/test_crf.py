@@ -385,6 +385,7 @@ def test_nothing_compiled_is_left_where_nothing_may_be():
         np.testing.assert_allclose(got[name], value, atol=1e-5)
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("not_compiled")
 def test_a_whole_step_compiles():
     """As TPUs do it: shapes are known, nothing is compiled on its own."""

@@ -136,6 +136,7 @@ def test_outputs_and_gradients_are_the_papers(tasks, task, reverse):
         assert_gradient(gradient, total, value, name)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("tasks", [pytest.param(0, marks=pytest.mark.slow), 3])
 def test_jit_and_shards_change_nothing(tasks):
     layer = made(tasks=tasks)

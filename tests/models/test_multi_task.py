@@ -273,6 +273,7 @@ def test_wrong_tasks():
         build_model(small(), 20, [tagging])
 
 
+@pytest.mark.extended
 def test_meta_lstm_learns_what_depends_on_order_and_task():
     """A fresh seed every time: printed, so that a failure can be repeated."""
     seed = int(np.random.SeedSequence().generate_state(1)[0]) >> 1

@@ -252,6 +252,7 @@ def test_progress_is_on_standard_error_only(toy):
     assert run_toy(toy, "--do=log", "--verbosity=-1") == (0, out, "")
 
 
+@pytest.mark.extended
 def test_tensorflow_is_quiet(toy):
     status, out, err = run_toy(toy, "--do=tensorflow", TENSORFLOW="1")
     assert (status, out, err) == (0, "27\ndone 3\n", "")

@@ -27,6 +27,7 @@ def train(entries, directory, optimizer, phases):
     return BestWeights.read(str(directory / "best"))[1]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "optimizer",
     [

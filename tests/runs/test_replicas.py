@@ -60,6 +60,7 @@ def test_every_family_trains_as_on_one_device(tmp_path, mirrored, family):
     assert_as_one_device(tmp_path / "one", tmp_path / "two")
 
 
+@pytest.mark.extended
 def test_tokens_of_a_batch_are_shared_out_to_replicas(tmp_path, mirrored):
     """The budget is that of all replicas together, whatever their number."""
     config = families.write(tmp_path)["token_budget"]

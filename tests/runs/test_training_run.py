@@ -82,6 +82,7 @@ def test_a_longer_training_equals_one_that_was_long_at_once(
     assert continued["tasks"] == whole["tasks"]
 
 
+@pytest.mark.extended
 def test_kill_9_mid_epoch_ends_with_the_same_weights(tmp_path, small_files):
     config = corpus.quick(small_files)
     config["model"]["dropout"] = {"embedding": 0.2, "head": 0.2}
@@ -338,6 +339,7 @@ def test_pretrained_vectors_are_loaded_and_their_coverage_told(
         train(config, tmp_path / "wrong")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "separately", [False, pytest.param(True, marks=pytest.mark.slow)]
 )

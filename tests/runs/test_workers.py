@@ -14,6 +14,7 @@ GROUPS = (
     ("me_lstm", "arc_i", "arc_ii", "mt_cnn", "mt_dnn", "nbow"),
     ("s_p", "s_c", "l_i", "l_e", "tagging", "translation", "answering"),
     (*families.METHODS, "fine_tuned", "token_budget", "adam", "lazy_adam"),
+    ("several_types", "compared_pairs"),
 )
 
 

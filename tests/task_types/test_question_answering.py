@@ -252,6 +252,7 @@ def test_question_and_context_are_asked_for(untrained, capsys):
     assert capsys.readouterr().err.count("context> ") == 1
 
 
+@pytest.mark.extended
 def test_several_answers_are_offered(untrained):
     run = mtl_tf.load(untrained.directory.path, {"beam": 3, "n_best": 2})
     (found,) = run.predict("mentions", EXAMPLES[:1])

@@ -57,6 +57,7 @@ def test_own_words_have_a_row_of_ngrams_each(hashed):
     assert not rows[1].any()
 
 
+@pytest.mark.extended
 def test_an_unknown_word_is_read_by_its_characters(hashed):
     contexts = ["w1 key zoë w2", "w1 key bob w2", "w1 key zoë w2"]
     one, other, same = hashed.predict(

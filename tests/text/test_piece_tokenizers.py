@@ -58,6 +58,7 @@ def test_byte_pairs_are_those_of_keras_hub(tmp_path):
         assert graph(tf.constant([text])).to_list() == [row]
 
 
+@pytest.mark.extended
 def test_byte_pairs_stand_between_special_ones(tmp_path):
     encoder = encoder_of("roberta", tmp_path)
     texts = tf.constant(["a good book"])

@@ -196,6 +196,7 @@ def without_chance(monkeypatch):
     )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "method",
     [

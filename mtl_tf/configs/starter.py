@@ -23,9 +23,9 @@ from it.
 
 Command: python -m launch.train --config=starter --model_dir=runs/starter
 
-Time and score: on the four sample tasks (seed 0, 2 CPU cores) mean accuracy
-91.4 in 152 s; the linear baseline has 82.8. docs/results/own_configs.md has
-more.
+Time and score: on the four sample tasks (seed 0) mean accuracy 91.6, in some
+three minutes on 2 CPU cores; the linear baseline has 82.8.
+docs/results/own_configs.md has more.
 """
 
 from ml_collections import config_dict

@@ -160,6 +160,13 @@ TRAINING: Fields = {
         "fast as the rest learns, they fit few texts by heart. 0 for "
         "embedding_learning_rate.",
     ),
+    "training.optimizer.wide_learning_rate": Field(
+        0.0,
+        rules.NOT_NEGATIVE,
+        "That of the n-grams' vectors of model.wide, most of which a training "
+        "reads a few times only: often more than the rest has. 0 for "
+        "embedding_learning_rate.",
+    ),
     "training.optimizer.schedule": Field(
         "constant",
         rules.NAME,

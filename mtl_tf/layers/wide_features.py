@@ -89,6 +89,8 @@ class WideFeatures(StackedLayer):
         self.private_vectors.is_private = True
         for weight in (self.vectors, self.private_vectors):
             weight.is_by_word_id = True
+            # They have a learning rate of their own.
+            weight.is_wide = True
         self.built = True
 
     def call(

@@ -37,7 +37,8 @@ def stage_optimizer(
         learning_rate: the highest of the stage.
         total_steps: of the stage.
         variables: what is trained of the model.
-        embedding: the word vectors, which may be among them.
+        embedding: the vectors of words and of n-grams, which may be among
+            them; those of n-grams say so (`is_wide`).
         extra: other variables that are trained, without decay: numbers of
             the tasks, `[tasks]`.
         precision: one of `precision.POLICIES`.
@@ -62,16 +63,19 @@ def stage_optimizer(
     owned = {id(v): tasks if is_private(v) else 1 for v in private}
     of_words = config["embedding_learning_rate"] or config["learning_rate"]
     of_shared = pretrained and config["pretrained_learning_rate"] or of_words
-    rates = [
-        (of_words if id(v) in owned else of_shared)
-        if w
-        else config["learning_rate"]
-        for v, w in zip(variables, is_word)
-    ]
+    of_wide = config["wide_learning_rate"] or of_words
+
+    def rate(variable: keras.Variable) -> float:
+        if id(variable) not in words:
+            return config["learning_rate"]
+        if getattr(variable, "is_wide", False):
+            return of_wide
+        return of_words if id(variable) in owned else of_shared
+
     # A pretrained encoder has lower rates in its lower layers.
     factors = [
-        rate / config["learning_rate"] * getattr(v, "rate_factor", 1.0)
-        for v, rate in zip(variables, rates)
+        rate(v) / config["learning_rate"] * getattr(v, "rate_factor", 1.0)
+        for v in variables
     ]
     slices = [
         # Lazily each word vector is on its own.

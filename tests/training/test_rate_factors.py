@@ -4,7 +4,35 @@ import keras
 import numpy as np
 import pytest
 
+from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.training.stage_optimizer import stage_optimizer
+
+
+def _training(**optimizer):
+    rates = dict.fromkeys(
+        (
+            "embedding_learning_rate",
+            "pretrained_learning_rate",
+            "wide_learning_rate",
+        ),
+        0.0,
+    )
+    settings = {
+        "name": "sgd",
+        "learning_rate": 0.1,
+        "schedule": "constant",
+        "warmup_steps": 0,
+        "warmup_ratio": 0.0,
+        "lazy": False,
+        "options": {},
+    }
+    return {
+        "l2": 0.0,
+        "l2_embeddings": False,
+        "clip_norm": 0.0,
+        "average": 0.0,
+        "optimizer": settings | rates | optimizer,
+    }
 
 
 @pytest.mark.parametrize(
@@ -13,28 +41,38 @@ from mtl_tf.training.stage_optimizer import stage_optimizer
 )
 def test_a_weight_with_a_factor_moves_by_that_fraction(steps, ratio, rate):
     """In the first of ten steps, with warm-ups in steps, and as a share."""
-    rates = dict.fromkeys(
-        ("embedding_learning_rate", "pretrained_learning_rate"), 0.0
-    )
-    training = {
-        "l2": 0.0,
-        "l2_embeddings": False,
-        "clip_norm": 0.0,
-        "average": 0.0,
-        "optimizer": {
-            "name": "sgd",
-            "learning_rate": 0.1,
-            "schedule": "constant",
-            "warmup_steps": steps,
-            "warmup_ratio": ratio,
-            "lazy": False,
-            "options": {},
-            **rates,
-        },
-    }
+    training = _training(warmup_steps=steps, warmup_ratio=ratio)
     weights = [keras.Variable(np.zeros(2, "float32")) for _ in range(2)]
     weights[1].rate_factor = 0.25
     optimizer = stage_optimizer(training, 0.1, 10, weights, [])
     optimizer.apply([keras.ops.ones(2)] * 2, weights)
     moved = [weight.numpy()[0] for weight in weights]
     assert moved == pytest.approx([-rate, -rate / 4])
+
+
+@pytest.mark.parametrize("pretrained", [False, True])
+@pytest.mark.parametrize("own, expected", [(0.0, 0.2), (0.5, 0.5)])
+def test_vectors_of_ngrams_have_their_own_rate(pretrained, own, expected):
+    """0 is that of word vectors, never that of pretrained ones."""
+    training = _training(
+        embedding_learning_rate=0.2,
+        pretrained_learning_rate=0.01,
+        wide_learning_rate=own,
+    )
+    wide = WideFeatures(4, tasks=1, dimension=2)
+    wide.build()
+    words = keras.Variable(np.zeros(2, "float32"))
+    rest = keras.Variable(np.zeros(2, "float32"))
+    vectors = [words, *wide.trainable_variables]
+    weights = [rest, *vectors]
+    optimizer = stage_optimizer(
+        training,
+        *(0.1, 10, weights, vectors),
+        private=[wide.private_vectors],
+        tasks=1,
+        pretrained=pretrained,
+    )
+    optimizer.apply([keras.ops.ones(w.shape) for w in weights], weights)
+    moved = [-np.ravel(weight)[0] for weight in weights]
+    word_rate = 0.01 if pretrained else 0.2
+    assert moved == pytest.approx([0.1, word_rate, expected, expected])

@@ -25,6 +25,13 @@ def define_flags(values: flags.FlagValues) -> None:
         "SVM for each task; shared: one SVM that does not know the task",
         flag_values=values,
     )
+    flags.DEFINE_list(
+        "probabilities_of",
+        [],
+        "splits, a,b, also of texts without labels, whose probabilities are "
+        "kept for training.teachers of other runs, since the SVM is not",
+        flag_values=values,
+    )
     flags.DEFINE_integer(
         "seed", None, "in place of the config's seed", flag_values=values
     )
@@ -47,6 +54,7 @@ def main(values: flags.FlagValues) -> int:
         data_dir=values.data_dir,
         manual_dir=values.manual_dir,
         features=values.features,
+        probabilities_of=[name.strip() for name in values.probabilities_of],
     )
     print(tables.console(results, terminal.width(sys.stdout)))
     return 0

@@ -15,6 +15,7 @@ from absl import logging
 from mtl_tf.baselines.ngrams import Features, scikit_learn, stack
 from mtl_tf.core import checks, files, random
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint
 from mtl_tf.evaluation import (
     environment,
     evaluator,
@@ -25,10 +26,10 @@ from mtl_tf.evaluation import (
 from mtl_tf.evaluation.probabilities import fit_temperature
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.runs import run_data
+from mtl_tf.runs import probability_files, run_data, soft_targets
 from mtl_tf.runs.run_data import CleanParts, RunData
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task import SPLITS, Task
 
 FEATURES = ("shared_private", "private", "shared")
 GRID = (0.03, 0.1, 0.3, 1.0, 3.0)  # of C, small to large
@@ -44,6 +45,7 @@ def train(
     data_dir: str | None = None,
     manual_dir: str | None = None,
     features: str = "shared_private",
+    probabilities_of: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Trains and evaluates the linear baseline on the tasks of a config.
 
@@ -76,14 +78,17 @@ def train(
     # They teach models, not what models are compared with.
     config["training"]["teachers"] = []
     run = RunDirectory(model_dir)
+    baseline: dict[str, Any] = {"name": "linear", "features": features}
+    if probabilities_of:
+        baseline["probabilities_of"] = list(probabilities_of)
     with files.locked(model_dir):
-        run.claim(
-            {**config, "baseline": {"name": "linear", "features": features}}
-        )
+        run.claim({**config, "baseline": baseline})
         if run.has("results.json"):
             logging.info("This run is finished; its results are returned.")
             return run.read("results.json")
-        results = _train(config, run, (data_dir, manual_dir), features)
+        results = _train(
+            config, run, (data_dir, manual_dir), features, probabilities_of
+        )
         title = f"{config['name']}: linear SVM on TF-IDF, {features}"
         files.write_text(
             run.file("results.md"), tables.markdown(results, title)
@@ -93,11 +98,16 @@ def train(
 
 
 def _train(
-    config: dict[str, Any], run: RunDirectory, folders: tuple, features: str
+    config: dict[str, Any],
+    run: RunDirectory,
+    folders: tuple,
+    features: str,
+    probabilities_of: Sequence[str],
 ) -> dict[str, Any]:
     start = time.monotonic()
     loaded = run_data.load(config, run, *folders)
     _check_types(loaded.tasks)
+    _check_splits(loaded.tasks, probabilities_of)
     seed = svm_seed(config["seed"])
     blocks = [
         Block(loaded, members, features == "shared_private", seed)
@@ -115,6 +125,8 @@ def _train(
     }
     # What other models learn from it (`training.teachers`).
     _evaluate(loaded, blocks, "train", clean, run.path)
+    if probabilities_of and not run.has(probability_files.FOLDER):
+        _keep_probabilities(loaded, blocks, probabilities_of, run)
     first = parts.pop(splits[0])
     validation = first if splits[0] == "validation" else parts["validation"]
     about = _about(config, blocks, loaded) | {
@@ -137,6 +149,16 @@ def _check_types(tasks: Sequence[Task]) -> None:
             raise ConfigError(
                 "the linear baseline gives texts one label each; the task "
                 f"{task.name!r} is of the type {task.type!r}"
+            )
+
+
+def _check_splits(tasks: Sequence[Task], splits: Sequence[str]) -> None:
+    for split in splits:
+        if not any(task.has_split(split) for task in tasks):
+            known = {name for t in tasks for name in t.source.split_names}
+            raise ConfigError(
+                f"--probabilities_of: no task has a split {split!r}; "
+                f"{hint(split, [*SPLITS, *sorted(known)])}"
             )
 
 
@@ -332,6 +354,37 @@ def _evaluate(
         scored.append(_predictions(task, encoded, predicted, **extra))
     scored_examples.write(directory, split, scored)
     return evaluator.evaluate(scored, split)
+
+
+def _keep_probabilities(
+    loaded: RunData,
+    blocks: Sequence[Block],
+    splits: Sequence[str],
+    run: RunDirectory,
+) -> None:
+    """Writes what the SVMs say of splits, of each task that has them."""
+    block_of = {n: block for block in blocks for n in block.members}
+    with files.new_directory(run.file(probability_files.FOLDER)) as folder:
+        for number, task in enumerate(loaded.tasks):
+            keys, scores = [], []
+            for split in splits:
+                if not task.has_split(split):
+                    continue
+                encode = (
+                    run_data.encode_split
+                    if split in SPLITS
+                    else soft_targets.encode_unlabelled
+                )
+                encoded = encode(task, split, loaded.encoder)
+                keys += map(
+                    probability_files.keys_of,
+                    probability_files.examples_of(task, split),
+                )
+                scores.append(block_of[number].probabilities(encoded, number))
+            table = probability_files.Table(
+                np.concatenate(keys), np.concatenate(scores), task.labels
+            )
+            probability_files.write(folder, task.name, table)
 
 
 def _about(

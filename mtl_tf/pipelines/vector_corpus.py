@@ -14,6 +14,7 @@ from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.pipelines import unlabelled_texts
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import WORDS, inputs
@@ -29,7 +30,6 @@ from mtl_tf.text.tokenizers import (
 SPACINGS = ("auto", "treebank", "none")
 UNLABELLED = "unlabelled"
 _TEXTS_AT_ONCE = 1024
-_MARKS = re.compile(r"[\W_]+")
 # The format of vector files is made of spaces and lines.
 _SPACE = re.compile(r"[ \t\n\v\f\r]")
 
@@ -113,13 +113,13 @@ def _unlabelled(task: Task, held_back: set[int]) -> tuple[list[str], int]:
     if UNLABELLED not in task.source.split_names:
         return [], 0
     texts = _texts(task, UNLABELLED)
-    kept = [text for text in texts if _key(text) not in held_back]
+    kept = [text for text in texts if _digest(text) not in held_back]
     return kept, len(texts) - len(kept)
 
 
 def _held_back(tasks: Iterable[Task]) -> set[int]:
     return {
-        _key(text)
+        _digest(text)
         for task in tasks
         for split in ("validation", "test")
         if split in task.splits
@@ -127,8 +127,8 @@ def _held_back(tasks: Iterable[Task]) -> set[int]:
     }
 
 
-def _key(text: str) -> int:
-    return hash(_MARKS.sub("", text).lower())
+def _digest(text: str) -> int:
+    return hash(unlabelled_texts.key(text))
 
 
 def _wants_spaces(
@@ -136,7 +136,7 @@ def _wants_spaces(
 ) -> bool:
     if spacing != "auto":
         return spacing == "treebank" and bool(unlabelled)
-    return treebank.is_raw(unlabelled) and not treebank.is_raw(training)
+    return unlabelled_texts.only_these_are_raw(unlabelled, training)
 
 
 def _words(tokenizer: Tokenizer, texts: list[str]) -> Iterator[list[str]]:

@@ -16,10 +16,13 @@ import tensorflow as tf
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.pipelines import unlabelled_texts
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.features import TEXT, inputs
-from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task import SPLITS, Task
 
+#: Of a baseline's run: what it says, since its model is not kept.
+FOLDER = "probabilities"
 _AT_ONCE = 1024
 _DIGEST = 12  # bytes
 
@@ -43,7 +46,8 @@ def examples_of(task: Task, split: str) -> Iterator[dict[str, tf.Tensor]]:
 
     Args:
         task: the task.
-        split: its split.
+        split: its split; one that is none of train, validation and test is
+            read as texts without labels are (`unlabelled_texts`).
 
     Yields:
         Strings [n] by the names of the task's input features.
@@ -57,7 +61,12 @@ def examples_of(task: Task, split: str) -> Iterator[dict[str, tf.Tensor]]:
             f"the task {task.name} reads words that are given one by one: "
             "only tasks of whole texts have probabilities"
         )
-    for batch in fixed(task.dataset(split).batch(_AT_ONCE)):
+    examples = (
+        task.dataset(split)
+        if split in SPLITS
+        else unlabelled_texts.dataset(unlabelled_texts.read(task, split).texts)
+    )
+    for batch in fixed(examples.batch(_AT_ONCE)):
         yield {name: batch[name] for name in names}
 
 

@@ -104,9 +104,7 @@ def load(
     train, left_out = _for_training(system, train, config["text"])
     if cache:
         cache.keep_only([*train, *validation])
-    train, unlabelled = soft_targets.added(
-        config, run, tasks, train, encoder, system
-    )
+    train, unlabelled = soft_targets.added(config, run, tasks, train, encoder)
     for name, counts in unlabelled.items():
         left_out.setdefault(name, {})["unlabelled"] = counts
     train_digests = [_digest(split) for split in train]

@@ -10,16 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.layers import distillation
-from mtl_tf.pipelines import encoding
+from mtl_tf.pipelines import encoding, unlabelled_texts
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
-from mtl_tf.runs import probability_files
+from mtl_tf.runs import probability_files, systems
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.runs.system import System
 from mtl_tf.tasks.features import inputs, targets
 from mtl_tf.tasks.task import Task
 
@@ -37,7 +35,6 @@ def added(
     tasks: Sequence[Task],
     train: Sequence[EncodedSplit],
     encoder: Any,
-    system: System,
 ) -> tuple[list[EncodedSplit], dict[str, dict[str, int]]]:
     """The training splits with what teachers say of their examples.
 
@@ -48,7 +45,6 @@ def added(
         tasks: its tasks.
         train: the encoded training split of each.
         encoder: of the run.
-        system: of its tasks.
 
     Returns:
         The splits; and of tasks with unlabelled texts how many were "read"
@@ -65,12 +61,30 @@ def added(
     for task, split in zip(tasks, train):
         taught = _Taught(config, run, task)
         split = taught.labelled(split)
-        more = taught.unlabelled(split, encoder, system)
+        more = taught.unlabelled(split, encoder)
         if more is not None:
             counts[task.name] = {"read": taught.read, "kept": len(more)}
             split = _joined(split, more)
         found.append(split)
     return found, counts
+
+
+def encode_unlabelled(task: Task, split: str, encoder: Any) -> EncodedSplit:
+    """Encodes the inputs of texts without labels; see `unlabelled_texts`.
+
+    Args:
+        task: the task, whose inputs are texts.
+        split: of its source.
+        encoder: of the run.
+
+    Raises:
+        MtlError: as of `Task.dataset`.
+    """
+    system = systems.of_type(task.type)
+    examples = system.example_encoder(encoder, task.name, inputs(task.features))
+    texts = unlabelled_texts.read(task, split).texts
+    dataset = unlabelled_texts.dataset(texts)
+    return encoding.encode(dataset, examples, task.name)
 
 
 class _Taught:
@@ -119,7 +133,7 @@ class _Taught:
         }
 
     def unlabelled(
-        self, split: EncodedSplit, encoder: Any, system: System
+        self, split: EncodedSplit, encoder: Any
     ) -> EncodedSplit | None:
         """The texts without labels that teachers are sure of, or None."""
         folder, task = self._folders[1], self._task
@@ -130,19 +144,8 @@ class _Taught:
                 "training.distillation.unlabelled needs examples in memory: "
                 "set pipeline.storage to 'memory'"
             )
-        names = [feature.name for feature in inputs(task.features)]
-
-        @tf.autograph.experimental.do_not_convert
-        def only_inputs(example: Mapping[str, Any]) -> dict[str, Any]:
-            return {name: example[name] for name in names}
-
         name = self._options["unlabelled"]
-        features = inputs(task.features)
-        encoded = encoding.encode(
-            task.dataset(name).map(only_inputs),
-            system.example_encoder(encoder, task.name, features),
-            task.name,
-        )
+        encoded = encode_unlabelled(task, name, encoder)
         scores = self._scores(folder, len(encoded), name)
         self.read = len(encoded)
         kind = scoring.of(task.type).probabilities

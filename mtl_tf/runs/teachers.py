@@ -17,6 +17,7 @@ from absl import logging
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import task_types as scoring
+from mtl_tf.pipelines import unlabelled_texts
 from mtl_tf.runs import (
     loaded_run,
     probability_files,
@@ -78,7 +79,7 @@ def prepare(
             f"{_FIELD}: none of {', '.join(given)} knows a task of this run "
             f"({', '.join(task.name for task in tasks)})"
         )
-    having = [t for t in known if unlabelled and _has_split(t, unlabelled)]
+    having = [t for t in known if unlabelled and t.has_split(unlabelled)]
     if unlabelled and not having:
         raise ConfigError(
             f"training.distillation.unlabelled: no task has a split "
@@ -93,6 +94,7 @@ def prepare(
                 folder, task.name, _asked(teachers, task, "train")
             )
         for task in having:
+            _log_unlabelled(task, unlabelled)
             probability_files.write(
                 os.path.join(folder, soft_targets.UNLABELLED),
                 task.name,
@@ -122,8 +124,16 @@ def _can_be_taught(
     return True
 
 
-def _has_split(task: Task, split: str) -> bool:
-    return split in task.splits or split in task.source.split_names
+def _log_unlabelled(task: Task, split: str) -> None:
+    texts = unlabelled_texts.read(task, split)
+    logging.info(
+        "%s: %s texts without labels%s; %s that stand in validation or test "
+        "splits left out",
+        task.name,
+        f"{len(next(iter(texts.texts.values()))):,}",
+        " (spaced as in the treebank)" * bool(texts.spaced),
+        f"{texts.left_out:,}",
+    )
 
 
 def _asked(teachers: Sequence[Weighted], task: Task, split: str) -> Table:
@@ -154,7 +164,7 @@ def teachers_of(path: str) -> Iterator[Weighted]:
         total = sum(weight for _, weight in members)
         for member, weight in members:
             if weight:
-                yield Weighted(RunTeacher(member), weight / total)
+                yield Weighted(_of_run(member), weight / total)
         return
     if not os.path.isdir(path):
         raise ConfigError(f"{_FIELD}: {path} does not exist")
@@ -163,7 +173,22 @@ def teachers_of(path: str) -> Iterator[Weighted]:
         return
     runs = runs_of(path)
     for one in runs:
-        yield Weighted(RunTeacher(one), 1.0 / len(runs))
+        yield Weighted(_of_run(one), 1.0 / len(runs))
+
+
+def _of_run(path: str) -> Teacher:
+    """A run that answers by itself, or a baseline's kept probabilities."""
+    directory = RunDirectory(path)
+    if "baseline" not in directory.read("config.json"):
+        return RunTeacher(path)
+    if not directory.has(probability_files.FOLDER):
+        raise ConfigError(
+            f"{_FIELD}: {path} is a baseline, which keeps no model to ask: "
+            "let launch.baseline keep its answers by --probabilities_of=train "
+            "and the name of the split without labels, in another --model_dir, "
+            "or name the folder of launch.ensemble --save_probabilities"
+        )
+    return FileTeacher(directory.file(probability_files.FOLDER))
 
 
 def _members(path: str) -> list[tuple[str, float]]:
@@ -185,7 +210,7 @@ def _members(path: str) -> list[tuple[str, float]]:
 
 
 class FileTeacher:
-    """The files that `launch.ensemble --save_probabilities` wrote.
+    """Files of probabilities, of an ensemble or of a baseline.
 
     Args:
         folder: of the files.
@@ -216,8 +241,10 @@ class FileTeacher:
                 raise ConfigError(
                     f"{_FIELD}: {self._folder} lacks {np.sum(~known)} of "
                     f"{len(known)} texts of the split {split} of {task.name}: "
-                    "files are of the texts that their runs were trained on; "
-                    "for other texts name the runs themselves"
+                    "files are of the texts that their runs were trained on, "
+                    "those of a baseline of the splits that "
+                    "--probabilities_of named; for other texts name the runs "
+                    "themselves"
                 )
             found.append(ordered[rows])
         return np.concatenate(found)
@@ -228,20 +255,12 @@ class RunTeacher:
 
     Args:
         path: its directory.
-
-    Raises:
-        ConfigError: it is a baseline, whose model is not kept.
     """
 
     def __init__(self, path: str):
         self._directory = RunDirectory(path)
         self._path = path
         self._loaded: tuple[str, loaded_run.Run] | None = None
-        if "baseline" in self._directory.read("config.json"):
-            raise ConfigError(
-                f"{_FIELD}: {path} is a baseline, which keeps no model to "
-                "ask: name the folder of launch.ensemble --save_probabilities"
-            )
 
     def _place(self, task: Task) -> str:
         """The directory of the run that may know the task."""

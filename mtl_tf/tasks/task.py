@@ -97,6 +97,10 @@ class Task:
         source, split = self._locate(split)
         return source.dataset(split)
 
+    def has_split(self, split: str) -> bool:
+        """Whether there is a split of that name, also beside its own."""
+        return split in self.splits or split in self.source.split_names
+
     def size(self, split: str) -> int:
         """Returns how many examples a split has; raises as `dataset` does."""
         source, split = self._locate(split)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import mtl_tf
+from mtl_tf.baselines import linear
 from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.evaluation import scored_examples
 from mtl_tf.layers import distillation
 from mtl_tf.runs import (
     probability_files,
@@ -218,3 +220,60 @@ def test_what_is_not_labelled_needs_no_label(tmp_path, entries):
     (task,) = registry.resolve([{"name": "t", "files": files}])
     with pytest.raises(DataError, match=r"more.jsonl:1: no key 'text'"):
         task.size("unlabelled")
+
+
+def test_raw_texts_are_read_as_the_training_texts_are(tmp_path, entries):
+    """Spaced as tokens are, without those of the test split."""
+    more = tmp_path / "more.tsv"
+    tested = entries[0]["files"]["test"]
+    with open(tested) as file:
+        tested_text = file.readline().rstrip("\n").split("\t")[1]
+    more.write_text(f"\tyes, the tree. No.\n\t{tested_text.upper()} !\n")
+    train_file = tmp_path / "train.tsv"
+    rows = [f"{n % 2}\tyes , a tree .\n" for n in range(20)]
+    train_file.write_text("".join(rows))
+    files = entries[0]["files"] | {
+        "unlabelled": str(more),
+        "train": str(train_file),
+    }
+    raw = entries[0] | {"files": files}
+    config = corpus.quick([raw], epochs=1)
+    train(config, tmp_path / "teacher")
+    taught = student([raw], tmp_path / "teacher", unlabelled="unlabelled")
+    data = loaded(taught, tmp_path / "run")
+    (split,) = data.train
+    assert len(split) == 21
+    tokens = split.columns["tokens"]
+    yes, comma, _, tree, stop = tokens[0]
+    assert tokens[20][[0, 1, 3, 4]].tolist() == [yes, comma, tree, stop]
+
+
+@pytest.mark.parametrize("kept", [("train", "unlabelled"), ("train",), ()])
+def test_a_baseline_teaches_by_what_it_kept(tmp_path, entries, kept):
+    pytest.importorskip("sklearn")
+    linear_config = corpus.quick(entries, epochs=1)
+    directory = str(tmp_path / "linear")
+    linear.train(linear_config, directory, probabilities_of=kept)
+    config = student(entries, directory, unlabelled="unlabelled")
+    if not kept:
+        with pytest.raises(ConfigError, match="--probabilities_of=train"):
+            loaded(config, tmp_path / "run")
+        return
+    if "unlabelled" not in kept:
+        with pytest.raises(ConfigError, match="lacks 12 of 12 texts"):
+            loaded(config, tmp_path / "run")
+        return
+    data = loaded(config, tmp_path / "run")
+    plain, _ = data.train
+    scores = plain.columns[distillation.SCORES].values
+    said = scored_examples.read(directory, "train")["plain"].scores
+    np.testing.assert_allclose(scores[:60], said, atol=1e-6)
+    # Equal texts have equal answers: there are three, four times each.
+    for start in (63, 66, 69):
+        np.testing.assert_array_equal(scores[start : start + 3], scores[60:63])
+    with pytest.raises(ConfigError, match="no task has a split 'unlabeled'"):
+        linear.train(
+            linear_config, str(tmp_path / "b"), probabilities_of=["unlabeled"]
+        )
+    with pytest.raises(RunError, match="probabilities_of"):
+        linear.train(linear_config, directory)

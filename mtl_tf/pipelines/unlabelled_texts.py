@@ -1,0 +1,109 @@
+"""Texts without labels, made like the labelled ones of their task.
+
+A corpus may give its labelled texts in tokens and its unlabelled ones raw, as
+FDU-MTL does; and they may hold texts of its test split.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.tasks.batching import batched
+from mtl_tf.tasks.features import inputs
+from mtl_tf.tasks.task import Task
+from mtl_tf.text import treebank
+
+AT_ONCE = 1024
+_HELD_BACK = ("validation", "test")
+_MARKS = re.compile(r"[\W_]+")
+
+
+class Unlabelled(NamedTuple):
+    """The texts of a split without labels.
+
+    Attributes:
+        texts: strings [n], UTF-8, by input feature.
+        left_out: how many others stand in the validation or the test split.
+        spaced: the features whose texts got the Penn Treebank's spaces.
+    """
+
+    texts: dict[str, np.ndarray]
+    left_out: int
+    spaced: tuple[str, ...]
+
+
+def read(task: Task, split: str) -> Unlabelled:
+    """Reads the texts of a split that are trained on without labels.
+
+    Texts that are those of the task's validation or test split, but for
+    spaces, marks and case, are left out. Where the training texts are
+    tokenised and these are not, they are spaced as in the Penn Treebank.
+
+    Args:
+        task: whose inputs are texts.
+        split: of its source.
+
+    Raises:
+        MtlError: as of `Task.dataset`.
+    """
+    texts, training = _columns(task, split), _columns(task, "train")
+    held_back = {
+        row
+        for other in _HELD_BACK
+        if other in task.splits
+        for row in _rows(_columns(task, other))
+    }
+    kept = [row not in held_back for row in _rows(texts)]
+    spaced = tuple(
+        name
+        for name, column in texts.items()
+        if only_these_are_raw(_decoded(column), _decoded(training[name]))
+    )
+    columns = {
+        name: np.array(column, object)[np.array(kept, bool)]
+        for name, column in texts.items()
+    }
+    for name in spaced:
+        columns[name] = treebank.space(tf.constant(columns[name])).numpy()
+    return Unlabelled(columns, len(kept) - sum(kept), spaced)
+
+
+def dataset(texts: Mapping[str, np.ndarray]) -> tf.data.Dataset:
+    """Examples with these inputs alone."""
+    tensors = {
+        name: tf.constant(list(column), tf.string)
+        for name, column in texts.items()
+    }
+    return tf.data.Dataset.from_tensor_slices(tensors)
+
+
+def key(text: str) -> str:
+    """What texts have in common that differ in spaces, marks and case."""
+    return _MARKS.sub("", text).lower()
+
+
+def only_these_are_raw(texts: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether marks are tied to the words of some texts, not of others."""
+    return treebank.is_raw(texts) and not treebank.is_raw(others)
+
+
+def _columns(task: Task, split: str) -> dict[str, list[bytes]]:
+    """The inputs of a split by feature."""
+    columns = {feature.name: [] for feature in inputs(task.features)}
+    for batch in fixed(batched(task.dataset(split), AT_ONCE)):
+        for name, column in columns.items():
+            column += batch[name].numpy().tolist()
+    return columns
+
+
+def _rows(columns: Mapping[str, list[bytes]]) -> Iterator[tuple[str, ...]]:
+    """The keys of each example."""
+    return zip(*(map(key, _decoded(column)) for column in columns.values()))
+
+
+def _decoded(column: Iterable[bytes]) -> Iterator[str]:
+    return (text.decode("utf-8", "replace") for text in column)

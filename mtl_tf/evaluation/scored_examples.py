@@ -15,13 +15,14 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.evaluation.scoring import TaskPredictions
 
 FOLDER = "scored"
-# The clean part and losses are not compared, diagnostics not scored.
+# Losses are not compared, diagnostics not scored.
 _FIELDS = (
     *("name", "type", "labels", "predictions", "class_names", "metrics"),
     *("scores", "settings"),
 )
-# What older runs do not have. Four digits are enough to look at.
-_OPTIONAL, _DIGITS = ("confidences",), 4
+# What older runs, or splits, do not have.
+_OPTIONAL = ("confidences", "clean")
+_DIGITS = 4  # of confidences: enough to look at
 
 
 def write(run: str, split: str, tasks: Iterable[TaskPredictions]) -> None:
@@ -37,7 +38,9 @@ def write(run: str, split: str, tasks: Iterable[TaskPredictions]) -> None:
         fields = {name: _plain(getattr(task, name)) for name in _FIELDS}
         for name in _OPTIONAL:
             if getattr(task, name) is not None:
-                fields[name] = _rounded(_plain(getattr(task, name)))
+                fields[name] = _plain(getattr(task, name))
+        if "confidences" in fields:
+            fields["confidences"] = _rounded(fields["confidences"])
         files.write_json(path, fields)
 
 

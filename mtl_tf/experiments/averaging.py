@@ -131,9 +131,12 @@ def averaged(
         for task, weight in zip(tasks, weights)
     )
     settings = tasks[0].settings.items()
+    clean = [np.asarray(t.clean, bool) for t in tasks if t.clean is not None]
     return dataclasses.replace(
         tasks[0],
         scores=scores,
+        # Of an ensemble what no member has trained on.
+        clean=np.logical_and.reduce(clean) if clean else None,
         losses=None,
         confidences=None,
         settings={k: v for k, v in settings if k not in FITTED_FIELDS},

@@ -70,11 +70,7 @@ class Ensemble:
                     "directory": os.path.abspath(path),
                     "weight": weight,
                     "splits": {
-                        name: evaluator.brief(
-                            evaluator.evaluate(
-                                predictions[number].values(), name
-                            )
-                        )
+                        name: _member(predictions[number], name)
                         for name, predictions in self.members.items()
                     },
                 }
@@ -101,6 +97,15 @@ class Ensemble:
             },
             "mean": vars(mean),
         }
+
+
+def _member(predictions: System, split: str) -> dict[str, Any]:
+    """A member's scores as `metrics.jsonl` has them, and the clean mean."""
+    results = evaluator.evaluate(predictions.values(), split)
+    clean = results["mean"].get("clean")
+    return evaluator.brief(results) | (
+        {"clean": clean["overall"]} if clean else {}
+    )
 
 
 def ensemble(
@@ -240,22 +245,27 @@ def table(results: Mapping[str, Any], split: str) -> list[tuple[str, ...]]:
 
     Returns:
         A row of headings, of each member and of the ensemble: name, weight,
-        the primary score of each task, and their mean.
+        the primary score of each task, their mean, and that of the clean
+        parts, if the ensemble has one.
     """
     by_split = {results["split"]: results, **results["other_splits"]}
     combined = by_split[split]
+    has_clean = "clean" in combined["mean"]
     tasks = {name: task["primary"] for name, task in combined["tasks"].items()}
 
     def row(name: str, weight: str, result: Mapping[str, Any]) -> tuple:
         scores = [result["tasks"][t].get(m) for t, m in tasks.items()]
         mean = result["mean"]
-        mean = mean["overall"] if isinstance(mean, Mapping) else mean
-        shown = ["-" if s is None else f"{s:.2f}" for s in [*scores, mean]]
+        clean = result.get("clean")
+        if isinstance(mean, Mapping):
+            mean, clean = mean["overall"], mean.get("clean", {}).get("overall")
+        scores += [mean, clean] if has_clean else [mean]
+        shown = ["-" if s is None else f"{s:.2f}" for s in scores]
         return (name, weight, *shown)
 
     members = [
         row(entry["path"], f"{entry['weight']:.3g}", entry["splits"][split])
         for entry in results["members"]
     ]
-    head = (split, "weight", *tasks, "mean")
+    head = (split, "weight", *tasks, "mean", *["clean"] * has_clean)
     return [head, *members, row("ensemble", "", combined)]

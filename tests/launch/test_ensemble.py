@@ -72,6 +72,33 @@ def test_members_and_the_ensemble(tmp_path, capsys):
     assert list(found["tasks"]) == ["films"]
 
 
+def test_clean_is_what_no_member_has_trained_on(tmp_path, capsys):
+    for seed, seen in ((1, 50), (2, 80), (3, None)):
+        path = make_run(tmp_path / f"seed_{seed}", seed)
+        task = said(10 * seed + 1)
+        if seen:
+            task = dataclasses.replace(task, clean=np.arange(200) >= seen)
+        scored_examples.write(str(path), "test", [task])
+    output = tmp_path / "found.json"
+    run(f"--model_dir={tmp_path}/seed_*", f"--output={output}", "--draws=9")
+    head = [
+        line.split()
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith(("validation  ", "test  "))
+    ]
+    assert [line[-1] for line in head[:2]] == ["mean", "clean"]
+    found = json.loads(output.read_text())
+    averaged = np.mean([said(10 * s + 1).scores for s in (1, 2, 3)], 0)
+    right = (averaged.argmax(1) == np.arange(200) % 2)[80:]
+    books = found["tasks"]["books"]["clean"]
+    assert books["examples"] == 120
+    assert books["accuracy"] == pytest.approx(100 * right.mean())
+    first, _, third = (one["splits"]["test"] for one in found["members"])
+    alone = (said(11).scores.argmax(1) == np.arange(200) % 2)[50:]
+    assert first["clean"] == pytest.approx(100 * alone.mean())
+    assert "clean" not in third
+
+
 def test_labels_in_another_order(tmp_path, capsys):
     one = make_run(tmp_path / "one", 1)
     other = make_run(tmp_path / "two", 2, classes="pn")

@@ -172,6 +172,27 @@ def make_mixing(
     return mixing(batches_per_task, seed, task_names, **options)
 
 
+def for_tasks(
+    config: Mapping[str, Any], task_names: Sequence[str]
+) -> Mapping[str, Any]:
+    """The mixing of a config for these tasks of it, which is checked.
+
+    A single task is not mixed: phases and weights, which may name tasks that
+    are not here, do not count.
+
+    Args:
+        config: a dict of `name` and that mixing's options.
+        task_names: the tasks' names.
+
+    Raises:
+        ConfigError: as of `make_mixing`.
+    """
+    if len(task_names) == 1 and config.get("name") in ("phases", "weighted"):
+        return {"name": "round_robin"}
+    make_mixing(config, [1] * len(task_names), 0, task_names)
+    return config
+
+
 def _options(config: Any, what: str) -> dict[str, Any]:
     """A plain dict of a dict or ConfigDict, without the fields of None."""
     if not hasattr(config, "items"):

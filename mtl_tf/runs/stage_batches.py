@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from mtl_tf.models.protocol import TaskModel
+from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.pipelines.without_autotuning import fixed
@@ -51,10 +52,10 @@ class StageBatches:
         self.static_shapes = replicas > 1 or (
             config["pipeline"]["static_shapes"] and model.static_shapes
         )
-        self._mixing = config["pipeline"]["mixing"]
-        if len(stage.tasks) == 1 and self._mixing["name"] == "phases":
-            # Its phases name tasks that are not here.
-            self._mixing = {"name": "round_robin"}
+        self._mixing = mixing.for_tasks(
+            config["pipeline"]["mixing"],
+            [data.tasks[number].name for number in stage.tasks],
+        )
         #: The tasks of each piece.
         self.pieces = self._divided(stage.tasks)
         #: The plan of each piece.

@@ -15,6 +15,7 @@ from absl import logging
 from mtl_tf.core import files, random
 from mtl_tf.evaluation import environment, evaluator, tables
 from mtl_tf.models.multi_task import count_parameters
+from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.encoded_split import count_ids
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import (
@@ -116,6 +117,9 @@ def _train(
                 folds = config["cross_validation"]
                 tasks = registry.resolve(config["tasks"], *where, folds)
                 checking.check_scored(tasks, config["evaluation"]["splits"])
+                if not config["train_separately"]:
+                    names = [task.name for task in tasks]
+                    mixing.for_tasks(config["pipeline"]["mixing"], names)
             run.claim(config)
             return run.has("results.json")
 

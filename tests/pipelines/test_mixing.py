@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.mixing import MIXINGS, make_mixing
+from mtl_tf.pipelines.mixing import MIXINGS, for_tasks, make_mixing
 
 PHASES = {
     "name": "phases",
@@ -255,3 +255,18 @@ def test_wrong_options(config, message):
 def test_tasks_without_batches(batches):
     with pytest.raises(ConfigError, match="at least one batch each"):
         make_mixing("uniform", batches, 0)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"name": "weighted", "weights": {"a": 1.0, "b": 2.0}},
+        {"name": "phases", "phases": [{"tasks": ["a"], "steps": 1}]},
+    ],
+)
+def test_a_single_task_is_not_mixed(config):
+    assert for_tasks(config, ["a", "b"]) == config
+    assert for_tasks(config, ["b"]) == {"name": "round_robin"}
+    with pytest.raises(ConfigError, match="unknown task in mixing"):
+        for_tasks(config, ["c", "d"])
+    assert for_tasks({"name": "uniform"}, ["c"]) == {"name": "uniform"}

@@ -215,16 +215,34 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
     assert [t["name"] for t in run.tasks] == ["plain"]
 
 
+PHASES = [{"tasks": [name], "steps": 1} for name in ("plain", "mirror")]
+
+
 @pytest.mark.slow
-def test_phases_that_name_other_tasks_are_not_those_of_a_single_model(
-    tmp_path, toy_files
+@pytest.mark.parametrize(
+    "mixing",
+    [
+        {"name": "phases", "phases": PHASES},
+        {"name": "weighted", "weights": {"plain": 2.0, "mirror": 1.0}},
+    ],
+)
+def test_mixings_that_name_other_tasks_are_not_those_of_a_single_model(
+    tmp_path, toy_files, mixing
 ):
     config = corpus.config(toy_files, steps=1)
     config["train_separately"] = True
-    phases = [{"tasks": [name], "steps": 1} for name in ("plain", "mirror")]
-    config["pipeline"]["mixing"] = {"name": "phases", "phases": phases}
+    config["pipeline"]["mixing"] = mixing
     results = train(config, tmp_path / "a")
     assert set(results["tasks"]) == {"plain", "mirror"}
+
+
+def test_a_wrong_mixing_is_refused_before_any_text_is_read(tmp_path, toy_files):
+    config = corpus.config(toy_files, steps=1)
+    weights = {"plain": 2.0, "miror": 1.0}
+    config["pipeline"]["mixing"] = {"name": "weighted", "weights": weights}
+    with pytest.raises(ConfigError, match="'miror'; did you mean 'mirror'"):
+        train(config, tmp_path / "a")
+    assert not (tmp_path / "a" / "config.json").exists()
 
 
 @pytest.mark.parametrize(

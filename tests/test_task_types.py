@@ -31,6 +31,7 @@ MAY_NAME = {
     "mtl_tf/configs/base.py": "data: the fields of each system and head",
     "mtl_tf/configs/conll2000.py": "data: an entry on one's own files",
     "mtl_tf/configs/conll2000_transformer.py": "data: an experiment",
+    "mtl_tf/configs/decanlp_parts.py": "data: an experiment",
     "mtl_tf/configs/meta_mtl_5.py": "data: an experiment",
     "mtl_tf/configs/multi30k.py": "data: an experiment",
     "mtl_tf/configs/multi_target_nmt_3.py": "data: an experiment",

@@ -12,6 +12,9 @@ from mtl_tf.baselines import linear, ngrams
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import scored_examples
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
+from mtl_tf.runs import probability_files, soft_targets, teachers
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.tasks import registry
 from mtl_tf.tasks.task import Task
 from tests.system import corpus
 
@@ -223,6 +226,50 @@ def test_unknown_features(tmp_path, entries):
         linear.train(
             make_config(entries["large"]), str(tmp_path), features="privat"
         )
+
+
+UNLABELLED = ["polar0 filler1", "filler2 polar1", "filler3 polar2 filler4"]
+
+
+@pytest.mark.parametrize("kept", [("train", "unlabelled"), ("train",), ()])
+def test_it_teaches_by_the_probabilities_that_it_kept(tmp_path, entries, kept):
+    path = tmp_path / "more.tsv"
+    path.write_text("".join(f"\t{text}\n" for text in UNLABELLED * 4))
+    large = entries["large"]
+    files = large["files"] | {"unlabelled": str(path)}
+    config = make_config(large | {"files": files}, entries["flip"])
+    directory = str(tmp_path / "linear")
+    linear.train(config, directory, probabilities_of=kept)
+    (task, *_) = tasks = registry.resolve(config["tasks"])
+    student = json.loads(json.dumps(config))
+    student["training"]["teachers"] = [directory]
+    student["training"]["distillation"]["unlabelled"] = "unlabelled"
+    run = RunDirectory(str(tmp_path / "student"))
+    run.claim(student)
+    if "unlabelled" not in kept:
+        message = "lacks 12 of 12 texts" if kept else "--probabilities_of=train"
+        with pytest.raises(ConfigError, match=message):
+            teachers.prepare(student, run, (None, None))
+        return
+    teachers.prepare(student, run, (None, None))
+    labelled, unlabelled = soft_targets.folders(run)
+    said = scored_examples.read(directory, "train")
+    for one in tasks:
+        table = probability_files.read(labelled, one.name)
+        np.testing.assert_allclose(
+            table.scores, said[one.name].scores, atol=1e-6
+        )
+    scores = probability_files.read(unlabelled, task.name).scores
+    assert len(np.unique(scores, axis=0)) > 1
+    # Equal texts have equal answers: there are three, four times each.
+    for again in range(3, 12, 3):
+        np.testing.assert_array_equal(scores[again : again + 3], scores[:3])
+    with pytest.raises(ConfigError, match="no task has a split 'unlabeled'"):
+        linear.train(
+            config, str(tmp_path / "b"), probabilities_of=["unlabeled"]
+        )
+    with pytest.raises(RunError, match="probabilities_of"):
+        linear.train(config, directory)
 
 
 def split_of(*texts):

@@ -102,6 +102,13 @@ def test_layer():
         layer(TOKENS, TASK)
 
 
+def test_its_vectors_have_a_learning_rate_of_their_own():
+    layer = WideFeatures(4, tasks=2, dimension=2)
+    layer.build()
+    assert len(layer.trainable_variables) == 2
+    assert all(weight.is_wide for weight in layer.trainable_variables)
+
+
 def test_gradient():
     layer = with_vectors(3)
     weights = np.random.default_rng(2).normal(size=[2, 2, D])

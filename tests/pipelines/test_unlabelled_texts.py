@@ -3,7 +3,7 @@
 import numpy as np
 
 from mtl_tf.pipelines import unlabelled_texts
-from tests.pipelines.test_vector_corpus import task
+from tests.pipelines.texts import task
 
 
 def read(**splits):

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import mtl_tf
-from mtl_tf.baselines import linear
 from mtl_tf.core.errors import ConfigError, DataError, RunError
-from mtl_tf.evaluation import scored_examples
 from mtl_tf.layers import distillation
 from mtl_tf.runs import (
     probability_files,
@@ -246,34 +244,3 @@ def test_raw_texts_are_read_as_the_training_texts_are(tmp_path, entries):
     tokens = split.columns["tokens"]
     yes, comma, _, tree, stop = tokens[0]
     assert tokens[20][[0, 1, 3, 4]].tolist() == [yes, comma, tree, stop]
-
-
-@pytest.mark.parametrize("kept", [("train", "unlabelled"), ("train",), ()])
-def test_a_baseline_teaches_by_what_it_kept(tmp_path, entries, kept):
-    pytest.importorskip("sklearn")
-    linear_config = corpus.quick(entries, epochs=1)
-    directory = str(tmp_path / "linear")
-    linear.train(linear_config, directory, probabilities_of=kept)
-    config = student(entries, directory, unlabelled="unlabelled")
-    if not kept:
-        with pytest.raises(ConfigError, match="--probabilities_of=train"):
-            loaded(config, tmp_path / "run")
-        return
-    if "unlabelled" not in kept:
-        with pytest.raises(ConfigError, match="lacks 12 of 12 texts"):
-            loaded(config, tmp_path / "run")
-        return
-    data = loaded(config, tmp_path / "run")
-    plain, _ = data.train
-    scores = plain.columns[distillation.SCORES].values
-    said = scored_examples.read(directory, "train")["plain"].scores
-    np.testing.assert_allclose(scores[:60], said, atol=1e-6)
-    # Equal texts have equal answers: there are three, four times each.
-    for start in (63, 66, 69):
-        np.testing.assert_array_equal(scores[start : start + 3], scores[60:63])
-    with pytest.raises(ConfigError, match="no task has a split 'unlabeled'"):
-        linear.train(
-            linear_config, str(tmp_path / "b"), probabilities_of=["unlabeled"]
-        )
-    with pytest.raises(RunError, match="probabilities_of"):
-        linear.train(linear_config, directory)

@@ -4,7 +4,6 @@ import keras
 import numpy as np
 import pytest
 
-from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.training.stage_optimizer import stage_optimizer
 
 
@@ -59,16 +58,14 @@ def test_vectors_of_ngrams_have_their_own_rate(pretrained, own, expected):
         pretrained_learning_rate=0.01,
         wide_learning_rate=own,
     )
-    wide = WideFeatures(4, tasks=1, dimension=2)
-    wide.build()
-    words = keras.Variable(np.zeros(2, "float32"))
-    rest = keras.Variable(np.zeros(2, "float32"))
-    vectors = [words, *wide.trainable_variables]
-    weights = [rest, *vectors]
+    weights = [keras.Variable(np.zeros(2, "float32")) for _ in range(4)]
+    vectors, wide = weights[1:], weights[2:]
+    for weight in wide:
+        weight.is_wide = True
     optimizer = stage_optimizer(
         training,
         *(0.1, 10, weights, vectors),
-        private=[wide.private_vectors],
+        private=wide[1:],
         tasks=1,
         pretrained=pretrained,
     )

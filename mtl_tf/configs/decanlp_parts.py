@@ -11,7 +11,9 @@ weights: WOZ learns slowest, and small tasks are soon known by heart.
 Command: python -m launch.train --config=decanlp_parts:mqan
     --model_dir=runs/decanlp_parts --manual_dir=FOLDER
 
-Time and score: docs/results/decanlp_mccann2018.md.
+Time and score: `mqan` has a mean of 29.2 on the test sets (WOZ 72.3, SST 71.4)
+after 1 h 58 min on one core of a shared EPYC
+(docs/results/decanlp_mccann2018.md).
 The models of table 2: :s2s, :s2s_self_attention, :coattention and :mqan.
 """
 

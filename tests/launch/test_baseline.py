@@ -38,7 +38,9 @@ def call(*arguments):
 
 
 def test_flags_reach_the_training(calls):
-    assert call("--config.text.max_length=7", "--features=private") == 0
+    kept = "--probabilities_of=train, unlabelled"
+    flags = "--config.text.max_length=7", "--features=private", kept
+    assert call(*flags) == 0
     ((config, options),) = calls
     assert type(config) is dict and config["text"]["max_length"] == 7
     assert options == {
@@ -46,6 +48,7 @@ def test_flags_reach_the_training(calls):
         "data_dir": None,
         "manual_dir": None,
         "features": "private",
+        "probabilities_of": ["train", "unlabelled"],
     }
 
 

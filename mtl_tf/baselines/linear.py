@@ -156,9 +156,10 @@ def _check_splits(tasks: Sequence[Task], splits: Sequence[str]) -> None:
     for split in splits:
         if not any(task.has_split(split) for task in tasks):
             known = {name for t in tasks for name in t.source.split_names}
+            known |= set(SPLITS)
             raise ConfigError(
                 f"--probabilities_of: no task has a split {split!r}; "
-                f"{hint(split, [*SPLITS, *sorted(known)])}"
+                f"{hint(split, known)}"
             )
 
 

@@ -42,14 +42,14 @@ ENCODER: Fields = {
     "model.encoder.adapter_units": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Size of bottleneck adapters in every layer of the encoder, which "
-        "each task has of its own (Houlsby et al. 2019); 0 for none.",
+        "Size of bottleneck adapters in every layer of the encoder (Houlsby "
+        "et al. 2019); 0 for none.",
     ),
     "model.encoder.lora_rank": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Rank of low-rank changes of the encoder's weights, which each task "
-        "has of its own (Hu et al. 2021); 0 for none.",
+        "Rank of low-rank changes of the encoder's weights (Hu et al. 2021); 0 "
+        "for none.",
     ),
     "model.encoder.lora_alpha": Field(
         16.0, rules.POSITIVE, "They are scaled by it over their rank."
@@ -64,13 +64,18 @@ ENCODER: Fields = {
     "model.encoder.projected_attention_units": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "Size of projected attention beside every layer of the encoder, which "
-        "each task has of its own (Stickland and Murray 2019, with 204); 0 "
-        "for none.",
+        "Size of projected attention beside every layer of the encoder "
+        "(Stickland and Murray 2019, with 204); 0 for none.",
     ),
     "model.encoder.projected_attention_heads": Field(
         12,
         rules.POSITIVE_INTEGER,
         "Heads of projected attention, of which its size is a multiple.",
+    ),
+    "model.encoder.adapter_sharing": Field(
+        "private",
+        rules.one_of("private", "shared"),
+        "Whether what the fields above insert is each task's own, or the same "
+        "of all tasks.",
     ),
 }

@@ -1,15 +1,15 @@
-"""Small networks of tasks' own inside a shared encoder."""
+"""Small networks inside a pretrained encoder, of each task or of all."""
 
 import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.base import StackedLayer
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class BottleneckAdapter(StackedLayer):
-    """x + W_up relu(W_down x + b_down) + b_up, with weights of each task.
+    """x + W_up relu(W_down x + b_down) + b_up, of each task or of all.
 
     Houlsby et al. (2019), "Parameter-Efficient Transfer Learning for NLP",
     section 2.1; the up-projection starts at 0, so that a new adapter changes
@@ -17,7 +17,8 @@ class BottleneckAdapter(StackedLayer):
 
     Args:
         units: size of the bottleneck.
-        tasks: number of tasks, each with weights of its own.
+        tasks: number of tasks, each with weights of its own; 0 for one network
+            of all.
         init: see `layers.base.check_init`.
 
     Input shape: `[N, T, D]`, where the rows of a group's task stand together,
@@ -34,11 +35,11 @@ class BottleneckAdapter(StackedLayer):
     def __init__(self, units: int, tasks: int, **kwargs):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
-        self.tasks = checks.positive_integer("tasks", tasks)
+        self.tasks = checks.not_negative_integer("tasks", tasks)
 
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., D]`."""
-        size, stack = input_shape[-1], (self.tasks,)
+        size, stack = input_shape[-1], (self.tasks,) if self.tasks else ()
         self.down = self.add("down", size, self.units, stack=stack)
         self.down_bias = self.add("down_bias", self.units, stack=stack)
         self.up = self.add("up", self.units, size, stack=stack)
@@ -51,12 +52,14 @@ class BottleneckAdapter(StackedLayer):
         shape, groups = tf.shape(x), tf.shape(task)[0]
         rows = tf.reshape(self.cast(x), [groups, -1, x.shape[-1]])
 
-        def of_task(weight: keras.Variable) -> tf.Tensor:
-            return self.cast(choose(weight, task))
+        def affine(values, weight: keras.Variable, bias: keras.Variable):
+            weight, bias = self.of_task(weight, task), self.of_task(bias, task)
+            # [G, N] or, of all tasks, [N]
+            bias = tf.reshape(bias, [-1, 1, bias.shape[-1]])
+            return values @ self.cast(weight) + self.cast(bias)
 
-        hidden = rows @ of_task(self.down) + of_task(self.down_bias)[:, None]
-        added = tf.nn.relu(hidden) @ of_task(self.up)
-        added += of_task(self.up_bias)[:, None]
+        hidden = tf.nn.relu(affine(rows, self.down, self.down_bias))
+        added = affine(hidden, self.up, self.up_bias)
         return x + tf.cast(tf.reshape(added, shape), x.dtype)
 
     def get_config(self) -> dict:

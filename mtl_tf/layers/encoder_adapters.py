@@ -1,4 +1,4 @@
-"""What tasks have of their own inside a shared pretrained encoder.
+"""What is put into a pretrained encoder for the tasks, of each or of all.
 
 Each kind is inserted into the layers of a built backbone by their names in
 keras_hub; a backbone that lacks such a layer is refused.
@@ -22,6 +22,8 @@ LORA_TARGETS = (
     *("query", "key", "value", "attention_output"),
     *("feedforward_intermediate_dense", "feedforward_output_dense"),
 )
+#: Whose adapters are: each task's own, or the same of all.
+SHARING = ("private", "shared")
 # The layers before the two residual sums of a block: bottleneck adapters stand
 # behind them (Houlsby et al. 2019, figure 2).
 _BEFORE_SUMS = ("attention_output", "feedforward_output_dense")
@@ -40,6 +42,7 @@ class Adapting:
         lora_targets: of which layers, some of `LORA_TARGETS`.
         projected_attention_units: size of projected attention; 0 for none.
         projected_attention_heads: its heads.
+        adapter_sharing: one of `SHARING`.
     """
 
     adapter_units: int = 0
@@ -48,6 +51,7 @@ class Adapting:
     lora_targets: Sequence[str] = ("query", "value")
     projected_attention_units: int = 0
     projected_attention_heads: int = 12
+    adapter_sharing: str = "private"
 
     def __post_init__(self):
         for name in ("adapter_units", "lora_rank", "projected_attention_units"):
@@ -61,6 +65,9 @@ class Adapting:
         )
         for name in self.lora_targets:
             checks.one_of("model.encoder.lora_targets", name, LORA_TARGETS)
+        checks.one_of(
+            "model.encoder.adapter_sharing", self.adapter_sharing, SHARING
+        )
         if not self.lora_targets:
             raise ConfigError(
                 "model.encoder.lora_targets must name at least one of "
@@ -80,7 +87,8 @@ class Host:
     Attributes:
         backbone: the name of its class, for errors.
         blocks: the Transformer layers of a built backbone, from below.
-        tasks: number of tasks.
+        tasks: number of tasks with adapters of their own; 0 where all tasks
+            share them.
         options: "init" and "dtype" of the adapters.
         context: while the blocks are called, its `task` is int32 `[G]`.
     """

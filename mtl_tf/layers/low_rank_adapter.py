@@ -1,4 +1,4 @@
-"""Low-rank changes of a shared layer's weights, one for each task."""
+"""Low-rank changes of a layer's weights, of each task or of all."""
 
 import math
 
@@ -6,7 +6,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.base import StackedLayer
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -14,12 +14,13 @@ class LowRankAdapter(StackedLayer):
     """y + (alpha / rank) x A B, where y = x W + b is a shared layer's output.
 
     Hu et al. (2021), "LoRA: Low-Rank Adaptation of Large Language Models",
-    section 4.1, with A and B of each task's own. B starts at 0, so that a new
-    adapter changes nothing.
+    section 4.1, with A and B of each task's own or of all. B starts at 0, so
+    that a new adapter changes nothing.
 
     Args:
         rank: r, the rank of the change.
-        tasks: number of tasks, each with weights of its own.
+        tasks: number of tasks, each with weights of its own; 0 for one change
+            of all.
         outputs: the trailing axes of the layer's output, such as `(heads,
             head size)` of an attention's query.
         alpha: the change is scaled by alpha / rank.
@@ -48,13 +49,14 @@ class LowRankAdapter(StackedLayer):
     ):
         super().__init__(**kwargs)
         self.rank = checks.positive_integer("rank", rank)
-        self.tasks = checks.positive_integer("tasks", tasks)
+        self.tasks = checks.not_negative_integer("tasks", tasks)
         self.alpha = checks.positive("alpha", alpha)
         self.outputs = tuple(outputs)
 
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[N, T, ...]`."""
-        stack, size = (self.tasks,), math.prod(input_shape[2:])
+        stack = (self.tasks,) if self.tasks else ()
+        size = math.prod(input_shape[2:])
         self.down = self.add("down", size, self.rank, stack=stack)
         self.up = self.add(
             "up", self.rank, math.prod(self.outputs), stack=stack
@@ -65,8 +67,11 @@ class LowRankAdapter(StackedLayer):
     def call(self, x, y, task):
         """Adds the tasks' changes to `y`, which the layer made of `x`."""
         groups = tf.shape(task)[0]
-        rows = tf.reshape(self.cast(x), [groups, -1, self.down.shape[1]])
-        down, up = (self.cast(choose(w, task)) for w in (self.down, self.up))
+        rows = tf.reshape(self.cast(x), [groups, -1, self.down.shape[-2]])
+        down, up = (
+            self.cast(self.of_task(weight, task))
+            for weight in (self.down, self.up)
+        )
         change = self.alpha / self.rank * (rows @ down @ up)
         return y + tf.cast(tf.reshape(change, tf.shape(y)), y.dtype)
 

@@ -40,9 +40,9 @@ class PretrainedEncoder(StackedLayer):
             can.
         overlap: pieces that neighbouring windows share at most.
         tasks: number of tasks.
-        **options: the fields of `encoder_adapters.Adapting`, what each task
-            has of its own in every layer, which is trained, whatever is of
-            the backbone; and those of `StackedLayer`.
+        **options: the fields of `encoder_adapters.Adapting`, what is put into
+            every layer and trained, whatever is of the backbone; and those
+            of `StackedLayer`.
         init: see `layers.base.check_init`.
 
     Input shape: pieces int32 `[G, B, T]`, ids of the backbone plus 1, 0 is
@@ -123,7 +123,7 @@ class PretrainedEncoder(StackedLayer):
         host = encoder_adapters.Host(
             type(backbone).__name__,
             blocks,
-            self.tasks,
+            self.tasks if self.adapting.adapter_sharing == "private" else 0,
             {"init": self.init, "dtype": self.dtype_policy},
             self._context,
         )

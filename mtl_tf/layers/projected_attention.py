@@ -1,4 +1,4 @@
-"""Small attention of tasks' own beside each layer of a shared encoder."""
+"""Small attention beside an encoder's layers, of each task or of all."""
 
 import math
 
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers.base import StackedLayer, choose
+from mtl_tf.layers.base import StackedLayer
 
 _FIELD = "model.encoder.projected_attention"
 
@@ -28,7 +28,8 @@ class ProjectedAttention(StackedLayer):
             204.
         heads: of the attention; the paper has 12.
         layers: of the encoder.
-        tasks: number of tasks, each with weights of its own.
+        tasks: number of tasks, each with weights of its own; 0 for one
+            attention of all.
         init: see `layers.base.check_init`.
 
     Input shape: a layer's inputs `[N, T, D]`, where the rows of a group's task
@@ -51,7 +52,7 @@ class ProjectedAttention(StackedLayer):
         self.units = checks.positive_integer(f"{_FIELD}_units", units)
         self.heads = checks.positive_integer(f"{_FIELD}_heads", heads)
         self.layers = checks.positive_integer("layers", layers)
-        self.tasks = checks.positive_integer("tasks", tasks)
+        self.tasks = checks.not_negative_integer("tasks", tasks)
         if units % heads:
             raise ConfigError(
                 f"{_FIELD}_units must be a multiple of {_FIELD}_heads "
@@ -60,7 +61,8 @@ class ProjectedAttention(StackedLayer):
 
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., D]`."""
-        size, units, stack = input_shape[-1], self.units, (self.tasks,)
+        size, units = input_shape[-1], self.units
+        stack = (self.tasks,) if self.tasks else ()
         self.encode = self.add("encode", size, units, stack=stack)
         self.decode = self.add("decode", units, size, stack=stack)
         self.decode.assign(tf.zeros_like(self.decode))
@@ -79,7 +81,7 @@ class ProjectedAttention(StackedLayer):
         rows = tf.reshape(self.cast(x), [groups, -1, x.shape[-1]])
 
         def times(values: tf.Tensor, weight: keras.Variable) -> tf.Tensor:
-            return values @ self.cast(choose(weight, task))
+            return values @ self.cast(self.of_task(weight, task))
 
         # [G, N / G * T, 3 U] -> three of [N, heads, T, U / heads]
         projected = times(rows, self.encode)

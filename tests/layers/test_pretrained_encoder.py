@@ -149,6 +149,7 @@ def test_wrong_options_are_refused(backbone, options, message):
         ({"lora_rank": 2, "lora_targets": ("querry",)}, "did you mean 'query'"),
         ({"lora_rank": 2, "lora_targets": ()}, "at least one of query"),
         ({"lora_rank": -1}, "lora_rank must be zero or a positive"),
+        ({"adapter_sharing": "all"}, "adapter_sharing .*'all'"),
         (
             {"projected_attention_units": 5, "projected_attention_heads": 2},
             r"units must be a multiple of .*_heads \(2\), got 5",
@@ -260,6 +261,31 @@ def test_adapters_in_a_frozen_encoder_have_gradients(backbone, kind):
     ]
     assert any(np.abs(g[1]).max() for g in ups)
     assert not any(np.abs(g[0]).max() for g in ups)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shared_adapters_are_those_of_a_single_task(backbone, kind):
+    options, count = KINDS[kind]
+    layer = made(
+        backbone, trainable=False, tasks=3, adapter_sharing="shared", **options
+    )
+    alone = made(backbone, trainable=False, tasks=1, **options)
+    assert len(layer.trainable_variables) == count
+    assert not any(v.is_private for v in layer.trainable_variables)
+    rng = np.random.default_rng(0)
+    for weight, own in zip(
+        layer.trainable_variables, alone.trainable_variables, strict=True
+    ):
+        assert own.shape == (1, *weight.shape)
+        weight.assign(0.3 * rng.normal(size=weight.shape))
+        own.assign(weight.numpy()[None])
+    rows = batch([2, 7, 8, 3], [2, 9, 3])
+    tokens, first = tf.concat([rows, rows], 0), tf.constant([0])
+    found = layer(tokens, tf.constant([0, 2])).numpy()
+    expected = alone(rows, first).numpy()[0]
+    for group in found:
+        np.testing.assert_allclose(group, expected, atol=1e-5)
+    assert not np.allclose(expected, made(backbone)(rows)[0], atol=1e-3)
 
 
 def test_low_rank_changes_are_those_of_the_weights(backbone):

@@ -77,6 +77,9 @@ def train(
     config = json.loads(json.dumps(config))
     # They teach models, not what models are compared with.
     config["training"]["teachers"] = []
+    tasks = run_data.tasks_of(config, (data_dir, manual_dir))
+    _check_types(tasks)
+    _check_splits(tasks, probabilities_of)
     run = RunDirectory(model_dir)
     baseline: dict[str, Any] = {"name": "linear", "features": features}
     if probabilities_of:
@@ -106,8 +109,6 @@ def _train(
 ) -> dict[str, Any]:
     start = time.monotonic()
     loaded = run_data.load(config, run, *folders)
-    _check_types(loaded.tasks)
-    _check_splits(loaded.tasks, probabilities_of)
     seed = svm_seed(config["seed"])
     blocks = [
         Block(loaded, members, features == "shared_private", seed)
@@ -377,9 +378,10 @@ def _keep_probabilities(
                     else soft_targets.encode_unlabelled
                 )
                 encoded = encode(task, split, loaded.encoder)
+                examples = probability_files.dataset_of(task, split)
                 keys += map(
                     probability_files.keys_of,
-                    probability_files.examples_of(task, split),
+                    probability_files.batches(task, examples),
                 )
                 scores.append(block_of[number].probabilities(encoded, number))
             table = probability_files.Table(

@@ -216,8 +216,12 @@ def save_probabilities(
         keys, scores = [], []
         for split in splits:
             predictions = result.combined[split][name]
-            examples = probability_files.examples_of(tasks[name], split)
-            batches = [probability_files.keys_of(batch) for batch in examples]
+            task = tasks[name]
+            examples = probability_files.dataset_of(task, split)
+            batches = [
+                probability_files.keys_of(batch)
+                for batch in probability_files.batches(task, examples)
+            ]
             rows = np.concatenate(batches) if batches else np.zeros([0], "V12")
             if len(rows) != len(predictions.labels):
                 raise RunError(

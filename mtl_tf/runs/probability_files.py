@@ -41,32 +41,41 @@ class Table(NamedTuple):
     labels: tuple[str, ...]
 
 
-def examples_of(task: Task, split: str) -> Iterator[dict[str, tf.Tensor]]:
-    """Yields the inputs of a split, some examples after others.
+def dataset_of(task: Task, split: str) -> tf.data.Dataset:
+    """A split of a task, read as often as it is gone through.
 
     Args:
         task: the task.
         split: its split; one that is none of train, validation and test is
-            read as texts without labels are (`unlabelled_texts`).
-
-    Yields:
-        Strings [n] by the names of the task's input features.
+            read as texts without labels are (`unlabelled_texts`), once.
 
     Raises:
         ConfigError: the examples are not texts.
     """
-    names = [feature.name for feature in inputs(task.features)]
     if any(one.element != TEXT for one in inputs(task.features)):
         raise ConfigError(
             f"the task {task.name} reads words that are given one by one: "
             "only tasks of whole texts have probabilities"
         )
-    examples = (
-        task.dataset(split)
-        if split in SPLITS
-        else unlabelled_texts.dataset(unlabelled_texts.read(task, split).texts)
-    )
-    for batch in fixed(examples.batch(_AT_ONCE)):
+    if split in SPLITS:
+        return task.dataset(split)
+    return unlabelled_texts.dataset(unlabelled_texts.read(task, split).texts)
+
+
+def batches(
+    task: Task, dataset: tf.data.Dataset
+) -> Iterator[dict[str, tf.Tensor]]:
+    """Yields the inputs of examples, some after others.
+
+    Args:
+        task: the task.
+        dataset: of its examples, such as `dataset_of` returns.
+
+    Yields:
+        Strings [n] by the names of the task's input features.
+    """
+    names = [feature.name for feature in inputs(task.features)]
+    for batch in fixed(dataset.batch(_AT_ONCE)):
         yield {name: batch[name] for name in names}
 
 

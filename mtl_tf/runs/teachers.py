@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import keras
 import numpy as np
+import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files
@@ -39,8 +40,8 @@ class Teacher(Protocol):
     def knows(self, task: Task) -> bool:
         """Whether it has been taught the task."""
 
-    def scores(self, task: Task, split: str) -> np.ndarray:
-        """Probabilities [n, labels] of a split, labels in the task's order."""
+    def scores(self, task: Task, examples: tf.data.Dataset) -> np.ndarray:
+        """Probabilities [n, labels], labels in the task's order."""
 
 
 class Weighted(NamedTuple):
@@ -90,15 +91,16 @@ def prepare(
             logging.info(
                 "Asking %d teachers about %s.", len(teachers), task.name
             )
+            examples = probability_files.dataset_of(task, "train")
             probability_files.write(
-                folder, task.name, _asked(teachers, task, "train")
+                folder, task.name, _asked(teachers, task, examples)
             )
         for task in having:
-            _log_unlabelled(task, unlabelled)
+            examples = _unlabelled(task, unlabelled)
             probability_files.write(
                 os.path.join(folder, soft_targets.UNLABELLED),
                 task.name,
-                _asked(teachers, task, unlabelled),
+                _asked(teachers, task, examples),
             )
     seals.seal(run, soft_targets.FOLDER)
     # Layers of the teachers must not count in the names of the student's.
@@ -124,7 +126,8 @@ def _can_be_taught(
     return True
 
 
-def _log_unlabelled(task: Task, split: str) -> None:
+def _unlabelled(task: Task, split: str) -> tf.data.Dataset:
+    """The texts without labels, which are read once for all teachers."""
     texts = unlabelled_texts.read(task, split)
     logging.info(
         "%s: %s texts without labels%s; %s that stand in validation or test "
@@ -134,18 +137,21 @@ def _log_unlabelled(task: Task, split: str) -> None:
         " (spaced as in the treebank)" * bool(texts.spaced),
         f"{texts.left_out:,}",
     )
+    return unlabelled_texts.dataset(texts.texts)
 
 
-def _asked(teachers: Sequence[Weighted], task: Task, split: str) -> Table:
-    """The mean of what the teachers say of a split."""
+def _asked(
+    teachers: Sequence[Weighted], task: Task, examples: tf.data.Dataset
+) -> Table:
+    """The mean of what the teachers say of examples."""
     keys = [
         probability_files.keys_of(part)
-        for part in probability_files.examples_of(task, split)
+        for part in probability_files.batches(task, examples)
     ]
     mean, total = 0.0, 0.0
     for teacher, weight in teachers:
         if weight and teacher.knows(task):
-            mean = mean + weight * teacher.scores(task, split)
+            mean = mean + weight * teacher.scores(task, examples)
             total += weight
     return Table(np.concatenate(keys), mean / total, tuple(task.labels))
 
@@ -225,7 +231,7 @@ class FileTeacher:
             probability_files.path_of(self._folder, task.name)
         )
 
-    def scores(self, task: Task, split: str) -> np.ndarray:
+    def scores(self, task: Task, examples: tf.data.Dataset) -> np.ndarray:
         """See `Teacher`.
 
         Raises:
@@ -234,15 +240,15 @@ class FileTeacher:
         table = probability_files.read(self._folder, task.name)
         ordered = probability_files.in_order(table, task.labels)
         found = []
-        for examples in probability_files.examples_of(task, split):
-            keys = probability_files.keys_of(examples)
+        for part in probability_files.batches(task, examples):
+            keys = probability_files.keys_of(part)
             rows, known = probability_files.looked_up(table, keys)
             if not known.all():
                 raise ConfigError(
                     f"{_FIELD}: {self._folder} lacks {np.sum(~known)} of "
-                    f"{len(known)} texts of the split {split} of {task.name}: "
-                    "files are of the texts that their runs were trained on, "
-                    "those of a baseline of the splits that "
+                    f"{len(known)} texts of {task.name} that are trained on, "
+                    "labelled or not: files are of the texts that their runs "
+                    "were trained on, those of a baseline of the splits that "
                     "--probabilities_of named; for other texts name the runs "
                     "themselves"
                 )
@@ -275,7 +281,7 @@ class RunTeacher:
         tasks = place.read("labels.json")["tasks"]
         return task.name in [one["name"] for one in tasks]
 
-    def scores(self, task: Task, split: str) -> np.ndarray:
+    def scores(self, task: Task, examples: tf.data.Dataset) -> np.ndarray:
         """See `Teacher`.
 
         Raises:
@@ -297,7 +303,7 @@ class RunTeacher:
         order = [labels.index(label) for label in task.labels]
         return np.concatenate(
             [
-                np.asarray(run.forward(described, examples)["scores"])[:, order]
-                for examples in probability_files.examples_of(task, split)
+                np.asarray(run.forward(described, part)["scores"])[:, order]
+                for part in probability_files.batches(task, examples)
             ]
         )

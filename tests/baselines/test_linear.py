@@ -268,6 +268,7 @@ def test_it_teaches_by_the_probabilities_that_it_kept(tmp_path, entries, kept):
         linear.train(
             config, str(tmp_path / "b"), probabilities_of=["unlabeled"]
         )
+    assert not (tmp_path / "b").exists()
     with pytest.raises(RunError, match="probabilities_of"):
         linear.train(config, directory)
 

@@ -35,7 +35,8 @@ def export(
     has a signature for each task, by the task's name, with the inputs and the
     outputs of its type, such as `text -> label, scores, classes` (see
     `export.task_types`). Where all tasks are of one type,
-    `serving_default(text, task)` takes rows of any task; where they are of
+    `serving_default(text, task)` takes rows of any task (of question
+    answering `serving_default(question, context)`); where they are of
     several, whose outputs look different, there is no `serving_default`.
     The vocabularies travel as assets; labels, results, how translations are
     looked for, and warm-up requests in `assets.extra`.
@@ -176,7 +177,8 @@ def _warmup_calls(
         texts = list(_WARMUP_TEXTS)
         strings = inputs_of.get(signature, inputs_of[names[0]])
         inputs = {}
-        if signature == serving.DEFAULT:
+        names_tasks = next(iter(served.values())).names_tasks
+        if signature == serving.DEFAULT and names_tasks:
             texts = list(_WARMUP_TEXTS[:1]) * (len(names) + 1)
             inputs["task"] = [*names, "no such task"]
         inputs = dict.fromkeys(strings, texts) | inputs

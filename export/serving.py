@@ -31,6 +31,11 @@ class Served(abc.ABC):
 
     inputs: tuple[str, ...] = ("text",)
 
+    @property
+    def names_tasks(self) -> bool:
+        """Whether the rows of `serving_default` name their tasks."""
+        return True
+
     def __init__(
         self,
         run: Any,

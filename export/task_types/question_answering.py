@@ -1,5 +1,7 @@
 """Question answering: an answer, and where its words come from."""
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -25,6 +27,23 @@ class ServedAnswers(ServedSearch):
 
     inputs = ("question", "context")
     first = "context"
+
+    @property
+    def names_tasks(self) -> bool:
+        """A model of all tasks is told what to do by the question."""
+        return len({id(self.models[task]) for task in self.tasks}) > 1
+
+    def for_all(self) -> Callable[..., Tensors]:
+        """The function of `serving_default`: `question` and `context`.
+
+        Contexts are read as far as those of the task that reads the most.
+        Where tasks have models of their own, rows name their `task`, too.
+        """
+        if self.names_tasks:
+            return super().for_all()
+        return self.for_task(
+            max(self.tasks, key=lambda task: self.key_of(task) or math.inf)
+        )
 
     @property
     def extra(self) -> dict[str, Any]:

@@ -69,7 +69,9 @@ class BeamSearch:
             `[N, 2]`, the source and the hypothesis of the N open ones: only
             those need to reach an output layer. It returns the new state,
             the open hypotheses' log probabilities float32 `[N, V]` of the
-            next token, and the attention `[B, K, S]`. The ids below V may be
+            next token, and the attention `[B, K, S]`, or what makes it of the
+            chosen tokens and of the hypotheses that they continue, both
+            int32 `[B, K]`. The ids below V may be
             of each source's own words (as a pointer-generator's are): they
             come back as they are, in `tokens`. Minus infinity is an id that
             a source does not have.
@@ -111,8 +113,9 @@ class BeamSearch:
 
         Returns:
             The best sequences, best first: "tokens" int32 `[B, n, U]` without
-            the end, padded with 0; "length" int32 `[B, n]`; "score" float32
-            `[B, n]` (minus infinity where there are fewer); "aligned" int32
+            the end, padded with 0; "length" int32 `[B, n]`; "score" and
+            "log_probability" float32 `[B, n]` (minus infinity where there are
+            fewer), the latter undivided; "aligned" int32
             `[B, n, U]`, the place with the most attention; and "attention"
             `[B, n, U, S]` if asked for.
         """
@@ -200,6 +203,10 @@ class BeamSearch:
         )
         done = self._done(extended, limit) | (t + 1 >= limit)
         extended = extended._replace(closed=extended.closed | done[:, None])
+        if callable(attention):
+            attention = attention(tokens, parent)
+        else:
+            attention = of_parent(attention)
         aligned = tf.argmax(attention, -1, output_type=tf.int32)
         out = [tokens, parent, aligned]
         return extended, out + ([attention] if self.attention else [])
@@ -250,21 +257,22 @@ class BeamSearch:
         def of_best(x):
             return tf.gather(x, slots, axis=1, batch_dims=1)
 
-        score = of_best(beams.log_probability / self._divisor(beams.length))
+        log_probability = of_best(beams.log_probability)
+        score = log_probability / of_best(self._divisor(beams.length))
         length = of_best(beams.length - tf.cast(beams.ended, tf.int32))
         length = tf.where(tf.equal(score, _NEVER), 0, length)
         tokens, parents, *emitted = [array.stack() for array in arrays]
-        before = tf.scan(
+        earlier = tf.scan(
             lambda slots, parent: tf.gather(parent, slots, batch_dims=1),
             parents,
             slots,
             reverse=True,
         )
-        after = tf.concat([before[1:], slots[None]], 0)
+        own = tf.concat([earlier[1:], slots[None]], 0)
         longest = tf.reduce_max(length)
 
-        def along(x, slots):
-            x = tf.gather(x, slots, axis=2, batch_dims=2)
+        def along(x):
+            x = tf.gather(x, own, axis=2, batch_dims=2)
             x = tf.transpose(x, [1, 2, 0, *range(3, x.shape.rank)])
             x = x[:, :, : tf.maximum(longest, 0)]
             real = tf.sequence_mask(length, tf.shape(x)[2])
@@ -274,13 +282,14 @@ class BeamSearch:
             return tf.where(real, x, tf.zeros([], x.dtype))
 
         results = {
-            "tokens": along(tokens, after),
+            "tokens": along(tokens),
             "length": length,
             "score": score,
-            "aligned": along(emitted[0], before),
+            "log_probability": log_probability,
+            "aligned": along(emitted[0]),
         }
         if self.attention:
-            results["attention"] = along(emitted[1], before)
+            results["attention"] = along(emitted[1])
         return results
 
 

@@ -74,8 +74,7 @@ class PointerDecoder(StackedLayer):
         "context" `[G, B, L, D]`, "context_mask" bool and "context_ids" int32
         `[G, B, L]`, and "question", "question_mask", "question_ids" with M.
     Output shape: "losses" float32 `[G, B, U]`, the negative log likelihoods,
-        and if asked for "sources" `[G, B, U, 3]`, the switches: shares of
-        vocabulary, context and question.
+        and if asked for "sources" `[G, B, U, 3]`, see `sources`.
     Masking: padding of all three texts changes nothing; its losses are 0.
 
     Example:
@@ -169,7 +168,7 @@ class PointerDecoder(StackedLayer):
         )
         result = {"losses": tf.where(mask, -log_p, 0.0)}
         if inspect:
-            result["sources"] = self.shares(mixture)
+            result["sources"] = self.sources(mixture, texts, target, log_p)
         return result
 
     @property
@@ -192,8 +191,36 @@ class PointerDecoder(StackedLayer):
             is_reachable |= tf.reduce_any(is_copy, -1)
         return tf.where(is_reachable, target, OOV)
 
+    def sources(self, mixture, texts, words, log_p) -> tf.Tensor:
+        """How much of a word's probability each source gives, `[..., 3]`.
+
+        The terms of equation 13 over their sum: of a word that stands in no
+        text all is the vocabulary's, whatever the switches say.
+
+        Args:
+            mixture: what `advance` returned.
+            texts: as there.
+            words: int32 `[..., U]`.
+            log_p: their log probabilities, `[..., U]`.
+        """
+        shares = self.shares(mixture)
+        copied = [
+            shares[..., number] * probability
+            for number, probability in enumerate(
+                self._copies(mixture, texts, words), 1
+            )
+        ]
+        vocabulary = tf.maximum(tf.exp(log_p) - tf.add_n(copied), 0.0)
+        is_own_word = words >= self.output_layer.vocabulary_size
+        vocabulary = tf.where(is_own_word, 0.0, vocabulary)
+        if not self.question:
+            copied.append(tf.zeros_like(vocabulary))
+        parts = tf.stack([vocabulary, *copied], -1)
+        total = tf.reduce_sum(parts, -1, keepdims=True)
+        return parts / tf.maximum(total, _NOTHING)
+
     def shares(self, mixture) -> tf.Tensor:
-        """Shares of vocabulary, context and question, `[..., 3]`.
+        """The switches: shares of vocabulary, context, question, `[..., 3]`.
 
         Args:
             mixture: what `advance` returned.
@@ -318,18 +345,22 @@ class PointerDecoder(StackedLayer):
 
     def _copied(self, mixture, texts, target):
         """What copying gives the targets: l p_c + (1 - l) p_q, `[G, B, U]`."""
-        copied = []
-        for name in self.pointers:
-            is_copy = tf.equal(
-                target[..., None], texts[f"{name}_ids"][:, :, None]
-            )
-            copied.append(
-                tf.reduce_sum(tf.where(is_copy, mixture[name], 0.0), -1)
-            )
+        copied = self._copies(mixture, texts, target)
         if not self.question:
             return copied[0]
         switch = tf.sigmoid(mixture["copy_context"])
         return switch * copied[0] + (1.0 - switch) * copied[1]
+
+    def _copies(self, mixture, texts, words) -> list[tf.Tensor]:
+        """What the attention to each text gives words, `[..., U]`."""
+        copies = []
+        for name in self.pointers:
+            ids = tf.expand_dims(texts[f"{name}_ids"], -2)
+            is_copy = tf.equal(words[..., None], ids)
+            copies.append(
+                tf.reduce_sum(tf.where(is_copy, mixture[name], 0.0), -1)
+            )
+        return copies
 
     def _of_vocabulary(self, states, target, mask, training, seed):
         """`log p_v` of the targets `[G, B, U]` (equation 11)."""

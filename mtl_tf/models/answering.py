@@ -75,11 +75,21 @@ class Answering:
         log_probabilities = model.pointer.log_probabilities(
             mixture, self._texts, tf.shape(self._word_ids)[1], self._across
         )
-        shares = model.pointer.shares(mixture)
+
+        def sources(words, parents):
+            log_p = tf.gather_nd(
+                log_probabilities, tf.stack([parents, words], -1), batch_dims=1
+            )
+            of_parents = {
+                name: tf.gather(value, parents, axis=1, batch_dims=1)
+                for name, value in mixture.items()
+            }
+            return model.pointer.sources(of_parents, self._texts, words, log_p)
+
         return (
             new_state | pointer,
             tf.gather_nd(log_probabilities, open_beams),
-            shares,
+            sources,
         )
 
     def words(self, tokens: tf.Tensor) -> tf.Tensor:

@@ -288,7 +288,8 @@ class QuestionAnsweringModel(TaskModel):
         Returns:
             "tokens" int32 `[B, n, U]` without the end, with the ids that
             context and question have for their own words; "length" int32
-            `[B, n]`, "score" float32 `[B, n]`, and "sources" `[B, n, U, 3]`.
+            `[B, n]`, "score" and "log_probability" float32 `[B, n]` (see
+            `BeamSearch`), and "sources" `[B, n, U, 3]`.
 
         Raises:
             ConfigError: a value is wrong.
@@ -314,6 +315,7 @@ class QuestionAnsweringModel(TaskModel):
             "tokens": answering.words(answers["tokens"]),
             "length": answers["length"],
             "score": answers["score"],
+            "log_probability": answers["log_probability"],
             "sources": answers["attention"],
         }
 

@@ -43,7 +43,8 @@ class Answers(NamedTuple):
 
     Attributes:
         texts: string `[B, n]`.
-        confidence: float32 `[B, n]`, the model's probability of each.
+        confidence: float32 `[B, n]`, the model's probability of each,
+            whatever the length penalty that they are ranked with.
         words: string `[B, n, U]`, "" behind the last one.
         shares: float32 `[B, n, U, 3]`, how much of a word's probability comes
             from each of `SOURCES`.
@@ -108,7 +109,7 @@ class Answerer:
         texts, words = self._texts(found["tokens"], found["length"], own)
         inside = tf.not_equal(words, "")[..., None]
         shares = tf.where(inside, found["sources"], 0.0)
-        return Answers(texts, tf.exp(found["score"]), words, shares)
+        return Answers(texts, tf.exp(found["log_probability"]), words, shares)
 
     def answer(
         self, task: str, examples: Sequence[Mapping[str, str]]

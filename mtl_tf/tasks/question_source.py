@@ -1,5 +1,6 @@
 """Questions, contexts and answers, from files and from TFDS datasets."""
 
+import contextlib
 import functools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -127,31 +128,52 @@ class QuestionFileSource(StreamedSource):
                     f"{_short(texts[name])}"
                 )
         key = self._columns[ANSWER]
-        if key not in record and "answers" in record:
-            key = "answers"
-        answers = self._value(location, record, key)
-        answers = [answers] if isinstance(answers, str) else answers
+        keys = [name for name in (key, SCORED[0]) if name in record]
+        found = [
+            answer
+            for name in dict.fromkeys(keys or [key])
+            for answer in self._answers(location, record, name)
+        ]
+        return _Example(
+            **texts,
+            # The first one is learnt.
+            answers=list(dict.fromkeys(found)),
+            scoring=_scoring(location, record.get("scoring", {})),
+            line=line,
+        )
+
+    def _answers(
+        self, location: str, record: Mapping[str, Any], key: str
+    ) -> list[str]:
+        """The right answers that a field holds, at least one."""
+        value = self._value(location, record, key)
+        answers = [value] if isinstance(value, str) else value
         are_texts = isinstance(answers, list) and answers
         if not are_texts or not all(
             isinstance(answer, str) for answer in answers
         ):
             raise DataError(
                 f"{location}: {key} must be a text or a list of texts, found "
-                f"{_short(answers)}"
+                f"{_short(value)}"
             )
-        scoring = record.get("scoring", {})
-        if not isinstance(scoring, Mapping):
-            raise DataError(
-                f"{location}: scoring must be an object, found "
-                f"{_short(scoring)}"
-            )
-        scoring = json.dumps(scoring, sort_keys=True)
-        return _Example(**texts, answers=answers, scoring=scoring, line=line)
+        return answers
 
     def _value(self, location: str, record: Mapping[str, Any], key: str) -> Any:
         if key not in record:
             raise DataError(f"{location}: no {key!r}; {hint(key, record)}")
         return record[key]
+
+
+def _scoring(location: str, value: Any) -> str:
+    """What metrics know of an example, given as an object or as its JSON."""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            value = json.loads(value)
+    if not isinstance(value, Mapping):
+        raise DataError(
+            f"{location}: scoring must be an object, found {_short(value)}"
+        )
+    return json.dumps(value, sort_keys=True)
 
 
 class QuestionDatasetSource(Source):

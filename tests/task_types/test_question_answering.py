@@ -50,6 +50,23 @@ def task_of(tmp_path, *lines, **fields):
 # Files
 
 
+def test_examples_of_a_corpus_may_be_written_down_and_read_again(tmp_path):
+    line = {
+        **LINE,
+        "answers": ["Ann B.", "Ann"],
+        "scoring": json.dumps({"id": 3}),
+    }
+    task = task_of(tmp_path, line, {**line, "answer": "she"})
+    one, two = task.dataset("train").as_numpy_iterator()
+    assert one["answer"] == b"Ann" and two["answer"] == b"she"
+    assert one["scoring"] == b'{"id": 3}'
+    (_, right), (_, others) = (
+        (x["answer"], list(x["answers"])) for x in (one, two)
+    )
+    assert right == [b"Ann", b"Ann B."]
+    assert others == [b"she", b"Ann B.", b"Ann"]
+
+
 def test_a_line_is_an_example(tmp_path):
     several = {**LINE, "answer": ["Ann", "Ann B."], "scoring": {"id": 3}}
     task = task_of(tmp_path, LINE, several)
@@ -224,11 +241,14 @@ EXAMPLES = [
 def test_answers_do_not_hang_on_what_else_is_asked(untrained):
     together = untrained.predict("behind", EXAMPLES)
     alone = [untrained.predict("behind", [one])[0] for one in EXAMPLES]
-    for one, other in zip(together, alone):
+    for example, one, other in zip(EXAMPLES, together, alone):
         assert one["answer"] == other["answer"]
         assert one["confidence"] == pytest.approx(other["confidence"], 1e-3)
         assert 0 <= one["confidence"] <= 1
         assert len(one["words"]) == len(one["sources"]) <= 6
+        for word, shares in zip(one["words"], np.array(one["shares"])):
+            missing = [word not in example[n] for n in ("context", "question")]
+            assert not shares[1:][missing].any()
         np.testing.assert_allclose(np.sum(one["shares"], -1), 1, atol=1e-5)
     same = untrained.predict("behind", [tuple(EXAMPLES[0].values())])
     assert same[0]["answer"] == together[0]["answer"]
@@ -259,6 +279,15 @@ def test_several_answers_are_offered(untrained):
     assert found["answers"][0] == found["answer"]
     assert len(found["answers"]) == 2
     assert found["confidences"] == sorted(found["confidences"], reverse=True)
+    # Of the ranking alone: it is no part of a probability.
+    longer = {"beam": 3, "n_best": 2, "length_penalty": 1.0}
+    run = mtl_tf.load(untrained.directory.path, longer)
+    (other,) = run.predict("mentions", EXAMPLES[:1])
+    chances = dict(zip(found["answers"], found["confidences"]))
+    same = [a for a in other["answers"] if a in chances]
+    assert same
+    for answer, chance in zip(other["answers"], other["confidences"]):
+        assert chance == pytest.approx(chances.get(answer, chance), 1e-3)
     with pytest.raises(ConfigError, match="replace_unknown"):
         mtl_tf.load(untrained.directory.path, {"replace_unknown": True})
 
@@ -277,24 +306,18 @@ def test_an_export_answers_as_predict_does(untrained, n_best, tmp_path):
     requests = [
         {"signature": "behind", "inputs": texts},
         {"signature": "mentions", "inputs": texts},
-        {
-            "signature": "serving_default",
-            "inputs": {**texts, "task": ["mentions", "?", "behind"]},
-        },
+        {"signature": "serving_default", "inputs": texts},
         {"signature": "behind", "inputs": {n: [] for n in texts}},
     ]
     answers = check.run_in_c_loader(version, requests)["answers"]
     outputs = [answer["outputs"] for answer in answers]
-    mixed = run.predict("mentions", EXAMPLES[:1])
-    mixed += [None, *run.predict("behind", EXAMPLES[2:])]
-    expected = [run.predict(task, EXAMPLES) for task in ("behind", "mentions")]
-    for found, wanted in zip(outputs, [*expected, mixed]):
+    # Without a task's name contexts are read as far as by any task.
+    tasks = "behind", "mentions", "mentions"
+    expected = [run.predict(task, EXAMPLES) for task in tasks]
+    for found, wanted in zip(outputs, expected):
         for row, one in enumerate(wanted):
             own = {name: part[row] for name, part in found.items()}
             said = served_types.of(NAME).row(own)
-            if one is None:
-                assert said["answer"] == "" and said["words"] == []
-                continue
             for name in ("answer", "words", "sources"):
                 assert said[name] == one[name]
             np.testing.assert_allclose(

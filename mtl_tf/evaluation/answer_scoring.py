@@ -1,11 +1,12 @@
 """Question answering: texts, by the metrics that the task has."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mtl_tf.core.errors import DataError
 from mtl_tf.evaluation import answer_metrics
 from mtl_tf.evaluation.answer_metrics import Example
 from mtl_tf.evaluation.scoring import (
@@ -14,6 +15,7 @@ from mtl_tf.evaluation.scoring import (
     TaskPredictions,
     check_length,
 )
+from mtl_tf.evaluation.unscored import Unscored
 from mtl_tf.tasks.groups import GROUPS
 
 _BLEU = "bleu"
@@ -120,6 +122,36 @@ class AnswerScoring(Scoring):
         if isinstance(value, Mapping):
             return list(_example(value).references)
         return value
+
+
+def check(
+    task: str,
+    metrics: Sequence[str],
+    labels: Sequence[Any],
+    place_of: Callable[[int], str],
+) -> None:
+    """Refuses labels that a task's metrics cannot score.
+
+    Args:
+        task: the task's name.
+        metrics: names of its metrics; its own functions are passed over.
+        labels: see `AnswerScorer`.
+        place_of: says where the label of a number comes from.
+
+    Raises:
+        DataError: a label lacks something; the message says where and what.
+    """
+    examples = [_example(label) for label in labels]
+    for name in metrics:
+        if name not in answer_metrics.METRICS:
+            continue
+        try:
+            answer_metrics.get(name).check(examples)
+        except Unscored as error:
+            raise DataError(
+                f"task {task}: {place_of(error.number)}: the metric {name} "
+                f"cannot score it: {error.fault}"
+            )
 
 
 def _example(label: Any) -> Example:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 AGGREGATES = ("", "max", "min", "count", "sum", "avg")
 #: As WikiSQL numbers them; its fourth, "OP", stands in no example.
 OPERATORS = ("=", ">", "<")
+_FIELDS = ("header", "sel", "agg", "conds")
 _QUOTES = "\"'`"
 # An exponent of many digits is no number that `Decimal` can hold.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?")
@@ -50,19 +51,26 @@ def gold(scoring: Mapping[str, Any]) -> LogicalForm:
         ValueError: one of these is missing or not of that form.
     """
     try:
-        names = _names(scoring["header"])
+        header, sel, agg, triples = (scoring[name] for name in _FIELDS)
+        names = _names(header)
         conds = [
             (_first(names, int(column)), int(operator), value_of(value))
-            for column, operator, value in scoring["conds"]
+            for column, operator, value in triples
         ]
-        sel, agg = _first(names, int(scoring["sel"])), int(scoring["agg"])
+        sel, agg = _first(names, int(sel)), int(agg)
         _check_numbers("agg", [agg], len(AGGREGATES))
         _check_numbers("operators", [cond[1] for cond in conds], len(OPERATORS))
         return LogicalForm(sel, agg, frozenset(conds))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except KeyError as error:
         raise ValueError(
-            "scoring of a query must have header, sel, agg and conds, got "
-            f"{dict(scoring)!r}: {error!r}"
+            "scoring of a query must have header, sel, agg and conds, found "
+            f"no {error.args[0]}"
+        )
+    except (IndexError, TypeError, ValueError, OverflowError) as error:
+        found = {name: scoring[name] for name in _FIELDS}
+        raise ValueError(
+            "scoring of a query must have header, sel, agg and conds of "
+            f"numbers in range, found {found!r:.200}: {error}"
         )
 
 
@@ -150,7 +158,7 @@ def _names(header: Sequence[str]) -> list[str]:
 def _first(names: Sequence[str], number: int) -> int:
     """The first column that is called like this one."""
     if number < 0:
-        raise IndexError(number)
+        raise IndexError(f"no column {number}")
     return names.index(names[number])
 
 

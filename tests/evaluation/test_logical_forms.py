@@ -130,6 +130,8 @@ def test_scoring_that_lacks_something_is_refused(name):
         {"agg": 6},
         {"conds": [[0, 0]]},
         {"conds": [[0, 3, 1]]},
+        {"sel": float("inf")},
+        {"header": 3},
     ):
         with pytest.raises(ValueError, match="must have header"):
             logical_forms.gold({**SCORING, **wrong})

@@ -125,6 +125,52 @@ def test_halves_of_pairs_and_empty_answers_are_read_and_told(tmp_path):
     assert any("1 line without an answer" in w for w in task.source.warnings)
 
 
+def turn_line(number):
+    return {**LINE, "scoring": {"dialogue": "d", "turn": number}}
+
+
+@pytest.mark.parametrize(
+    ("metric", "wrong", "message"),
+    [
+        ("dsem", LINE, "dsem cannot score it: scoring must have dialogue"),
+        ("dsem", turn_line(0), "scoring says turn 0 of dialogue 'd'"),
+        (
+            "turn_em",
+            {**LINE, "scoring": {"dialogue": [1], "turn": 2}},
+            "scoring must have dialogue, a text or a number",
+        ),
+        ("lfem", turn_line(2), "must have header, .*found no header"),
+        ("execution", turn_line(2), "must have rows"),
+    ],
+)
+def test_what_a_metric_lacks_is_told_before_training(
+    tmp_path, metric, wrong, message
+):
+    entry = entry_of(tmp_path, turn_line(0), wrong, metrics=[metric])
+    config = questions.config([entry])
+    directory = str(tmp_path / "run")
+    line = 1 if metric in ("lfem", "execution") else 2
+    place = f"questions.jsonl:{line}"
+    with pytest.raises(DataError, match=f"task mine: .*{place}: .*{message}"):
+        training_run.train(config, directory)
+    assert not RunDirectory(directory).has("config.json")
+    # Files that are scored later name no metrics: the run's hold.
+    described = registry.resolve([entry])[0].to_json()
+    path = entry["files"]["test"]
+    with pytest.raises(DataError, match=f"task mine: .*{place}: .*{message}"):
+        task_types.of(NAME).read_file(path, described, {})
+
+
+def test_held_out_examples_are_named_by_their_lines(tmp_path):
+    entry = entry_of(tmp_path, turn_line(0), LINE, LINE, metrics=["em", "dsem"])
+    entry["files"] = {"train": entry["files"]["train"]}
+    (task,) = registry.resolve([entry])
+    places = [task.place("train", n) for n in range(2)]
+    places.append(task.place("validation", 0))
+    ends = sorted(place.rpartition("questions.jsonl:")[2] for place in places)
+    assert ends == ["1", "2", "3"]
+
+
 def test_the_metrics_are_those_that_are_computed():
     declared = types_of_tasks.of(NAME).metrics
     assert set(declared) == set(answer_metrics.METRICS)

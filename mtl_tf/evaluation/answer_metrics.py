@@ -71,12 +71,21 @@ class Metric:
         also: names of the numbers behind the first, where they are scores of
             the example too, from 0 to 1.
         check: raises `Unscored` of the first example that lacks something.
+        needs: a key of `scoring` that a corpus may be without as a whole, ""
+            for none; see `is_known`.
     """
 
     of_examples: Statistics
     score: Callable[[np.ndarray], float] = mean
     also: tuple[str, ...] = ()
     check: Check = _referenced
+    needs: str = ""
+
+    def is_known(self, examples: Sequence[Example]) -> bool:
+        """Whether some example has what the metric needs."""
+        return not self.needs or any(
+            self.needs in example.scoring for example in examples
+        )
 
     def statistics(
         self, predictions: Sequence[str], examples: Sequence[Example]
@@ -332,9 +341,10 @@ request_em = Metric(_turns(1), check=_in_dialogues)
 turn_em = Metric(_turns(2), check=_in_dialogues)
 #: Queries that are right as logical forms: WikiSQL.
 lfem = Metric(_queries(logical_forms.same), check=_each(logical_forms.gold))
-#: Queries that find in their tables what the right ones do: WikiSQL.
+#: Queries that find in their tables what the right ones do: WikiSQL. Some
+#: copies of its tables have no rows.
 execution = Metric(
-    _queries(query_results.same), check=_each(query_results.check)
+    _queries(query_results.same), check=_each(query_results.check), needs="rows"
 )
 
 METRICS: dict[str, Metric] = {

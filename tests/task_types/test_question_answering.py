@@ -14,7 +14,8 @@ from export import check, saved_model
 from export import task_types as served_types
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.evaluation import answer_metrics
+from mtl_tf.evaluation import answer_metrics, evaluator
+from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import question_texts
 from mtl_tf.runs import (
     initializing,
@@ -159,6 +160,27 @@ def test_what_a_metric_lacks_is_told_before_training(
     path = entry["files"]["test"]
     with pytest.raises(DataError, match=f"task mine: .*{place}: .*{message}"):
         task_types.of(NAME).read_file(path, described, {})
+
+
+@pytest.mark.parametrize("rows", [[["Bea", 2], ["Ada", "3"]], None])
+def test_wikisql_is_executed_where_its_tables_have_rows(tmp_path, rows):
+    table = {"id": "1", "header": ["Goat", "Milk"], "types": ["text", "real"]}
+    if rows is not None:
+        table["rows"] = rows
+    right = {"sel": 1, "agg": 0, "conds": [[0, 0, "Ada"]]}
+    line = {"table_id": "1", "question": "How much?", "sql": right}
+    for name in ("train", "dev", "test"):
+        for end, value in ((".tables", table), ("", line)):
+            file = f"{name}{end}.jsonl"
+            random_runs.written(tmp_path, file, json.dumps(value) + "\n")
+    where = (str(tmp_path / "built"), str(tmp_path))
+    (task,) = registry.resolve(["decanlp/wikisql"], *where)
+    labels = task_types.of(NAME).targets(task, "test")
+    said = ["SELECT Milk FROM table WHERE Milk > 2"]
+    scored = TaskPredictions(task.name, labels, said, (), NAME, task.metrics)
+    scores = evaluator.evaluate([scored], "test")["tasks"]["wikisql"]
+    assert scores["primary"] == "lfem" and scores["lfem"] == 0
+    assert scores["execution"] == (100 if rows else None)
 
 
 def test_held_out_examples_are_named_by_their_lines(tmp_path):

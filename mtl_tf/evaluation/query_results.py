@@ -46,7 +46,7 @@ def execute(
         with contextlib.closing(sqlite3.connect(":memory:")) as database:
             database.execute(f"CREATE TABLE t ({', '.join(names)})")
             database.executemany(f"INSERT INTO t VALUES ({slots})", cells)
-            values = [_bound(value) for _, _, value in conds]
+            values = [_cell(value) for _, _, value in conds]
             return [cell for (cell,) in database.execute(query, values)]
     # Texts that are not Unicode cannot be bound.
     except (sqlite3.Error, UnicodeEncodeError):

@@ -129,7 +129,11 @@ def test_one_file_of_a_split(tmp_path):
         (line(sel=-1), "sql.sel: found '-1'"),
         (line(agg=6), "sql.agg: found '6'.*number of an aggregate, 0 to 5"),
         (line(agg="MAX"), "sql.agg: found .*must be a whole number"),
-        (line(conds=[[0, 4, "a"]]), r"conds\[0\]\[1\]: .*an operator, 0 to 3"),
+        (line(conds=[[0, 4, "a"]]), r"conds\[0\]\[1\]: .*an operator, 0 to 2"),
+        (
+            line(conds=[[0, 3, "a"]]),
+            r"dev.jsonl:1: .*conds\[0\]\[1\]: .*an operator, 0 to 2",
+        ),
         (line(conds=[[3, 0, "a"]]), r"conds\[0\]\[0\]: .*a column, 0 to 2"),
         (line(conds=[[0, 0, None]]), r"\[2\]: found 'null'.*text or a number"),
         (line(conds=[[0, 0, True]]), "found 'true'; it must be a text or"),

@@ -16,6 +16,8 @@ QUESTION = "What is the translation from English to SQL?"
 # By their numbers in the files.
 AGGREGATES = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
 OPERATORS = ("=", ">", "<", "OP")
+# "OP" stands in the contexts alone: in a query it has no meaning.
+_SCORED_OPERATORS = 3
 # What McCann et al.'s contexts name beside the columns.
 _SYMBOLS = (
     *("SELECT", "WHERE", "AND", "COL", "TABLE", "CAPTION", "PAGE", "SECTION"),
@@ -182,7 +184,7 @@ def _condition(node: JsonValue, header: Sequence[str]) -> Condition:
         raise value.wrong("a text or a number")
     return [
         _index(column.check(int), len(header), "column"),
-        _index(operator.check(int), len(OPERATORS), "operator"),
+        _index(operator.check(int), _SCORED_OPERATORS, "operator"),
         value.value,
     ]
 

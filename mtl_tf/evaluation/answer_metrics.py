@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from absl import logging
 
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import (
@@ -29,6 +30,8 @@ from mtl_tf.evaluation.unscored import Unscored
 #: The answer that says that a question has none.
 UNANSWERABLE = "unanswerable"
 _ORDERS = 4
+# What `rouge-score` makes tokens of.
+_ROUGE_TOKEN = re.compile("[a-z0-9]")
 _ROUGE = ("rouge1", "rouge2", "rougeLsum")
 
 
@@ -158,6 +161,16 @@ def _equal(form: Callable[[str], str]) -> Statistics:
 
 
 @functools.cache
+def _warn_of_script() -> None:
+    """Warns, once in a process."""
+    logging.warning(
+        "rouge: there are right answers without an ASCII letter or digit; "
+        "even equal texts score 0 there, because rouge-score leaves out all "
+        "other characters"
+    )
+
+
+@functools.cache
 def _rouge_scorer() -> Any:
     from rouge_score.rouge_scorer import RougeScorer
 
@@ -168,10 +181,17 @@ def _rouge_scorer() -> Any:
 def _rouge(
     predictions: Sequence[str], examples: Sequence[Example]
 ) -> list[list[float]]:
-    """The mean of F1 of ROUGE-1, -2 and -L, and the three."""
+    """The mean of F1 of ROUGE-1, -2 and -L, and the three.
+
+    `rouge-score` knows ASCII letters and digits alone: of texts in other
+    scripts nothing is left, and even equal ones score 0.
+    """
     rows = []
     for prediction, example in zip(predictions, examples):
         references = list(example.references)
+        for text in references:
+            if text.strip() and not _ROUGE_TOKEN.search(text.lower()):
+                _warn_of_script()
         best = _rouge_scorer().score_multi(references, prediction)
         three = [best[name].fmeasure for name in _ROUGE]
         rows.append([sum(three) / len(three), *three])

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from absl import logging
 
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import (
@@ -24,10 +25,13 @@ from mtl_tf.evaluation import (
     query_results,
     translation_metrics,
 )
+from mtl_tf.evaluation.unscored import Unscored
 
 #: The answer that says that a question has none.
 UNANSWERABLE = "unanswerable"
 _ORDERS = 4
+# What `rouge-score` makes tokens of.
+_ROUGE_TOKEN = re.compile("[a-z0-9]")
 _ROUGE = ("rouge1", "rouge2", "rougeLsum")
 
 
@@ -44,11 +48,18 @@ class Example(NamedTuple):
 
 
 Statistics = Callable[[Sequence[str], Sequence[Example]], Any]
+Check = Callable[[Sequence[Example]], Any]
 
 
 def mean(statistics: np.ndarray) -> float:
     """The mean of the first number of each example, in percent."""
     return float(100 * np.mean(statistics[:, 0]))
+
+
+def _referenced(examples: Sequence[Example]) -> None:
+    for number, example in enumerate(examples):
+        if not example.references:
+            raise Unscored(number, "it has no reference")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,11 +73,22 @@ class Metric:
             of these, from 0 to 100.
         also: names of the numbers behind the first, where they are scores of
             the example too, from 0 to 1.
+        check: raises `Unscored` of the first example that lacks something.
+        needs: a key of `scoring` that a corpus may be without as a whole, ""
+            for none; see `is_known`.
     """
 
     of_examples: Statistics
     score: Callable[[np.ndarray], float] = mean
     also: tuple[str, ...] = ()
+    check: Check = _referenced
+    needs: str = ""
+
+    def is_known(self, examples: Sequence[Example]) -> bool:
+        """Whether some example has what the metric needs."""
+        return not self.needs or any(
+            self.needs in example.scoring for example in examples
+        )
 
     def statistics(
         self, predictions: Sequence[str], examples: Sequence[Example]
@@ -81,14 +103,15 @@ class Metric:
             Numbers [n, k]; of metrics that are means, [n, 1], from 0 to 1.
 
         Raises:
-            ValueError: there are more or fewer examples than predictions, an
-                example has no reference where the metric needs one, or its
-                `scoring` lacks something.
+            Unscored: an example has no reference where the metric needs one,
+                or its `scoring` lacks something.
+            ValueError: there are more or fewer examples than predictions.
         """
         if len(predictions) != len(examples):
             raise ValueError(
                 f"{len(predictions)} predictions, but {len(examples)} examples"
             )
+        self.check(examples)
         rows = np.asarray(self.of_examples(predictions, examples), float)
         return rows.reshape(len(predictions), -1 if len(predictions) else 1)
 
@@ -125,7 +148,7 @@ def _best(measure: Callable[[str, str], float]) -> Statistics:
         return [
             max(
                 measure(prediction, reference)
-                for reference in _references(example)
+                for reference in example.references
             )
             for prediction, example in zip(predictions, examples)
         ]
@@ -133,14 +156,18 @@ def _best(measure: Callable[[str, str], float]) -> Statistics:
     return of_examples
 
 
-def _references(example: Example) -> Sequence[str]:
-    if not example.references:
-        raise ValueError(f"an example has no reference: {example!r}")
-    return example.references
-
-
 def _equal(form: Callable[[str], str]) -> Statistics:
     return _best(lambda a, b: float(form(a) == form(b)))
+
+
+@functools.cache
+def _warn_of_script() -> None:
+    """Warns, once in a process."""
+    logging.warning(
+        "rouge: there are right answers without an ASCII letter or digit; "
+        "even equal texts score 0 there, because rouge-score leaves out all "
+        "other characters"
+    )
 
 
 @functools.cache
@@ -154,10 +181,17 @@ def _rouge_scorer() -> Any:
 def _rouge(
     predictions: Sequence[str], examples: Sequence[Example]
 ) -> list[list[float]]:
-    """The mean of F1 of ROUGE-1, -2 and -L, and the three."""
+    """The mean of F1 of ROUGE-1, -2 and -L, and the three.
+
+    `rouge-score` knows ASCII letters and digits alone: of texts in other
+    scripts nothing is left, and even equal ones score 0.
+    """
     rows = []
     for prediction, example in zip(predictions, examples):
-        references = list(_references(example))
+        references = list(example.references)
+        for text in references:
+            if text.strip() and not _ROUGE_TOKEN.search(text.lower()):
+                _warn_of_script()
         best = _rouge_scorer().score_multi(references, prediction)
         three = [best[name].fmeasure for name in _ROUGE]
         rows.append([sum(three) / len(three), *three])
@@ -188,7 +222,7 @@ def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:
     def of_examples(predictions, examples):
         rows = []
         for prediction, example in zip(predictions, examples):
-            references = list(_references(example))
+            references = list(example.references)
             bleu = metric.sentence_score(prediction, references)
             lengths = (bleu.sys_len, bleu.ref_len)
             rows.append([*bleu.counts, *bleu.totals, *lengths])
@@ -256,11 +290,16 @@ def _corpus_f1(statistics: np.ndarray) -> float:
     return float(200 * true / (predicted + answerable)) if true else 0.0
 
 
+def _in_dialogues(examples: Sequence[Example]) -> None:
+    _referenced(examples)
+    dialogue_state.dialogues([example.scoring for example in examples])
+
+
 def _turns(column: int) -> Statistics:
     def of_examples(predictions, examples):
         return dialogue_state.right_turns(
             predictions,
-            [_references(example)[0] for example in examples],
+            [example.references[0] for example in examples],
             [example.scoring for example in examples],
         )[:, column]
 
@@ -272,11 +311,23 @@ def _queries(
 ) -> Statistics:
     def of_examples(predictions, examples):
         return [
-            is_same(prediction, _references(example)[0], example.scoring)
+            is_same(prediction, example.references[0], example.scoring)
             for prediction, example in zip(predictions, examples)
         ]
 
     return of_examples
+
+
+def _each(check: Callable[[Mapping[str, Any]], Any]) -> Check:
+    def check_all(examples):
+        _referenced(examples)
+        for number, example in enumerate(examples):
+            try:
+                check(example.scoring)
+            except ValueError as error:
+                raise Unscored(number, str(error))
+
+    return check_all
 
 
 #: F1 of words after `normalised`, with the nearest reference: SQuAD, QA-SRL.
@@ -299,19 +350,22 @@ rouge = Metric(_rouge, also=("rouge_1", "rouge_2", "rouge_l"))
 #: F1 over all questions: QA-ZRE. An answer is right if its words are those of
 #: all references together, as a set; see `_relation_words`. Precision is over
 #: the questions that are answered, recall over those that have an answer.
-cf1 = Metric(_relations, _corpus_f1)
+cf1 = Metric(_relations, _corpus_f1, check=lambda examples: None)
 #: Turns of dialogues up to which all goals are right: WOZ. The paper scores
 #: "the goals of the customers", so requests do not count here.
-dsem = Metric(_turns(0))
+dsem = Metric(_turns(0), check=_in_dialogues)
 #: Turns of dialogues of which the requests are right.
-request_em = Metric(_turns(1))
+request_em = Metric(_turns(1), check=_in_dialogues)
 #: Turns of dialogues of which the goals that they set are right, whatever was
 #: said before.
-turn_em = Metric(_turns(2))
+turn_em = Metric(_turns(2), check=_in_dialogues)
 #: Queries that are right as logical forms: WikiSQL.
-lfem = Metric(_queries(logical_forms.same))
-#: Queries that find in their tables what the right ones do: WikiSQL.
-execution = Metric(_queries(query_results.same))
+lfem = Metric(_queries(logical_forms.same), check=_each(logical_forms.gold))
+#: Queries that find in their tables what the right ones do: WikiSQL. Some
+#: copies of its tables have no rows.
+execution = Metric(
+    _queries(query_results.same), check=_each(query_results.check), needs="rows"
+)
 
 METRICS: dict[str, Metric] = {
     "nf1": nf1,

@@ -1,11 +1,13 @@
 """Question answering: texts, by the metrics that the task has."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from absl import logging
 
+from mtl_tf.core.errors import DataError
 from mtl_tf.evaluation import answer_metrics
 from mtl_tf.evaluation.answer_metrics import Example
 from mtl_tf.evaluation.scoring import (
@@ -14,6 +16,7 @@ from mtl_tf.evaluation.scoring import (
     TaskPredictions,
     check_length,
 )
+from mtl_tf.evaluation.unscored import Unscored
 from mtl_tf.tasks.groups import GROUPS
 
 _BLEU = "bleu"
@@ -45,11 +48,13 @@ class AnswerScorer(Scorer):
             task.settings.get("language", ""),
         )
         self._metrics = {name: self._metric(name) for name in task.metrics}
+        self._unknown = _unknown(task.metrics, self._examples)
         # Once, of all: the state of a dialogue hangs on its other turns, and
         # a bootstrap asks for thousands of parts.
         self._statistics = {
             name: metric.statistics(predictions, self._examples)
             for name, metric in self._metrics.items()
+            if name not in self._unknown
         }
 
     def _metric(self, name: str) -> answer_metrics.Metric:
@@ -58,10 +63,16 @@ class AnswerScorer(Scorer):
         return answer_metrics.get(name)
 
     def part(self, selection: np.ndarray) -> dict[str, Any]:
-        """See `Scorer.part`; also what `Metric.also` names."""
+        """See `Scorer.part`; also what `Metric.also` names.
+
+        A metric is None if no example has what it needs.
+        """
         examples = len(np.arange(self.size)[selection])
         scores: dict[str, Any] = {"examples": examples}
         for name, metric in self._metrics.items():
+            if name in self._unknown:
+                scores[name] = None
+                continue
             numbers = self._statistics[name][selection]
             scores[name] = metric.score(numbers) if examples else None
             for number, also in enumerate(metric.also, 1):
@@ -120,6 +131,56 @@ class AnswerScoring(Scoring):
         if isinstance(value, Mapping):
             return list(_example(value).references)
         return value
+
+
+def check(
+    task: str,
+    metrics: Sequence[str],
+    labels: Sequence[Any],
+    place_of: Callable[[int], str],
+) -> None:
+    """Refuses labels that a task's metrics cannot score.
+
+    Where no label has what a metric needs, such as rows of tables, it is None
+    in the results, which is logged; the primary metric must be there.
+
+    Args:
+        task: the task's name.
+        metrics: names of its metrics; its own functions are passed over.
+        labels: see `AnswerScorer`.
+        place_of: says where the label of a number comes from.
+
+    Raises:
+        DataError: a label lacks something; the message says where and what.
+    """
+    examples = [_example(label) for label in labels]
+    unknown = _unknown(metrics[1:], examples)
+    for name in unknown:
+        needs = answer_metrics.get(name).needs
+        logging.warning(
+            "task %s: the metric %s is left out: no example has %s in scoring",
+            *(task, name, needs),
+        )
+    for name in metrics:
+        if name not in answer_metrics.METRICS or name in unknown:
+            continue
+        try:
+            answer_metrics.get(name).check(examples)
+        except Unscored as error:
+            raise DataError(
+                f"task {task}: {place_of(error.number)}: the metric {name} "
+                f"cannot score it: {error.fault}"
+            )
+
+
+def _unknown(metrics: Sequence[str], examples: Sequence[Example]) -> list[str]:
+    """The metrics that need what no example has."""
+    return [
+        name
+        for name in metrics
+        if name in answer_metrics.METRICS
+        and not answer_metrics.get(name).is_known(examples)
+    ]
 
 
 def _example(label: Any) -> Example:

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mtl_tf.evaluation.unscored import Unscored
+
 
 class Change(NamedTuple):
     """What a turn changes.
@@ -71,10 +73,10 @@ def right_turns(
         of the turn are, and whether the goals that the turn sets are.
 
     Raises:
-        ValueError: a turn has no dialogue or number, or those of another.
+        Unscored: a turn has no dialogue or number, or those of another.
     """
     is_right = np.zeros((len(predictions), 3), bool)
-    for turns in _dialogues(scoring).values():
+    for turns in dialogues(scoring).values():
         state: tuple[dict[str, str], dict[str, str]] = ({}, {})
         for _, row in sorted(turns.items()):
             predicted = parse(predictions[row])
@@ -89,23 +91,36 @@ def right_turns(
     return is_right
 
 
-def _dialogues(
+def dialogues(
     scoring: Sequence[Mapping[str, Any]],
 ) -> dict[Hashable, dict[int, int]]:
-    """Turn -> place in the input, of each dialogue."""
+    """The turns of each dialogue.
+
+    Args:
+        scoring: of each turn; see `right_turns`.
+
+    Returns:
+        Turn -> place in the input, of each dialogue.
+
+    Raises:
+        Unscored: as of `right_turns`.
+    """
     rows: dict[Hashable, dict[int, int]] = defaultdict(dict)
     for row, fields in enumerate(scoring):
         try:
             dialogue, turn = fields["dialogue"], int(fields["turn"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"scoring of example {row} must have dialogue and turn, got "
-                f"{fields!r}: {error!r}"
+            hash(dialogue)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise Unscored(
+                row,
+                "scoring must have dialogue, a text or a number, and turn, a "
+                f"whole number, found {fields!r:.100}",
             )
         if turn in rows[dialogue]:
-            raise ValueError(
-                f"examples {rows[dialogue][turn]} and {row} are both turn "
-                f"{turn} of dialogue {dialogue!r}"
+            raise Unscored(
+                row,
+                f"scoring says turn {turn} of dialogue {dialogue!r:.40}, as "
+                f"that of example {rows[dialogue][turn]} does",
             )
         rows[dialogue][turn] = row
     return rows

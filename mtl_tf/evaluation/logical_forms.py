@@ -17,20 +17,22 @@ from typing import Any, NamedTuple
 AGGREGATES = ("", "max", "min", "count", "sum", "avg")
 #: As WikiSQL numbers them; its fourth, "OP", stands in no example.
 OPERATORS = ("=", ">", "<")
+_FIELDS = ("header", "sel", "agg", "conds")
 _QUOTES = "\"'`"
 # An exponent of many digits is no number that `Decimal` can hold.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?")
 
 
 class LogicalForm(NamedTuple):
-    """What a query says, in a form in which equal queries are equal.
+    """What a query says.
 
     Attributes:
         sel: number of the column that is selected.
         agg: number of the aggregate in `AGGREGATES`.
         conds: (column, operator, value) of each condition; order and
             repetitions do not count, as in the official scorer, which
-            compares sets.
+            compares sets. A value is a number where a file has one, else a
+            text: `agree` says when a text is a number's.
     """
 
     sel: int
@@ -50,19 +52,26 @@ def gold(scoring: Mapping[str, Any]) -> LogicalForm:
         ValueError: one of these is missing or not of that form.
     """
     try:
-        names = _names(scoring["header"])
+        header, sel, agg, triples = (scoring[name] for name in _FIELDS)
+        names = _names(header)
         conds = [
-            (_first(names, int(column)), int(operator), value_of(value))
-            for column, operator, value in scoring["conds"]
+            (_first(names, int(column)), int(operator), _gold_value(value))
+            for column, operator, value in triples
         ]
-        sel, agg = _first(names, int(scoring["sel"])), int(scoring["agg"])
+        sel, agg = _first(names, int(sel)), int(agg)
         _check_numbers("agg", [agg], len(AGGREGATES))
         _check_numbers("operators", [cond[1] for cond in conds], len(OPERATORS))
         return LogicalForm(sel, agg, frozenset(conds))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except KeyError as error:
         raise ValueError(
-            "scoring of a query must have header, sel, agg and conds, got "
-            f"{dict(scoring)!r}: {error!r}"
+            "scoring of a query must have header, sel, agg and conds, found "
+            f"no {error.args[0]}"
+        )
+    except (IndexError, TypeError, ValueError, OverflowError) as error:
+        found = {name: scoring[name] for name in _FIELDS}
+        raise ValueError(
+            "scoring of a query must have header, sel, agg and conds of "
+            f"numbers in range, found {found!r:.200}: {error}"
         )
 
 
@@ -122,25 +131,57 @@ def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
     reference_form = gold(scoring)
     if normal(text) == normal(reference):
         return True
-    return parse(text, scoring["header"]) == reference_form
+    form = parse(text, scoring["header"])
+    return form is not None and agree(form, reference_form)
+
+
+def agree(form: LogicalForm, reference: LogicalForm) -> bool:
+    """Whether a query that was read says the same as the right one.
+
+    Values are compared as numbers where the right one is a number, and else
+    as texts: "007" is not 7, nor "5.0" 5.
+    """
+
+    def fits(cond, right):
+        value = cond[2]
+        if isinstance(right[2], Decimal):
+            value = value_of(value)
+        return cond[:2] == right[:2] and value == right[2]
+
+    conds, wanted = form.conds, reference.conds
+    return (
+        (form.sel, form.agg) == (reference.sel, reference.agg)
+        and all(any(fits(cond, right) for right in wanted) for cond in conds)
+        and all(any(fits(cond, right) for cond in conds) for right in wanted)
+    )
 
 
 def value_of(value: Any) -> str | Decimal:
-    """A condition's value in the form in which equal ones are equal.
+    """A value that is a number if its text is one.
 
-    Numbers are equal as numbers, "5" and 5.0; texts without regard to case,
-    spacing and quotes around them.
+    Numbers are equal as numbers, "5" and 5.0; texts as `text_of` has them.
     """
+    text = text_of(value)
+    # Texts such as "nan" or "1_000", which `Decimal` reads too, are texts.
+    return Decimal(text) if _NUMBER.fullmatch(text) else text
+
+
+def text_of(value: Any) -> str:
+    """A value as a text, without case, spacing and quotes around it."""
     text = normal(value)
     if len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES:
         text = text[1:-1].strip()
-    # Texts such as "nan" or "1_000", which `Decimal` reads too, are texts.
-    return Decimal(text) if _NUMBER.fullmatch(text) else text
+    return text
 
 
 def normal(value: Any) -> str:
     """In lower case, with single spaces."""
     return " ".join(str(value).lower().split())
+
+
+def _gold_value(value: Any) -> str | Decimal:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value_of(value) if is_number else text_of(value)
 
 
 def _names(header: Sequence[str]) -> list[str]:
@@ -150,7 +191,7 @@ def _names(header: Sequence[str]) -> list[str]:
 def _first(names: Sequence[str], number: int) -> int:
     """The first column that is called like this one."""
     if number < 0:
-        raise IndexError(number)
+        raise IndexError(f"no column {number}")
     return names.index(names[number])
 
 
@@ -174,7 +215,7 @@ def _column_pattern(names: Sequence[str]) -> str:
 
 def _conditions(
     text: str | None, column: str, names: Sequence[str]
-) -> list[tuple[int, int, str | Decimal]] | None:
+) -> list[tuple[int, int, str]] | None:
     """What stands behind "where"; None if that is not conditions."""
     if text is None:
         return []
@@ -186,5 +227,5 @@ def _conditions(
         if not match:
             return None
         operator = OPERATORS.index(match[2])
-        conds.append((_number(names, match[1]), operator, value_of(match[3])))
+        conds.append((_number(names, match[1]), operator, text_of(match[3])))
     return conds

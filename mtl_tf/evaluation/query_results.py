@@ -46,7 +46,7 @@ def execute(
         with contextlib.closing(sqlite3.connect(":memory:")) as database:
             database.execute(f"CREATE TABLE t ({', '.join(names)})")
             database.executemany(f"INSERT INTO t VALUES ({slots})", cells)
-            values = [_bound(value) for _, _, value in conds]
+            values = [_cell(value) for _, _, value in conds]
             return [cell for (cell,) in database.execute(query, values)]
     # Texts that are not Unicode cannot be bound.
     except (sqlite3.Error, UnicodeEncodeError):
@@ -67,8 +67,7 @@ def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
     Raises:
         ValueError: something is missing.
     """
-    if "rows" not in scoring:
-        raise ValueError("scoring of a query's results must have rows")
+    check(scoring)
     if logical_forms.same(text, reference, scoring):
         return True
     form = logical_forms.parse(text, scoring["header"])
@@ -76,6 +75,19 @@ def same(text: str, reference: str, scoring: Mapping[str, Any]) -> bool:
         return False
     answer = execute(logical_forms.gold(scoring), scoring["rows"])
     return answer is not None and execute(form, scoring["rows"]) == answer
+
+
+def check(scoring: Mapping[str, Any]) -> None:
+    """Raises `ValueError` where `same` cannot tell what is right."""
+    rows = scoring.get("rows")
+    if not isinstance(rows, list | tuple) or not all(
+        isinstance(row, list | tuple) for row in rows
+    ):
+        raise ValueError(
+            "scoring of a query's results must have rows, lists of cells, "
+            f"found {rows!r:.60}"
+        )
+    logical_forms.gold(scoring)
 
 
 def _cell(value: Any) -> _Cell:

@@ -167,6 +167,16 @@ class PredictionType(abc.ABC):
         """What a split is scored against, where it is not what is encoded."""
         del task, split
 
+    def check_scored(self, task: Task, split: str) -> None:
+        """Refuses a split that the task's metrics cannot score.
+
+        By default nothing is checked here.
+
+        Raises:
+            DataError: an example lacks something; the message says where.
+        """
+        del task, split
+
     @abc.abstractmethod
     def encoded_targets(self, task: TaskDict, split: EncodedSplit) -> Any:
         """What an encoded split is scored against."""

@@ -25,6 +25,7 @@ from mtl_tf.runs import (
     stage_plan,
     stage_runner,
     systems,
+    task_types,
     teachers,
 )
 from mtl_tf.runs.building import build
@@ -116,7 +117,12 @@ def _train(
             if not run.has("config.json"):
                 folds = config["cross_validation"]
                 tasks = registry.resolve(config["tasks"], *where, folds)
-                checking.check_scored(tasks, config["evaluation"]["splits"])
+                splits = config["evaluation"]["splits"]
+                checking.check_scored(tasks, splits)
+                for task in tasks:
+                    predictions = task_types.of(task.type)
+                    for split in dict.fromkeys(("validation", *splits)):
+                        predictions.check_scored(task, split)
                 if not config["train_separately"]:
                     names = [task.name for task in tasks]
                     mixing.for_tasks(config["pipeline"]["mixing"], names)

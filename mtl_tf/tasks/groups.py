@@ -174,7 +174,7 @@ _DECANLP = {
     "qa_srl": _questions("qa_srl/wiki1", "nf1"),
     "qa_zre": _questions("qa_zre", "cf1"),
     "woz": _questions("woz", "dsem", "turn_em", "request_em"),
-    "wikisql": _questions("wikisql", "lfem"),
+    "wikisql": _questions("wikisql", "lfem", "execution"),
     "mwsc": _questions("mwsc", "em"),
 }
 # Of sections 4.2 and 4.3, and what has the form of decaNLP's tasks.

@@ -56,6 +56,13 @@ class HoldOutSource(Source):
         is_in_split = self._held_out == (split == HELD_OUT)
         return select(self._source.dataset(self._train), is_in_split)
 
+    def place(self, split: str, number: int) -> str:
+        """See `Source.place`; that of the source."""
+        if split not in (KEPT, HELD_OUT):
+            return self._source.place(split, number)
+        rows = np.flatnonzero(self._held_out == (split == HELD_OUT))
+        return self._source.place(self._train, int(rows[number]))
+
     @functools.cached_property
     def _held_out(self) -> np.ndarray:
         size = self._source.size(self._train)

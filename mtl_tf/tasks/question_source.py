@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -86,6 +87,12 @@ class QuestionFileSource(StreamedSource):
     def examples(self, split: str) -> Iterator[_Example]:
         """Yields the lines of the split's file."""
         return self._read(split)
+
+    def place(self, split: str, number: int) -> str:
+        """See `Source.place`; the line of the split's file."""
+        (path,) = self._files[split]
+        example = next(itertools.islice(self._read(split), number, None))
+        return f"{path}:{example.line}"
 
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
         """Texts, and all answers that count."""

@@ -43,3 +43,12 @@ class Source(abc.ABC):
             ConfigError: there is no such split.
             DataError: the data are wrong; the message names the place.
         """
+
+    def place(self, split: str, number: int) -> str:
+        """Says where an example stands, for messages.
+
+        Args:
+            split: its split.
+            number: its place in that, from 0.
+        """
+        return f"split {split}, example {number}"

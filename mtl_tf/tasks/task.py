@@ -106,6 +106,11 @@ class Task:
         source, split = self._locate(split)
         return source.size(split)
 
+    def place(self, split: str, number: int) -> str:
+        """Says where an example stands; see `Source.place`."""
+        source, split = self._locate(split)
+        return source.place(split, number)
+
     def to_json(self) -> dict[str, Any]:
         """Returns what a trained run has to know of the task."""
         return {

@@ -89,6 +89,26 @@ def test_all_splits_packed_or_not_and_blank_lines(tmp_path):
     assert "train.jsonl: 1 question without a text, left out" in warnings
 
 
+def test_rows_of_tables(tmp_path):
+    rows = [["Bea", 2.5, None], ["Ada", 3, "Hill"]]
+    full = TABLE | {"rows": rows}
+    lines = (line("How much?", 1, 0, [[0, 0, "Ada"]]), line("Which?", 0))
+    files(tmp_path / "m", *lines, tables=(full,))
+    builder, warnings = build("wikisql", tmp_path / "m", tmp_path)
+    found = examples(builder, "validation")
+    assert [row["scoring"]["rows"] for row in found] == [rows, rows]
+    assert "without rows" not in warnings
+
+
+def test_rows_of_some_tables_alone_are_not_kept(tmp_path):
+    full = TABLE | {"id": "7-2", "rows": []}
+    files(tmp_path / "m", line(), line(table="7-2"), tables=(TABLE, full))
+    builder, warnings = build("wikisql", tmp_path / "m", tmp_path)
+    assert "1 table without rows (first: line 1), so no rows" in warnings
+    for row in examples(builder, "validation"):
+        assert set(row["scoring"]) == {"header", "sel", "agg", "conds"}
+
+
 def test_one_file_of_a_split(tmp_path):
     manual = files(tmp_path / "m", line())
     os.unlink(os.path.join(manual, "dev.tables.jsonl"))
@@ -109,7 +129,11 @@ def test_one_file_of_a_split(tmp_path):
         (line(sel=-1), "sql.sel: found '-1'"),
         (line(agg=6), "sql.agg: found '6'.*number of an aggregate, 0 to 5"),
         (line(agg="MAX"), "sql.agg: found .*must be a whole number"),
-        (line(conds=[[0, 4, "a"]]), r"conds\[0\]\[1\]: .*an operator, 0 to 3"),
+        (line(conds=[[0, 4, "a"]]), r"conds\[0\]\[1\]: .*an operator, 0 to 2"),
+        (
+            line(conds=[[0, 3, "a"]]),
+            r"dev.jsonl:1: .*conds\[0\]\[1\]: .*an operator, 0 to 2",
+        ),
         (line(conds=[[3, 0, "a"]]), r"conds\[0\]\[0\]: .*a column, 0 to 2"),
         (line(conds=[[0, 0, None]]), r"\[2\]: found 'null'.*text or a number"),
         (line(conds=[[0, 0, True]]), "found 'true'; it must be a text or"),
@@ -136,6 +160,18 @@ def test_a_wrong_question_says_where(tmp_path, entry, message):
         ('\n{"id": "1"}\n', r"jsonl:2: \$: the key 'header' is missing"),
         ('{"id": "1", "header": []}', "header: .*the names of the columns"),
         ('{"id": "1", "header": [1]}', r"header\[0\]: .*must be a text"),
+        (
+            json_lines(TABLE | {"rows": [["a"], ["b", ["c"]]]}),
+            r"jsonl:1: \$.rows\[1\]: .*a list of texts and numbers",
+        ),
+        (
+            json_lines(TABLE | {"rows": [1]}),
+            r"rows\[0\]: .*must be a list",
+        ),
+        (
+            json_lines(TABLE | {"rows": []}, TABLE | {"rows": [["a"]]}),
+            r"jsonl:2: \$.id: another table has the id '7-1'",
+        ),
         (
             json_lines(TABLE, TABLE | {"header": ["A"]}),
             r"jsonl:2: \$.id: another table has the id '7-1'",

@@ -191,6 +191,17 @@ def test_rouge_of_lines_by_brute_force(said, references):
     np.testing.assert_allclose(found[0], [best.mean(), *best], atol=1e-12)
 
 
+def test_rouge_warns_once_of_texts_in_other_scripts(caplog):
+    answer_metrics._warn_of_script.cache_clear()
+    with caplog.at_level("WARNING", "absl"):
+        answer_metrics.rouge(["", "é1"], examples(("", "Yes"), ("é1",)))
+        assert not caplog.records
+        for text in ("Привет", "你好"):
+            assert answer_metrics.rouge([text], examples((text,))) == 0
+    (record,) = caplog.records
+    assert "without an ASCII letter or digit" in record.getMessage()
+
+
 def test_rouge_stems_minds_no_case_and_reads_lines_as_sentences():
     right = examples(("The police killed a gunman.\nHe was armed.",))
     assert answer_metrics.rouge([right[0].references[0]], right) == (

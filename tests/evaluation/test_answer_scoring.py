@@ -4,9 +4,11 @@ import json
 import numpy as np
 import pytest
 
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import (
     answer_metrics,
+    answer_scoring,
+    evaluator,
     scored_examples,
     significance,
     tables,
@@ -89,6 +91,46 @@ def test_a_part_of_a_dialogue_keeps_the_states_of_the_whole():
     )
     scorer = TYPE.scorer(turns)
     assert scorer.part(np.array([1])) == {"examples": 1, "dsem": 0.0}
+
+
+QUERY = {"header": ["a"], "sel": 0, "agg": 0, "conds": []}
+
+
+def queries(metrics, *scoring):
+    answer = "select a from table"
+    return TaskPredictions(
+        name="queries",
+        labels=[{"answers": [answer], "scoring": one} for one in scoring],
+        predictions=[answer] * len(scoring),
+        class_names=(),
+        type="question_answering",
+        metrics=metrics,
+    )
+
+
+def test_execution_is_left_out_where_no_table_has_rows(caplog):
+    both = ("lfem", "execution")
+    bare = queries(both, QUERY, QUERY)
+    place_of = "example {}".format
+    with caplog.at_level("WARNING", "absl"):
+        answer_scoring.check("queries", both, bare.labels, place_of)
+    assert "execution is left out: no example has rows" in caplog.text
+    scores = evaluator.evaluate([bare], "test")
+    assert scores["tasks"]["queries"]["execution"] is None
+    assert scores["mean"]["overall"] == 100
+    table = tables.console(scores | {"other_splits": {}, "run": {}})
+    assert "lfEM" in table and "execution" not in table
+    full = queries(both, QUERY | {"rows": [[1]]})
+    answer_scoring.check("queries", both, full.labels, place_of)
+    assert TYPE.scorer(full).part(np.arange(1))["execution"] == 100
+    # It cannot choose the best weights, nor be of some examples only.
+    for metrics, some, place in (
+        (("execution",), bare.labels, 0),
+        (both, [*full.labels, *bare.labels], 1),
+    ):
+        wrong = f"task queries: example {place}: .*execution.*have rows"
+        with pytest.raises(DataError, match=wrong):
+            answer_scoring.check("queries", metrics, some, place_of)
 
 
 def test_every_metric_has_a_title():

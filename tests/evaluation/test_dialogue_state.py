@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from mtl_tf.evaluation import answer_metrics, dialogue_state
 from mtl_tf.evaluation.answer_metrics import Example
+from mtl_tf.evaluation.unscored import Unscored
 
 
 @pytest.mark.parametrize(
@@ -102,10 +103,17 @@ def test_states_by_the_last_change_of_each_slot(changes, rng):
 
 
 def test_turns_without_a_place_are_refused():
-    with pytest.raises(ValueError, match="example 0 must have dialogue"):
-        dialogue_state.right_turns([""], [""], [{"turn": 0}])
-    with pytest.raises(ValueError, match="example 0 must have dialogue"):
-        dialogue_state.right_turns([""], [""], [{"dialogue": 1, "turn": "x"}])
+    for scoring in (
+        {},
+        {"turn": 0},
+        {"dialogue": 1, "turn": "x"},
+        {"dialogue": 1, "turn": float("inf")},
+        {"dialogue": [1], "turn": 0},
+    ):
+        wrong = "example 0: scoring must have dialogue, .*and turn"
+        with pytest.raises(Unscored, match=wrong):
+            dialogue_state.right_turns([""], [""], [scoring])
     place = {"dialogue": "d", "turn": 3}
-    with pytest.raises(ValueError, match="examples 0 and 1 are both turn 3"):
+    wrong = "example 1: .*turn 3 of dialogue 'd', as that of example 0"
+    with pytest.raises(Unscored, match=wrong):
         dialogue_state.right_turns(["", ""], ["", ""], [place, place])

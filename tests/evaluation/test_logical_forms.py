@@ -21,7 +21,9 @@ RIGHT = "SELECT Player FROM table WHERE No. = 5 AND Points > 10"
         (RIGHT, True),
         (RIGHT.lower(), True),
         ("select  player from table where points > 10 and no. = 5", True),
-        ("select player from table where points>10.0 and no.='5.0'", True),
+        ("select player from table where points>10.0 and no.='5'", True),
+        # The file has no. as a text, points as a number.
+        ("select player from table where points > 10 and no. = 5.0", False),
         ('select "player" from t where `no.` = "5" and points > 1e1', True),
         # The official scorer compares sets.
         (RIGHT + " and no. = 5", True),
@@ -64,7 +66,7 @@ def test_queries_by_hand(text, right):
         ("select maxpoints from table", None),
         (
             "select a and b from table where a and b = x and y and no. < 3",
-            (5, 0, [(5, 0, "x and y"), (1, 2, 3)]),
+            (5, 0, [(5, 0, "x and y"), (1, 2, "3")]),
         ),
         (
             "select no. from table where player = “ß” = a",
@@ -106,6 +108,30 @@ def test_values(one, other, equal):
     assert (values[0] == values[1]) is equal
 
 
+@pytest.mark.parametrize(
+    ("right", "said", "equal"),
+    [
+        ("007", "7", False),
+        ("007", "'007'", True),
+        ("7", "7.0", False),
+        ("7", "7", True),
+        ("New York", "new  york", True),
+        (7, "007", True),
+        (7, "7.0", True),
+        (7.0, "7", True),
+        (7, "seven", False),
+    ],
+)
+def test_only_numbers_of_the_file_are_compared_as_numbers(right, said, equal):
+    scoring = SCORING | {"conds": [[1, 0, right]]}
+    text = f"select player from table where no. = {said}"
+    assert logical_forms.same(text, "", scoring) is equal
+    # Also where a column stands twice.
+    scoring["conds"] = [[1, 0, right], [1, 0, "x"]]
+    assert not logical_forms.same(text, "", scoring)
+    assert logical_forms.same(text + " and no. = X", "", scoring) is equal
+
+
 def test_columns_of_one_name_cannot_be_told_apart():
     scoring = {"header": ["a", "A "], "sel": 1, "agg": 0, "conds": [[1, 0, 2]]}
     assert logical_forms.same("select a from table where a = 2", "", scoring)
@@ -130,6 +156,8 @@ def test_scoring_that_lacks_something_is_refused(name):
         {"agg": 6},
         {"conds": [[0, 0]]},
         {"conds": [[0, 3, 1]]},
+        {"sel": float("inf")},
+        {"header": 3},
     ):
         with pytest.raises(ValueError, match="must have header"):
             logical_forms.gold({**SCORING, **wrong})

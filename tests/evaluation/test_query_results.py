@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from mtl_tf.evaluation import answer_metrics, logical_forms, query_results
 from mtl_tf.evaluation.answer_metrics import Example
+from mtl_tf.evaluation.unscored import Unscored
 
 HEADER = ["Player", "Points", "Team"]
 ROWS = [
@@ -54,8 +55,10 @@ def test_execution_accuracy(text, right):
     reference = "select player from table where points = 10"
     example = Example((reference,), {**scoring, "rows": ROWS})
     assert answer_metrics.execution([text], [example]) == 100 * right
-    with pytest.raises(ValueError, match="rows"):
-        answer_metrics.execution([text], [Example((reference,), scoring)])
+    for rows in ({}, {"rows": 3}, {"rows": ["ab"]}):
+        with pytest.raises(Unscored, match="example 0: .*must have rows"):
+            lacking = Example((reference,), {**scoring, **rows})
+            answer_metrics.execution([text], [lacking])
 
 
 @given(

@@ -14,7 +14,8 @@ from export import check, saved_model
 from export import task_types as served_types
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.evaluation import answer_metrics
+from mtl_tf.evaluation import answer_metrics, evaluator
+from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import question_texts
 from mtl_tf.runs import (
     initializing,
@@ -140,6 +141,73 @@ def test_halves_of_pairs_and_empty_answers_are_read_and_told(tmp_path):
     first, _ = task.dataset("train").as_numpy_iterator()
     assert first["context"] == b"?" and first["answer"] == b""
     assert any("1 line without an answer" in w for w in task.source.warnings)
+
+
+def turn_line(number):
+    return {**LINE, "scoring": {"dialogue": "d", "turn": number}}
+
+
+@pytest.mark.parametrize(
+    ("metric", "wrong", "message"),
+    [
+        ("dsem", LINE, "dsem cannot score it: scoring must have dialogue"),
+        ("dsem", turn_line(0), "scoring says turn 0 of dialogue 'd'"),
+        (
+            "turn_em",
+            {**LINE, "scoring": {"dialogue": [1], "turn": 2}},
+            "scoring must have dialogue, a text or a number",
+        ),
+        ("lfem", turn_line(2), "must have header, .*found no header"),
+        ("execution", turn_line(2), "must have rows"),
+    ],
+)
+def test_what_a_metric_lacks_is_told_before_training(
+    tmp_path, metric, wrong, message
+):
+    entry = entry_of(tmp_path, turn_line(0), wrong, metrics=[metric])
+    config = questions.config([entry])
+    directory = str(tmp_path / "run")
+    line = 1 if metric in ("lfem", "execution") else 2
+    place = f"questions.jsonl:{line}"
+    with pytest.raises(DataError, match=f"task mine: .*{place}: .*{message}"):
+        training_run.train(config, directory)
+    assert not RunDirectory(directory).has("config.json")
+    # Files that are scored later name no metrics: the run's hold.
+    described = registry.resolve([entry])[0].to_json()
+    path = entry["files"]["test"]
+    with pytest.raises(DataError, match=f"task mine: .*{place}: .*{message}"):
+        task_types.of(NAME).read_file(path, described, {})
+
+
+@pytest.mark.parametrize("rows", [[["Bea", 2], ["Ada", "3"]], None])
+def test_wikisql_is_executed_where_its_tables_have_rows(tmp_path, rows):
+    table = {"id": "1", "header": ["Goat", "Milk"], "types": ["text", "real"]}
+    if rows is not None:
+        table["rows"] = rows
+    right = {"sel": 1, "agg": 0, "conds": [[0, 0, "Ada"]]}
+    line = {"table_id": "1", "question": "How much?", "sql": right}
+    for name in ("train", "dev", "test"):
+        for end, value in ((".tables", table), ("", line)):
+            file = f"{name}{end}.jsonl"
+            random_runs.written(tmp_path, file, json.dumps(value) + "\n")
+    where = (str(tmp_path / "built"), str(tmp_path))
+    (task,) = registry.resolve(["decanlp/wikisql"], *where)
+    labels = task_types.of(NAME).targets(task, "test")
+    said = ["SELECT Milk FROM table WHERE Milk > 2"]
+    scored = TaskPredictions(task.name, labels, said, (), NAME, task.metrics)
+    scores = evaluator.evaluate([scored], "test")["tasks"]["wikisql"]
+    assert scores["primary"] == "lfem" and scores["lfem"] == 0
+    assert scores["execution"] == (100 if rows else None)
+
+
+def test_held_out_examples_are_named_by_their_lines(tmp_path):
+    entry = entry_of(tmp_path, turn_line(0), LINE, LINE, metrics=["em", "dsem"])
+    entry["files"] = {"train": entry["files"]["train"]}
+    (task,) = registry.resolve([entry])
+    places = [task.place("train", n) for n in range(2)]
+    places.append(task.place("validation", 0))
+    ends = sorted(place.rpartition("questions.jsonl:")[2] for place in places)
+    assert ends == ["1", "2", "3"]
 
 
 def test_the_metrics_are_those_that_are_computed():

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import tensorflow_datasets as tfds
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.json_values import JsonValue, read_json_lines
-from mtl_tf.datasets.lines import LineFile, Oddities
+from mtl_tf.datasets.lines import LineFile, Oddities, count
 from mtl_tf.datasets.question_answers import QuestionAnswer
 from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
@@ -14,6 +16,8 @@ QUESTION = "What is the translation from English to SQL?"
 # By their numbers in the files.
 AGGREGATES = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
 OPERATORS = ("=", ">", "<", "OP")
+# "OP" stands in the contexts alone: in a query it has no meaning.
+_SCORED_OPERATORS = 3
 # What McCann et al.'s contexts name beside the columns.
 _SYMBOLS = (
     *("SELECT", "WHERE", "AND", "COL", "TABLE", "CAPTION", "PAGE", "SECTION"),
@@ -21,12 +25,23 @@ _SYMBOLS = (
 )
 _KEY_WORDS = ", ".join([*AGGREGATES[1:], *OPERATORS, *_SYMBOLS])
 
+_CELL = str | int | float | None
+
 Condition = list[Any]  # column, operator, value
+
+
+class _Table(NamedTuple):
+    """A table; without its rows they are None."""
+
+    header: list[str]
+    rows: list[list[Any]] | None
 
 
 class Builder(QuestionAnswerBuilder):
     """Builds WikiSQL: train, validation (the official dev) and test."""
 
+    # 1.1.0: rows of the tables.
+    VERSION = tfds.core.Version("1.1.0")
     CORPUS = "wikisql"
     LAYOUT = ("", "data")
     FILES = {
@@ -46,28 +61,33 @@ class Builder(QuestionAnswerBuilder):
     def read_split(
         self, split: str, files: Sequence[LineFile]
     ) -> list[QuestionAnswer]:
-        """The questions, each with its table's columns."""
+        """The questions, each with its table's columns and rows."""
         del split
         file, table_file = files
-        headers = _headers(table_file)
+        tables = _tables(table_file)
         odd, rows = Oddities(file), []
         for number, line in read_json_lines(file):
-            table = line.get("table_id", str)
-            header = headers.get(table.value)
-            if header is None:
-                raise table.wrong(f"the id of a table of {table_file.path}")
+            name = line.get("table_id", str)
+            table = tables.get(name.value)
+            if table is None:
+                raise name.wrong(f"the id of a table of {table_file.path}")
+            header = table.header
             text = line.get("question", str).value
             form = _logical_form(line.get("sql", dict), header)
             if not text.strip():
                 odd.add("question", "without a text, left out", number)
                 continue
+            scoring = {"header": header, **form}
+            if table.rows is not None:
+                # One list for all questions on it: a copy each would be big.
+                scoring["rows"] = table.rows
             rows.append(
                 QuestionAnswer(
                     QUESTION,
                     _context(header, text),
                     (sql(header, form),),
                     f"{file.name}:{number}",
-                    {"header": header, **form},
+                    scoring,
                 )
             )
         odd.report()
@@ -103,23 +123,44 @@ def _context(header: Sequence[str], question: str) -> str:
     )
 
 
-def _headers(file: LineFile) -> dict[str, list[str]]:
-    """Names of the columns by the table's id."""
-    odd, headers = Oddities(file), {}
+def _tables(file: LineFile) -> dict[str, _Table]:
+    """The tables by their ids; either all have rows or none has."""
+    odd, tables, bare = Oddities(file), {}, []
     for number, table in read_json_lines(file):
         name = table.get("id", str)
         header = [n.value for n in table.get("header", list).items(str)]
         if not header:
             raise table.get("header", list).wrong("the names of the columns")
-        if headers.setdefault(name.value, header) != header:
+        rows = _rows(table) if "rows" in table.value else None
+        if rows is None:
+            bare.append(number)
+        made = _Table(header, rows)
+        if tables.setdefault(name.value, made) != made:
             raise DataError(
                 f"{name.location}: another table has the id {name.value!r} and "
-                "other columns: an id must name one table"
+                "other columns or rows: an id must name one table"
             )
         if not all(column.strip() for column in header):
             odd.add("table", "with a column without a name, kept", number)
     odd.report()
-    return headers
+    if any(table.rows is not None for table in tables.values()) and bare:
+        # A score of some questions only would pass for that of all.
+        file.warn(
+            f"{count(len(bare), 'table')} without rows (first: line "
+            f"{bare[0]}), so no rows are kept: execution accuracy needs all"
+        )
+        tables = {name: _Table(t.header, None) for name, t in tables.items()}
+    return tables
+
+
+def _rows(table: JsonValue) -> list[list[Any]]:
+    """The cells of a table: texts, numbers and None."""
+    rows = []
+    for row in table.get("rows", list).items(list):
+        if not all(isinstance(cell, _CELL) for cell in row.value):
+            raise row.wrong("a list of texts and numbers")
+        rows.append(row.value)
+    return rows
 
 
 def _logical_form(form: JsonValue, header: Sequence[str]) -> dict[str, Any]:
@@ -143,7 +184,7 @@ def _condition(node: JsonValue, header: Sequence[str]) -> Condition:
         raise value.wrong("a text or a number")
     return [
         _index(column.check(int), len(header), "column"),
-        _index(operator.check(int), len(OPERATORS), "operator"),
+        _index(operator.check(int), _SCORED_OPERATORS, "operator"),
         value.value,
     ]
 

@@ -1,8 +1,10 @@
 """Question answering: an answer, and where its words come from."""
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mtl_tf.evaluation import answer_scoring
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.prediction_type import (
@@ -68,15 +70,16 @@ class AnswerPrediction(PredictionType):
         ]
 
     def targets(self, task: Task, split: str) -> list[dict[str, Any]]:
-        """All right answers, and what metrics need beside."""
-        return [
-            {
-                "answers": [_text(one) for one in answers],
-                "scoring": _text(scoring),
-            }
-            for batch in _batches(task, split)
-            for answers, scoring in zip(batch["answers"], batch["scoring"])
-        ]
+        """All right answers, and what metrics need beside.
+
+        Raises:
+            DataError: a metric of the task needs something that is not there.
+        """
+        return _targets(task, split, task.metrics)
+
+    def check_scored(self, task: Task, split: str) -> None:
+        """See `PredictionType.check_scored`."""
+        self.targets(task, split)
 
     def encoded_targets(self, task: TaskDict, split: EncodedSplit) -> Any:
         """Nothing that could be scored; see `targets`."""
@@ -94,7 +97,8 @@ class AnswerPrediction(PredictionType):
     ) -> tuple[list[dict[str, Any]], Any]:
         """See `PredictionType.read_file`."""
         resolved = resolve_file(path, task, {**entry})
-        return self.inputs(resolved, "test"), self.targets(resolved, "test")
+        targets = _targets(resolved, "test", task["metrics"])
+        return self.inputs(resolved, "test"), targets
 
     def scored(
         self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
@@ -106,7 +110,24 @@ class AnswerPrediction(PredictionType):
         }
 
 
-def _batches(task: Task, split: str):
+def _targets(
+    task: Task, split: str, metrics: Sequence[str]
+) -> list[dict[str, Any]]:
+    """What a split is scored against, which these metrics can do."""
+    targets = [
+        {
+            "answers": [_text(one) for one in answers],
+            "scoring": _text(scoring),
+        }
+        for batch in _batches(task, split)
+        for answers, scoring in zip(batch["answers"], batch["scoring"])
+    ]
+    place_of = functools.partial(task.place, split)
+    answer_scoring.check(task.name, metrics, targets, place_of)
+    return targets
+
+
+def _batches(task: Task, split: str) -> Iterator[dict[str, Any]]:
     """The examples of a split, as NumPy arrays of strings."""
     batches = fixed(batched(task.dataset(split), AT_ONCE))
     for batch in batches:

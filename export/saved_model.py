@@ -172,12 +172,12 @@ def _warmup_calls(
         n: of_type.inputs for of_type in served.values() for n in of_type.names
     }
     names = list(inputs_of)
+    names_tasks = next(iter(served.values())).names_tasks
     calls = []
     for signature, function in functions.items():
         texts = list(_WARMUP_TEXTS)
         strings = inputs_of.get(signature, inputs_of[names[0]])
         inputs = {}
-        names_tasks = next(iter(served.values())).names_tasks
         if signature == serving.DEFAULT and names_tasks:
             texts = list(_WARMUP_TEXTS[:1]) * (len(names) + 1)
             inputs["task"] = [*names, "no such task"]

@@ -77,10 +77,12 @@ def train(
     config = json.loads(json.dumps(config))
     # They teach models, not what models are compared with.
     config["training"]["teachers"] = []
-    tasks = run_data.tasks_of(config, (data_dir, manual_dir))
-    _check_types(tasks)
-    _check_splits(tasks, probabilities_of)
     run = RunDirectory(model_dir)
+    # A finished run needs no data.
+    if not run.has("results.json"):
+        tasks = run_data.tasks_of(config, (data_dir, manual_dir))
+        _check_types(tasks)
+        _check_splits(tasks, probabilities_of)
     baseline: dict[str, Any] = {"name": "linear", "features": features}
     if probabilities_of:
         baseline["probabilities_of"] = list(probabilities_of)

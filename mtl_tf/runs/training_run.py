@@ -32,6 +32,7 @@ from mtl_tf.runs.building import build
 from mtl_tf.runs.run_data import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import checking, registry
+from mtl_tf.tasks.task import Task
 from mtl_tf.text.vectors import load_vectors
 from mtl_tf.training import freezing
 from mtl_tf.training.callbacks import Callback
@@ -100,6 +101,14 @@ def clean_parts(
     return CleanParts(group, data_dir, manual_dir, config["cross_validation"])
 
 
+def _check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
+    """Refuses tasks that an evaluation would find it cannot score."""
+    checking.check_scored(tasks, splits)
+    for task in tasks:
+        for split in dict.fromkeys(("validation", *splits)):
+            task_types.of(task.type).check_scored(task, split)
+
+
 def _train(
     config: dict[str, Any],
     model_dir: str,
@@ -117,12 +126,7 @@ def _train(
             if not run.has("config.json"):
                 folds = config["cross_validation"]
                 tasks = registry.resolve(config["tasks"], *where, folds)
-                splits = config["evaluation"]["splits"]
-                checking.check_scored(tasks, splits)
-                for task in tasks:
-                    predictions = task_types.of(task.type)
-                    for split in dict.fromkeys(("validation", *splits)):
-                        predictions.check_scored(task, split)
+                _check_scored(tasks, config["evaluation"]["splits"])
                 if not config["train_separately"]:
                     names = [task.name for task in tasks]
                     mixing.for_tasks(config["pipeline"]["mixing"], names)

@@ -239,7 +239,7 @@ def test_it_teaches_by_the_probabilities_that_it_kept(tmp_path, entries, kept):
     files = large["files"] | {"unlabelled": str(path)}
     config = make_config(large | {"files": files}, entries["flip"])
     directory = str(tmp_path / "linear")
-    linear.train(config, directory, probabilities_of=kept)
+    run_of_teacher = linear.train(config, directory, probabilities_of=kept)
     (task, *_) = tasks = registry.resolve(config["tasks"])
     student = json.loads(json.dumps(config))
     student["training"]["teachers"] = [directory]
@@ -269,6 +269,9 @@ def test_it_teaches_by_the_probabilities_that_it_kept(tmp_path, entries, kept):
             config, str(tmp_path / "b"), probabilities_of=["unlabeled"]
         )
     assert not (tmp_path / "b").exists()
+    path.unlink()
+    again = linear.train(config, directory, probabilities_of=kept)
+    assert again == run_of_teacher
     with pytest.raises(RunError, match="probabilities_of"):
         linear.train(config, directory)
 

@@ -139,6 +139,34 @@ def test_a_word_collects_what_all_three_give():
 
 
 @pytest.mark.parametrize("question", [True, False])
+def test_sources_are_the_terms_of_a_words_probability(question):
+    """Equation 13, whose terms are divided by their sum."""
+    layer = built(question=question)
+    found = layer(ANSWERS, TARGET, TEXTS, inspect=True)["sources"][0].numpy()
+    weights = reference.decoder_weights(layer)
+    for row, (long, short, words) in enumerate(SIZES):
+        steps = reference.decoder_steps(
+            weights,
+            np.array(ANSWERS, np.float64)[0, row, :words],
+            np.array(TEXTS["context"], np.float64)[0, row, :long],
+            np.array(TEXTS["question"], np.float64)[0, row, :short],
+        )
+        for place, (c, q, generate, copy, vocabulary) in enumerate(steps):
+            word = TARGETS[row][place]
+            of_context = c[np.array(CONTEXT_IDS[row][:long]) == word].sum()
+            of_question = q[np.array(QUESTION_IDS[row][:short]) == word].sum()
+            terms = [
+                generate * vocabulary[word] if word < VOCABULARY else 0.0,
+                (1 - generate) * copy * of_context,
+                (1 - generate) * (1 - copy) * of_question,
+            ]
+            if sum(terms):
+                np.testing.assert_allclose(
+                    found[row, place], terms / np.sum(terms), atol=1e-4
+                )
+
+
+@pytest.mark.parametrize("question", [True, False])
 def test_step_by_step_words_have_the_losses_of_the_whole(question):
     layer, texts = built(question=question), in_row(TEXTS)
     losses = layer(ANSWERS, TARGET, TEXTS)["losses"][0]

@@ -1,5 +1,6 @@
 """Question answering: texts, by the metrics that the task has."""
 
+import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -156,11 +157,7 @@ def check(
     examples = [_example(label) for label in labels]
     unknown = _unknown(metrics[1:], examples)
     for name in unknown:
-        needs = answer_metrics.get(name).needs
-        logging.warning(
-            "task %s: the metric %s is left out: no example has %s in scoring",
-            *(task, name, needs),
-        )
+        _warn_of_unknown(task, name)
     for name in metrics:
         if name not in answer_metrics.METRICS or name in unknown:
             continue
@@ -171,6 +168,15 @@ def check(
                 f"task {task}: {place_of(error.number)}: the metric {name} "
                 f"cannot score it: {error.fault}"
             )
+
+
+@functools.cache
+def _warn_of_unknown(task: str, metric: str) -> None:
+    """Warns, once in a process: a run checks each of its splits."""
+    logging.warning(
+        "task %s: the metric %s is left out: no example has %s in scoring",
+        *(task, metric, answer_metrics.get(metric).needs),
+    )
 
 
 def _unknown(metrics: Sequence[str], examples: Sequence[Example]) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.layers import distillation
+from mtl_tf.pipelines import unlabelled_texts
 from mtl_tf.runs import (
     probability_files,
     run_data,
@@ -119,6 +120,23 @@ def test_a_killed_student_ends_with_the_same_weights(
         np.testing.assert_array_equal(found[name], value, err_msg=name)
     alone = train(corpus.quick(entries, epochs=2), tmp_path / "alone")
     assert alone["tasks"] != whole["tasks"]
+
+
+def test_texts_without_labels_are_read_once(
+    tmp_path, entries, teacher, monkeypatch
+):
+    calls = []
+
+    def read(task, split):
+        calls.append((task.name, split))
+        return unlabelled_texts.Unlabelled({"text": np.array([b"a"])}, 0, ())
+
+    monkeypatch.setattr(unlabelled_texts, "read", read)
+    config = student(entries[:1], teacher, teacher, unlabelled="unlabelled")
+    run = RunDirectory(str(tmp_path))
+    run.claim(config)
+    teachers.prepare(config, run, (None, None))
+    assert calls == [("plain", "unlabelled")]
 
 
 def test_answers_that_changed_are_noticed(tmp_path, entries, teacher):

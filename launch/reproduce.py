@@ -93,6 +93,7 @@ def main(values: flags.FlagValues) -> int:
         command=_command(),
         overrides=overrides,
         absent=present.absent,
+        thinned=present.thinned,
     )
     report = reproduce.reproduce(table, planned, values.model_dir, settings)
     page = table_page.markdown(report)

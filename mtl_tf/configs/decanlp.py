@@ -39,8 +39,8 @@ FIRST = {
     "anti_curriculum_3": ("squad", "iwslt", "cnn_dailymail"),
     "anti_curriculum_4": ("squad", "iwslt", "cnn_dailymail", "multinli"),
 }
-# The paper does not say how long its phases are.
-_PHASE = 20_000
+# Of training.steps. The paper does not say how long its phases are.
+_PHASE = 0.2
 
 
 def get_config(row: str = "mqan") -> config_dict.ConfigDict:
@@ -70,7 +70,7 @@ def get_config(row: str = "mqan") -> config_dict.ConfigDict:
     config.pipeline.buckets_per_task = True
     rounds = {"name": "round_robin"}
     if row in FIRST:
-        phase = {"tasks": FIRST[row], "steps": _PHASE}
+        phase = {"tasks": FIRST[row], "fraction": _PHASE}
         rounds = {"name": "phases", "phases": (phase,), "mixing": rounds}
     config.pipeline.mixing = config_dict.ConfigDict(rounds)
     config.model.embedding_dim = 300

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mtl_tf.configs import base, choices, fields, plain_values, rules
+from mtl_tf.configs import base, choices, fields, phases, plain_values, rules
 from mtl_tf.configs.field import Field
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
@@ -19,7 +19,8 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
         config: what `default_config()` has, as plain values.
 
     Returns:
-        The config as a dict of what JSON has; numbers of NumPy are Python's.
+        The config as a dict of what JSON has; numbers of NumPy are Python's,
+        and phases of a mixing have steps in place of fractions.
 
     Raises:
         ConfigError: a field is missing, unknown or has a wrong value; the
@@ -43,7 +44,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     _balancing(config["training"], config["pipeline"]["mixing"]["name"])
     _encoder(config)
     _distillation(config["training"])
-    return config
+    return phases.with_steps(config)
 
 
 def _averages(training: Mapping[str, Any]) -> None:

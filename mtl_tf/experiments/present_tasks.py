@@ -19,6 +19,7 @@ class PresentTasks:
 
     Attributes:
         absent: the tasks that were left out, and why, by name.
+        thinned: the tasks that phases are without, by the config's name.
     """
 
     def __init__(
@@ -29,6 +30,7 @@ class PresentTasks:
     ):
         self.table, self.directories = table, (data_dir or "", manual_dir or "")
         self.absent: dict[str, str] = {}
+        self.thinned: dict[str, list[str]] = {}
         self._known: dict[str, list] = {}
 
     def __call__(self, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,10 +48,12 @@ class PresentTasks:
         return {
             **config,
             "tasks": self._known[key],
-            "pipeline": self._pipeline(config["pipeline"]),
+            "pipeline": self._pipeline(config["name"], config["pipeline"]),
         }
 
-    def _pipeline(self, pipeline: Mapping[str, Any]) -> dict[str, Any]:
+    def _pipeline(
+        self, name: str, pipeline: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """The config's, which cuts no data of a task that is left out."""
         absent = {name.split("/")[-1] for name in self.absent}
         fractions = {
@@ -67,11 +71,11 @@ class PresentTasks:
         return {
             **pipeline,
             "fractions": fractions,
-            "mixing": self._mixing(pipeline["mixing"], absent),
+            "mixing": self._mixing(name, pipeline["mixing"], absent),
         }
 
     def _mixing(
-        self, mixing: Mapping[str, Any], absent: set[str]
+        self, config: str, mixing: Mapping[str, Any], absent: set[str]
     ) -> dict[str, Any]:
         """The pipeline's, whose phases have no task that is left out."""
         if "phases" not in mixing:
@@ -84,6 +88,8 @@ class PresentTasks:
                     f"of the tasks of a phase ({', '.join(phase['tasks'])}) "
                     "none is there"
                 )
+            if lost := [name for name in phase["tasks"] if name in absent]:
+                self.thinned.setdefault(config, []).extend(lost)
             phases.append({**phase, "tasks": tasks})
         return {**mixing, "phases": phases}
 

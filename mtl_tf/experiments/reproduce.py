@@ -49,6 +49,7 @@ class Settings:
         command: for the report.
         overrides: what was changed in every row's config, for the report.
         absent: the tasks that were left out, and why, for the report.
+        thinned: the tasks that phases lack, by config, for the report.
     """
 
     data_dir: str | None = None
@@ -57,6 +58,9 @@ class Settings:
     command: str = ""
     overrides: tuple[str, ...] = ()
     absent: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    thinned: Mapping[str, Sequence[str]] = dataclasses.field(
+        default_factory=dict
+    )
 
 
 def find_table(name: str) -> PublishedTable:
@@ -175,6 +179,7 @@ class _TableFolder:
             overrides=self.settings.overrides,
             vectors=self._vectors(),
             absent=self.settings.absent,
+            thinned=self.settings.thinned,
             comparisons=comparisons,
         )
         text = table_page.markdown(report)

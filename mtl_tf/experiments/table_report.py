@@ -41,6 +41,7 @@ def build(
     overrides: Sequence[str] = (),
     vectors: str = "",
     absent: Mapping[str, str] | None = None,
+    thinned: Mapping[str, Sequence[str]] | None = None,
     comparisons: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """The table as data.
@@ -52,6 +53,8 @@ def build(
         overrides: fields changed in every row's config.
         vectors: the file of pretrained vectors, "" for none.
         absent: tasks that were left out, and why.
+        thinned: of rows with phases, by the name of the row's config, the
+            tasks that they lack.
         comparisons: by row what `compare.compare` tells of the row above it
             and itself.
 
@@ -95,6 +98,7 @@ def build(
         "differences": [
             *_setting(table, tasks, overrides, vectors),
             *_coverage(table, tasks, done, absent or {}),
+            *_thinned(table, thinned or {}),
             *table.notes,
         ],
         "hardware": _distinct(done, "hardware"),
@@ -358,6 +362,16 @@ def _coverage(
             "Our means include tasks that the table does not have: "
             f"{', '.join(unknown)}."
         )
+
+
+def _thinned(
+    table: PublishedTable, thinned: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Which rows are not what they are called, for want of tasks."""
+    for row in table.rows:
+        config = f"{table.config}_{row.config_row or row.name}"
+        if lost := thinned.get(config):
+            yield f"{row.title}: its first phase is without {', '.join(lost)}."
 
 
 def _distinct(done: list[dict], fact: str) -> list[Any]:

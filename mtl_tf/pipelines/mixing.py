@@ -71,7 +71,10 @@ class Phases(TaskMixing):
             )
         tasks = self._find(f"{field}.tasks", phase.get("tasks"))
         if ("steps" in phase) == ("epochs" in phase):
-            raise ConfigError(f"{field} must give either steps or epochs")
+            raise ConfigError(
+                f"{field} must give either steps or epochs, or in a config "
+                "a fraction of training.steps"
+            )
         if "steps" in phase:
             steps = checks.positive_integer(f"{field}.steps", phase["steps"])
         else:

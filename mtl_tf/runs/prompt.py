@@ -103,7 +103,10 @@ class _Prompt:
     def answers(self, text: str) -> list[str]:
         """What is predicted for a text, or a remark why nothing is."""
         if self.form == PEOPLE and not all(
-            part.strip() for part in text.split("\t")
+            # Where one text is asked for, and in the last of several, a tab
+            # is white space.
+            part.strip()
+            for part in text.split("\t", len(self.asked) - 1)
         ):
             empty = "the text" if len(self.asked) == 1 else "one of the texts"
             _remark(f"{empty} is empty: there is nothing to predict from\n")

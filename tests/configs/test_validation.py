@@ -169,6 +169,36 @@ def test_another_choice_brings_its_own_options():
     assert validation.validate(config)["pipeline"]["mixing"] == mixing
 
 
+def phased(phase, steps=1000):
+    config = config_with("training.steps", steps)
+    config["pipeline"]["mixing"] = {"name": "phases", "phases": (phase,)}
+    return config
+
+
+def test_a_phase_may_last_a_fraction_of_the_run():
+    for given, steps in ((0.2, 200), (1e-9, 1)):
+        config = phased({"tasks": ["books"], "fraction": given})
+        (phase,) = validation.validate(config)["pipeline"]["mixing"]["phases"]
+        assert phase == {"tasks": ["books"], "steps": steps}
+    kept = phased({"tasks": ["books"], "epochs": 2})
+    (phase,) = validation.validate(kept)["pipeline"]["mixing"]["phases"]
+    assert phase == {"tasks": ["books"], "epochs": 2}
+
+
+@pytest.mark.parametrize(
+    ("phase", "steps", "message"),
+    [
+        ({"fraction": 0.1}, 0, "is of training.steps, which is 0 here"),
+        ({"fraction": 1.0}, 9, "must be below 1, .* got 1.0"),
+        ({"fraction": 0}, 9, "must be positive, got 0"),
+        ({"fraction": 0.1, "epochs": 2}, 9, "and epochs are both given"),
+    ],
+)
+def test_wrong_fractions(phase, steps, message):
+    with pytest.raises(ConfigError, match=rf"phases\[0\].fraction {message}"):
+        validation.validate(phased({"tasks": ["books"], **phase}, steps))
+
+
 def test_options_of_a_choice_must_be_finite():
     mixing = {"name": "temperature", "temperature": NAN}
     message = error("pipeline.mixing", mixing)

@@ -20,7 +20,7 @@ def config(*phases, **fractions):
     pipeline = {"fractions": fractions, "mixing": {"name": "round_robin"}}
     if phases:
         pipeline["mixing"] = {"name": "phases", "phases": phases}
-    return {"tasks": PAIRS, "pipeline": pipeline}
+    return {"name": "some_row", "tasks": PAIRS, "pipeline": pipeline}
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,9 @@ def test_tasks_that_are_there_stay_and_others_are_named(tmp_path):
 def test_phases_have_the_tasks_that_are_there(tmp_path):
     multi30k(tmp_path / "raw" / "multi30k", languages=("en", "de"))
     both, lost = {"tasks": ["en-de", "en-fr"]}, {"tasks": ["en-fr"]}
-    found = present(tmp_path)(config({**both, "steps": 3}))
+    chosen = present(tmp_path)
+    found = chosen(config({**both, "steps": 3}))
+    assert chosen.thinned == {"some_row": ["en-fr"]}
     phases = found["pipeline"]["mixing"]["phases"]
     assert phases == [{"tasks": ["en-de"], "steps": 3}]
     with pytest.raises(DataError, match=r"a phase \(en-fr\) none is there"):

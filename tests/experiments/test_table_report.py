@@ -226,6 +226,12 @@ def test_tagging_names_each_metric_and_counts_tokens():
     assert "Left out, since there are no files of them: ud_pos/xpos." in text
 
 
+def test_a_row_whose_phase_lacks_tasks_says_so():
+    made = build(TAGGING, [], thinned={"c_b": ["ner", "wsj"], "c": ["chunk"]})
+    said = [d for d in made["differences"] if "first phase" in d]
+    assert said == ["B: its first phase is without ner, wsj."]
+
+
 def test_means_compare_on_the_same_tasks_only():
     both = build(TAGGING, [Outcome("a", 1, tagged(chunk=91.0, ner=88.0))])
     assert both["rows"][0]["paper"]["mean"] == pytest.approx(91.79)

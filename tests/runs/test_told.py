@@ -32,7 +32,19 @@ from mtl_tf.runs import task_types
             {"tokens": ["it", "is"], "tags": ["PRON", "AUX"]},
             "it/PRON is/AUX",
         ),
-        ("question_answering", {"answer": "a\nb"}, "a b"),
+        (
+            "question_answering",
+            {
+                **{"answer": "a\nb", "confidence": 0.5, "words": ["a", "b"]},
+                "sources": ["context", "question"],
+            },
+            "a b  50.0 %  a (context) b (question)",
+        ),
+        (
+            "question_answering",
+            {"answer": "", "confidence": 0.25, "words": [], "sources": []},
+            "(nothing)  25.0 %",
+        ),
     ],
 )
 def test_lines_for_people(type, prediction, line):

@@ -337,6 +337,21 @@ def test_question_and_context_are_asked_for(untrained, capsys):
     assert capsys.readouterr().err.count("context> ") == 1
 
 
+def test_people_see_where_words_come_from(untrained, capsys):
+    source = io.BytesIO(b"who?\tit was\t\tAnn\n")
+    output = io.BytesIO()
+    prompt.interact(untrained, "behind", source, output)
+    assert "empty" not in capsys.readouterr().err
+    fields = {"question": "who?", "context": "it was\t\tAnn"}
+    (found,) = untrained.predict("behind", [fields])
+    words = " ".join(map("{} ({})".format, found["words"], found["sources"]))
+    assert found["words"]
+    assert output.getvalue().decode() == (
+        f"behind  {found['answer']}  {100 * found['confidence']:.1f} %  "
+        f"{words}\n"
+    )
+
+
 @pytest.mark.extended
 def test_several_answers_are_offered(untrained):
     run = mtl_tf.load(untrained.directory.path, {"beam": 3, "n_best": 2})

@@ -54,6 +54,17 @@ class AnswerPrediction(PredictionType):
         """The question and the context, with a tab between them."""
         return self.fields_of(task, line.split("\t", 1))
 
+    def told(self, prediction: Mapping[str, Any]) -> str:
+        """The answer, its probability, and where each word comes from."""
+        words = (
+            f"{word} ({source})"
+            for word, source in zip(prediction["words"], prediction["sources"])
+        )
+        return (
+            f"{as_text(prediction).strip() or '(nothing)'}  "
+            f"{100 * prediction['confidence']:.1f} %  {' '.join(words)}"
+        ).rstrip()
+
     def predict(
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
     ) -> list[Prediction]:

@@ -154,13 +154,17 @@ class QuestionFileSource(StreamedSource):
     ) -> list[str]:
         """The right answers that a field holds, at least one."""
         value = self._value(location, record, key)
+        if isinstance(value, Mapping) and isinstance(value.get("text"), list):
+            # As datasets in the form of SQuAD have them; none: no answer.
+            value = value["text"] or [""]
         answers = [value] if isinstance(value, str) else value
         are_texts = isinstance(answers, list) and answers
         if not are_texts or not all(
             isinstance(answer, str) for answer in answers
         ):
             raise DataError(
-                f"{location}: {key} must be a text or a list of texts, found "
+                f"{location}: {key} must be a text, a list of texts or "
+                '{"text": [...]} as in SQuAD, found '
                 f"{_short(value)}"
             )
         return answers

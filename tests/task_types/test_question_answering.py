@@ -83,6 +83,18 @@ def test_a_line_is_an_example(tmp_path):
     assert task.metrics == ("nf1", "em") and task.labels == ()
 
 
+def test_answers_may_have_the_form_of_squad(tmp_path):
+    asked = {name: LINE[name] for name in ("question", "context")}
+    several = {"text": ["Ann", "it", "Ann"], "answer_start": [7, 0, 7]}
+    none = {"text": [], "answer_start": []}
+    task = task_of(
+        tmp_path, {**asked, "answers": several}, {**asked, "answers": none}
+    )
+    one, two = task.dataset("train").as_numpy_iterator()
+    assert one["answer"] == b"Ann" and list(one["answers"]) == [b"Ann", b"it"]
+    assert two["answer"] == b"" and list(two["answers"]) == [b""]
+
+
 def test_keys_have_other_names_and_one_question_is_for_all(tmp_path):
     line = {"text": "a fine book", "class": ["good"]}
     columns = {"context": "text", "answer": "class"}
@@ -97,8 +109,10 @@ def test_keys_have_other_names_and_one_question_is_for_all(tmp_path):
     [
         ({"question": "q", "context": "c"}, "2: no 'answer'"),
         ({**LINE, "question": 3}, "2: question must be a text, found 3"),
-        ({**LINE, "answer": []}, "2: answer must be a text or a list"),
-        ({**LINE, "answer": ["a", 1]}, "2: answer must be a text or a list"),
+        ({**LINE, "answer": []}, "2: answer must be a text, a list"),
+        ({**LINE, "answer": ["a", 1]}, "2: answer must be a text, a list"),
+        ({**LINE, "answer": {"txt": ["a"]}}, "2: answer must be a text, a li"),
+        ({**LINE, "answers": {"text": [3]}}, "2: answers must be a text, a l"),
         ({**LINE, "scoring": "x"}, "2: scoring must be an object"),
         ({"q": "?", "context": "c", "answer": "a"}, "2: no 'question'"),
         ("[1]", "2: a line must be a JSON object"),

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 from mtl_tf.core.errors import InUse, RunError
 
@@ -117,16 +117,22 @@ def read_json(path: str) -> Any:
 def locked(directory: str, name: str = ".lock") -> Iterator[None]:
     """Holds `directory` for this process; the lock dies with the process.
 
+    What was made for the lock alone goes again if the block raises.
+
     Raises:
         InUse: another process holds it.
         RunError: it cannot be locked, whoever holds it.
     """
+    absent = _absent(directory)
     make_directory(directory)
     path = os.path.join(directory, name)
     with contextlib.ExitStack() as stack:
         try:
             file = stack.enter_context(open(path, "a"))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            while not _is_at(file, path):  # Its last holder removed it.
+                file = stack.enter_context(open(path, "a"))
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InUse(
                 f"{directory} is in use by another process: wait for it or "
@@ -134,7 +140,32 @@ def locked(directory: str, name: str = ".lock") -> Iterator[None]:
             )
         except OSError as error:
             raise RunError(f"cannot lock {path}: {error.strerror}")
-        yield
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(OSError):
+                if os.listdir(directory) == [name]:
+                    os.unlink(path)
+                    for made in absent:
+                        os.rmdir(made)
+            raise
+
+
+def _absent(directory: str) -> list[str]:
+    """The directory and those above it that are not there, it first."""
+    path, absent = os.path.abspath(directory), []
+    while not os.path.lexists(path):
+        absent.append(path)
+        path = os.path.dirname(path)
+    return absent
+
+
+def _is_at(file: IO, path: str) -> bool:
+    """Whether an open file is the one that stands at `path`."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _umask() -> int:

@@ -281,6 +281,39 @@ def test_locked_is_free_after_an_error(tmp_path):
         pass
 
 
+def test_a_refusal_leaves_no_directory(tmp_path):
+    (tmp_path / "there").mkdir()
+    for path in ("there/a/b", "there", "full"):
+        folder = tmp_path / path
+        with pytest.raises(ZeroDivisionError):
+            with files.locked(str(folder)):
+                if path == "full":
+                    (folder / "work").write_text("begun")
+                raise ZeroDivisionError
+    assert sorted(p.name for p in tmp_path.rglob("*")) == [
+        *(".lock", "full", "there", "work")
+    ]
+
+
+def test_a_lock_that_its_holder_removed_is_none(tmp_path, monkeypatch):
+    take, path = fcntl.flock, tmp_path / ".lock"
+    taken = []
+
+    def after_a_removal(file, how):
+        if not taken:
+            path.unlink()  # as the last holder does, between open and flock
+        taken.append(how)
+        take(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", after_a_removal)
+    with files.locked(str(tmp_path)):
+        assert len(taken) == 2 and path.exists()
+        monkeypatch.undo()
+        with pytest.raises(InUse):
+            with files.locked(str(tmp_path)):
+                pytest.fail("two hold the lock")
+
+
 def test_locks_of_other_directories_and_names_do_not_interfere(tmp_path):
     with files.locked(str(tmp_path / "a")):
         with files.locked(str(tmp_path / "b")):

@@ -48,12 +48,17 @@ class PresentTasks:
         return {
             **config,
             "tasks": self._known[key],
-            "pipeline": self._pipeline(config["name"], config["pipeline"]),
+            "pipeline": {
+                **self._pipeline(config["pipeline"]),
+                "mixing": self._mixing(
+                    config["name"],
+                    config["pipeline"]["mixing"],
+                    {_name(entry) for entry in self._known[key]},
+                ),
+            },
         }
 
-    def _pipeline(
-        self, name: str, pipeline: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _pipeline(self, pipeline: Mapping[str, Any]) -> dict[str, Any]:
         """The config's, which cuts no data of a task that is left out."""
         absent = {name.split("/")[-1] for name in self.absent}
         fractions = {
@@ -68,27 +73,24 @@ class PresentTasks:
                 "Name others by --override=pipeline.fractions="
                 "\"{'en-fr': 0.15}\". " + " ".join(self.absent.values())
             )
-        return {
-            **pipeline,
-            "fractions": fractions,
-            "mixing": self._mixing(name, pipeline["mixing"], absent),
-        }
+        return {**pipeline, "fractions": fractions}
 
     def _mixing(
-        self, config: str, mixing: Mapping[str, Any], absent: set[str]
+        self, config: str, mixing: Mapping[str, Any], present: set[str]
     ) -> dict[str, Any]:
-        """The pipeline's, whose phases have no task that is left out."""
+        """The pipeline's, whose phases have no task that is not there."""
         if "phases" not in mixing:
             return dict(mixing)
         phases = []
         for phase in mixing["phases"]:
-            tasks = [name for name in phase["tasks"] if name not in absent]
+            tasks = [name for name in phase["tasks"] if name in present]
             if not tasks:
                 raise MissingData(
                     f"of the tasks of a phase ({', '.join(phase['tasks'])}) "
                     "none is there"
                 )
-            if lost := [name for name in phase["tasks"] if name in absent]:
+            lost = [name for name in phase["tasks"] if name not in present]
+            if lost:
                 self.thinned.setdefault(config, []).extend(lost)
             phases.append({**phase, "tasks": tasks})
         return {**mixing, "phases": phases}
@@ -104,3 +106,8 @@ class PresentTasks:
             logging.warning("%s is left out: %s", name, why)
         self.absent |= missing
         return available
+
+
+def _name(entry: Any) -> str:
+    """The name of the task of an entry of one task."""
+    return entry.split("/")[-1] if isinstance(entry, str) else entry["name"]

@@ -56,6 +56,18 @@ def test_phases_have_the_tasks_that_are_there(tmp_path):
         present(tmp_path)(config(both, lost))
 
 
+def test_phases_have_no_tasks_that_the_table_was_given_without(tmp_path):
+    multi30k(tmp_path / "raw" / "multi30k")
+    (tmp_path / "mine.tsv").write_text("text\tlabel\n" + "a\tb\n" * 20)
+    own = {"name": "mine", "files": {"train": str(tmp_path / "mine.tsv")}}
+    given = config({"tasks": ["en-de", "mine", "en-fr"], "steps": 3})
+    chosen = present(tmp_path)
+    found = chosen({**given, "tasks": (PAIRS[0], own)})
+    phases = found["pipeline"]["mixing"]["phases"]
+    assert phases == [{"tasks": ["en-de", "mine"], "steps": 3}]
+    assert chosen.thinned == {"some_row": ["en-fr"]}
+
+
 def test_without_any_corpus_there_is_no_table(tmp_path):
     (tmp_path / "raw").mkdir()
     with pytest.raises(DataError, match="some/1: none of its corpora is there"):

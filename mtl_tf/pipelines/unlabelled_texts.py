@@ -1,11 +1,11 @@
 """Texts without labels, made like the labelled ones of their task.
 
 A corpus may give its labelled texts in tokens and its unlabelled ones raw, as
-FDU-MTL does; and they may hold texts of its test split.
+FDU-MTL does; and they may hold texts of its test split, or of another task's.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ class Unlabelled(NamedTuple):
 
     Attributes:
         texts: strings [n], UTF-8, by input feature.
-        left_out: how many others stand in the validation or the test split.
+        left_out: how many others were held back.
         spaced: the features whose texts got the Penn Treebank's spaces.
     """
 
@@ -36,27 +36,43 @@ class Unlabelled(NamedTuple):
     spaced: tuple[str, ...]
 
 
-def read(task: Task, split: str) -> Unlabelled:
+def held_back(tasks: Iterable[Task]) -> set[tuple[str, ...]]:
+    """What no model of these tasks may be trained on, for `read`.
+
+    Args:
+        tasks: all of a model: what one of them trains on without labels may
+            be another's validation or test text.
+
+    Raises:
+        MtlError: as of `Task.dataset`.
+    """
+    return {
+        row
+        for task in tasks
+        for split in _HELD_BACK
+        if split in task.splits
+        for row in _rows(_columns(task, split))
+    }
+
+
+def read(
+    task: Task, split: str, held_back: Collection[tuple[str, ...]] = ()
+) -> Unlabelled:
     """Reads the texts of a split that are trained on without labels.
 
-    Texts that are those of the task's validation or test split, but for
-    spaces, marks and case, are left out. Where the training texts are
-    tokenised and these are not, they are spaced as in the Penn Treebank.
+    Where the training texts are tokenised and these are not, they are spaced
+    as in the Penn Treebank.
 
     Args:
         task: whose inputs are texts.
         split: of its source.
+        held_back: what the function `held_back` returned: texts that are one
+            of these, but for spaces, marks and case, are left out.
 
     Raises:
         MtlError: as of `Task.dataset`.
     """
     texts, training = _columns(task, split), _columns(task, "train")
-    held_back = {
-        row
-        for other in _HELD_BACK
-        if other in task.splits
-        for row in _rows(_columns(task, other))
-    }
     kept = [row not in held_back for row in _rows(texts)]
     spaced = tuple(
         name

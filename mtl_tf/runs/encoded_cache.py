@@ -34,12 +34,22 @@ def make(
     Returns:
         None where the splits are to be kept in memory.
     """
+    return EncodedCache(config, run) if on_disk(config, tasks) else None
+
+
+def on_disk(config: Mapping[str, Any], tasks: Sequence[Task]) -> bool:
+    """Whether the encoded splits of a run are to lie on disk.
+
+    Args:
+        config: the run's.
+        tasks: its tasks.
+    """
     storage = config["pipeline"]["storage"]
     if storage == "auto":
         splits = ("train", "validation")
         count = sum(task.size(split) for task in tasks for split in splits)
-        storage = "disk" if count > _MOST_IN_MEMORY else "memory"
-    return EncodedCache(config, run) if storage == "disk" else None
+        return count > _MOST_IN_MEMORY
+    return storage == "disk"
 
 
 class EncodedCache:

@@ -47,7 +47,8 @@ def dataset_of(task: Task, split: str) -> tf.data.Dataset:
     Args:
         task: the task.
         split: its split; one that is none of train, validation and test is
-            read as texts without labels are (`unlabelled_texts`), once.
+            read as texts without labels are (`unlabelled_texts`), once. All
+            are: which of them a model may not see, it knows itself.
 
     Raises:
         ConfigError: the examples are not texts.

@@ -97,6 +97,7 @@ def load(
     system.check(config)
     encoder = _encoder(config, run.file("vocabulary"), tasks, where)
     cache = encoded_cache.make(config, run, tasks)
+    soft_targets.check_storage(config, cache is not None)
     train = [encode_split(task, "train", encoder, cache) for task in tasks]
     validation = [
         encode_split(task, "validation", encoder, cache) for task in tasks

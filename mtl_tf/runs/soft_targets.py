@@ -6,7 +6,7 @@ ones; the heads read them (`mtl_tf.layers.distillation`).
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,15 +53,17 @@ def added(
     Raises:
         RunError: a file is missing or damaged.
         DataError: there are more or fewer examples than when it was written.
-        ConfigError: unlabelled texts with splits that lie on disk.
     """
     if not config["training"]["teachers"]:
         return list(train), {}
     found, counts = [], {}
+    held_back = set()
+    if config["training"]["distillation"]["unlabelled"]:
+        held_back = unlabelled_texts.held_back(tasks)
     for task, split in zip(tasks, train):
         taught = _Taught(config, run, task)
         split = taught.labelled(split)
-        more = taught.unlabelled(split, encoder)
+        more = taught.unlabelled(split, encoder, held_back)
         if more is not None:
             counts[task.name] = {"read": taught.read, "kept": len(more)}
             split = _joined(split, more)
@@ -69,20 +71,40 @@ def added(
     return found, counts
 
 
-def encode_unlabelled(task: Task, split: str, encoder: Any) -> EncodedSplit:
+def check_storage(config: Mapping[str, Any], on_disk: bool) -> None:
+    """Refuses texts without labels beside splits that lie on disk.
+
+    Raises:
+        ConfigError: that is what the config asks for.
+    """
+    if config["training"]["distillation"]["unlabelled"] and on_disk:
+        raise ConfigError(
+            "training.distillation.unlabelled needs examples in memory, and "
+            "those of large corpora lie on disk: set pipeline.storage to "
+            "'memory'"
+        )
+
+
+def encode_unlabelled(
+    task: Task,
+    split: str,
+    encoder: Any,
+    held_back: Collection[tuple[str, ...]] = (),
+) -> EncodedSplit:
     """Encodes the inputs of texts without labels; see `unlabelled_texts`.
 
     Args:
         task: the task, whose inputs are texts.
         split: of its source.
         encoder: of the run.
+        held_back: what is left out.
 
     Raises:
         MtlError: as of `Task.dataset`.
     """
     system = systems.of_type(task.type)
     examples = system.example_encoder(encoder, task.name, inputs(task.features))
-    texts = unlabelled_texts.read(task, split).texts
+    texts = unlabelled_texts.read(task, split, held_back).texts
     dataset = unlabelled_texts.dataset(texts)
     return encoding.encode(dataset, examples, task.name)
 
@@ -133,19 +155,17 @@ class _Taught:
         }
 
     def unlabelled(
-        self, split: EncodedSplit, encoder: Any
+        self,
+        split: EncodedSplit,
+        encoder: Any,
+        held_back: Collection[tuple[str, ...]],
     ) -> EncodedSplit | None:
         """The texts without labels that teachers are sure of, or None."""
         folder, task = self._folders[1], self._task
         if not _has(folder, task):
             return None
-        if split.on_disk:
-            raise ConfigError(
-                "training.distillation.unlabelled needs examples in memory: "
-                "set pipeline.storage to 'memory'"
-            )
         name = self._options["unlabelled"]
-        encoded = encode_unlabelled(task, name, encoder)
+        encoded = encode_unlabelled(task, name, encoder, held_back)
         scores = self._scores(folder, len(encoded), name)
         self.read = len(encoded)
         kind = scoring.of(task.type).probabilities

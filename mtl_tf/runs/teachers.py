@@ -20,6 +20,7 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.pipelines import unlabelled_texts
 from mtl_tf.runs import (
+    encoded_cache,
     loaded_run,
     probability_files,
     run_data,
@@ -29,7 +30,7 @@ from mtl_tf.runs import (
 from mtl_tf.runs.probability_files import Table
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.run_folders import runs_of
-from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task import SPLITS, Task
 
 _FIELD = "training.teachers"
 
@@ -65,7 +66,8 @@ def prepare(
 
     Raises:
         ConfigError: a teacher that is none, that knows other labels, or that
-            knows no task of the run; a task without probabilities.
+            knows no task of the run with probabilities; texts without labels
+            that cannot be trained on.
         RunError: a teacher's files are missing or damaged.
     """
     given = config["training"]["teachers"]
@@ -77,15 +79,24 @@ def prepare(
     known = [t for t in tasks if _can_be_taught(t, teachers, given)]
     if not known:
         raise ConfigError(
-            f"{_FIELD}: none of {', '.join(given)} knows a task of this run "
-            f"({', '.join(task.name for task in tasks)})"
+            f"{_FIELD}: of no task of this run "
+            f"({', '.join(task.name for task in tasks)}) {', '.join(given)} "
+            "know the probabilities of whole examples' labels"
         )
+    if unlabelled in SPLITS:
+        raise ConfigError(
+            f"training.distillation.unlabelled must name a split of texts that "
+            f"nobody has labelled, got {unlabelled!r}"
+        )
+    # Teachers may take hours.
+    soft_targets.check_storage(config, encoded_cache.on_disk(config, tasks))
     having = [t for t in known if unlabelled and t.has_split(unlabelled)]
     if unlabelled and not having:
         raise ConfigError(
             f"training.distillation.unlabelled: no task has a split "
             f"{unlabelled!r}; of files of your own it is files.{unlabelled}"
         )
+    texts = _unlabelled(tasks, having, unlabelled)
     with files.new_directory(run.file(soft_targets.FOLDER)) as folder:
         for task in known:
             logging.info(
@@ -96,11 +107,10 @@ def prepare(
                 folder, task.name, _asked(teachers, task, examples)
             )
         for task in having:
-            examples = _unlabelled(task, unlabelled)
             probability_files.write(
                 os.path.join(folder, soft_targets.UNLABELLED),
                 task.name,
-                _asked(teachers, task, examples),
+                _asked(teachers, task, texts[task.name]),
             )
     seals.seal(run, soft_targets.FOLDER)
     # Layers of the teachers must not count in the names of the student's.
@@ -119,25 +129,47 @@ def _can_be_taught(
         )
         return False
     if scoring.of(task.type).probabilities is None:
-        raise ConfigError(
-            f"{_FIELD}: the task {task.name} is of the type {task.type}, "
-            "which has no probabilities of whole examples to learn from"
+        logging.warning(
+            "The task %s is of the type %s, which has no probabilities of "
+            "whole examples to learn from: it is trained on its labels alone.",
+            *(task.name, task.type),
         )
+        return False
     return True
 
 
-def _unlabelled(task: Task, split: str) -> tf.data.Dataset:
-    """The texts without labels, which are read once for all teachers."""
-    texts = unlabelled_texts.read(task, split)
-    logging.info(
-        "%s: %s texts without labels%s; %s that stand in validation or test "
-        "splits left out",
-        task.name,
-        f"{len(next(iter(texts.texts.values()))):,}",
-        " (spaced as in the treebank)" * bool(texts.spaced),
-        f"{texts.left_out:,}",
-    )
-    return unlabelled_texts.dataset(texts.texts)
+def _unlabelled(
+    tasks: Sequence[Task], having: Sequence[Task], split: str
+) -> dict[str, tf.data.Dataset]:
+    """The texts without labels, read once for all teachers, by task.
+
+    Raises:
+        ConfigError: none is left of a task's.
+    """
+    if not having:
+        return {}
+    held_back = unlabelled_texts.held_back(tasks)
+    found = {}
+    for task in having:
+        texts = unlabelled_texts.read(task, split, held_back)
+        left = len(next(iter(texts.texts.values())))
+        if not left:
+            raise ConfigError(
+                f"training.distillation.unlabelled: all {texts.left_out} texts "
+                f"of the split {split!r} of {task.name} stand in validation or "
+                "test splits, and may not be trained on: name other texts, or "
+                "leave the split out"
+            )
+        logging.info(
+            "%s: %s texts without labels%s; %s that stand in validation or "
+            "test splits left out",
+            task.name,
+            f"{left:,}",
+            " (spaced as in the treebank)" * bool(texts.spaced),
+            f"{texts.left_out:,}",
+        )
+        found[task.name] = unlabelled_texts.dataset(texts.texts)
+    return found
 
 
 def _asked(

@@ -7,7 +7,9 @@ from tests.pipelines.texts import task
 
 
 def read(**splits):
-    return unlabelled_texts.read(task(**splits), "unlabelled")
+    one = task(**splits)
+    held_back = unlabelled_texts.held_back([one])
+    return unlabelled_texts.read(one, "unlabelled", held_back)
 
 
 def decoded(found):
@@ -31,6 +33,14 @@ def test_raw_texts_stay_raw_where_the_training_texts_are():
 def test_tokens_stay_as_they_are():
     found = read(unlabelled=["it's , so ."] * 2)
     assert decoded(found) == ["it's , so ."] * 2
+
+
+def test_texts_that_another_task_is_tested_on_are_left_out():
+    one, other = task("books"), task("films", test=["it's RAW too"])
+    held_back = unlabelled_texts.held_back([one, other])
+    found = unlabelled_texts.read(one, "unlabelled", held_back)
+    assert decoded(found) == [] and found.left_out == 3
+    assert len(decoded(unlabelled_texts.read(one, "unlabelled"))) == 3
 
 
 def test_texts_of_test_alone_leave_nothing():

@@ -127,8 +127,9 @@ def test_texts_without_labels_are_read_once(
 ):
     calls = []
 
-    def read(task, split):
+    def read(task, split, held_back):
         calls.append((task.name, split))
+        assert held_back == unlabelled_texts.held_back([task])
         return unlabelled_texts.Unlabelled({"text": np.array([b"a"])}, 0, ())
 
     monkeypatch.setattr(unlabelled_texts, "read", read)
@@ -173,9 +174,9 @@ def test_seeds_ensembles_and_files(tmp_path, entries, teacher):
 
 
 def test_wrong_teachers(tmp_path, entries, teacher):
-    def check(error, match, config):
+    def check(error, match, config, name="run"):
         with pytest.raises(error, match=match):
-            loaded(config, tmp_path / "run")
+            loaded(config, tmp_path / name)
 
     check(ConfigError, "nowhere does not exist", student(entries, "nowhere"))
     check(RunError, "no finished run", student(entries, tmp_path))
@@ -183,7 +184,8 @@ def test_wrong_teachers(tmp_path, entries, teacher):
     wrong.write_text('{"members": 3}')
     check(RunError, "what launch.ensemble --output", student(entries, wrong))
     other = [{**entries[0], "name": "other"}]
-    check(ConfigError, "knows a task of this run", student(other, teacher))
+    match = r"of no task of this run \(other\) .* know the probabilities"
+    check(ConfigError, match, student(other, teacher))
     other = [{**entries[0], "labels": ["1", "0"], "name": "plain"}]
     data = loaded(student(other, teacher), tmp_path / "swapped")
     same = loaded(student(entries[:1], teacher), tmp_path / "same")
@@ -194,6 +196,17 @@ def test_wrong_teachers(tmp_path, entries, teacher):
     options = {"unlabelled": "unlabeled"}
     match = "no task has a split 'unlabeled'"
     check(ConfigError, match, student(entries, teacher, **options))
+    match = "texts that nobody has labelled, got 'test'"
+    check(ConfigError, match, student(entries, teacher, unlabelled="test"))
+    files = {**entries[0]["files"], "unlabelled": entries[0]["files"]["test"]}
+    tested = [{**entries[0], "files": files}]
+    match = "all 20 texts of the split 'unlabelled' of plain stand in"
+    options = {"unlabelled": "unlabelled"}
+    check(ConfigError, match, student(tested, teacher, **options), "tested")
+    config = student(entries, teacher, **options)
+    config["pipeline"]["storage"] = "disk"
+    check(ConfigError, "needs examples in memory", config, "disk")
+    assert not (tmp_path / "disk" / "teachers").exists()
     baseline = tmp_path / "baseline"
     shutil.copytree(teacher, baseline)
     with open(baseline / "config.json") as file:
@@ -201,6 +214,25 @@ def test_wrong_teachers(tmp_path, entries, teacher):
     config["baseline"] = {"name": "linear"}
     (baseline / "config.json").write_text(json.dumps(config))
     check(ConfigError, "keeps no model to ask", student(entries, baseline))
+
+
+def test_tasks_without_probabilities_have_their_labels_alone(
+    tmp_path, entries, teacher
+):
+    path = tmp_path / "train.tsv"
+    path.write_text("score\ttext\n" + "0.5\tthe tree\n" * 20)
+    files = dict.fromkeys(("train", "validation", "test"), str(path))
+    columns = {"text": "text", "value": "score"}
+    own = {"name": "plain", "type": "regression"}
+    own |= {"files": files, "columns": columns}
+    with pytest.raises(ConfigError, match="of no task of this run"):
+        loaded(student([own], teacher), tmp_path / "alone")
+    mixed = [{**own, "name": "mirror"}, entries[0]]
+    config = student(mixed, teacher)
+    run = RunDirectory(str(tmp_path / "run"))
+    run.claim(config)
+    teachers.prepare(config, run, (None, None))
+    assert os.listdir(run.file("teachers")) == ["plain.npz"]
 
 
 def test_files_that_lack_texts_or_are_damaged(tmp_path, entries, teacher):

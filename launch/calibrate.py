@@ -39,7 +39,9 @@ def define_flags(values: flags.FlagValues) -> None:
 
 def main(values: flags.FlagValues) -> None:
     """Fits, scores before and after, and prints the table."""
-    wishes = dict(map(parse_threshold, values.threshold))
+    wishes: dict[str, list[tuple[str, float]]] = {}
+    for task, wish in map(parse_threshold, values.threshold):
+        wishes.setdefault(task, []).append(wish)
 
     from mtl_tf.evaluation import folding
     from mtl_tf.experiments import calibration

@@ -5,6 +5,7 @@ be compared example by example without their models.
 """
 
 import os
+import shutil
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -59,6 +60,17 @@ def read(run: str, split: str) -> dict[str, TaskPredictions]:
             task = _task(os.path.join(folder, name))
             predictions[task.name] = task
     return predictions
+
+
+def splits(run: str) -> list[str]:
+    """The splits that `write` wrote of a run."""
+    folder = os.path.join(run, FOLDER)
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+def forget(run: str) -> None:
+    """Removes what `write` wrote of a run."""
+    shutil.rmtree(os.path.join(run, FOLDER), ignore_errors=True)
 
 
 def _task(path: str) -> TaskPredictions:

@@ -1,6 +1,6 @@
 """Fits temperatures and thresholds to trained runs, and shows what changed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import mtl_tf
@@ -24,20 +24,20 @@ _MEASURES = {
 def calibrate(
     model_dir: str,
     temperature: bool = True,
-    thresholds: Mapping[str, tuple[str, float]] | None = None,
+    thresholds: Mapping[str, Sequence[tuple[str, float]]] | None = None,
     split: str = "test",
     directories: tuple[str | None, str | None] = (None, None),
 ) -> dict[str, Any]:
     """Settles a run's temperatures and thresholds anew, on validation examples.
 
     They replace those that were settled before. What the run keeps of its
-    predictions on both splits is written anew, too; its `results.json` stays
-    what the training wrote.
+    predictions, on these splits and on others, is written anew, too; its
+    `results.json` stays what the training wrote.
 
     Args:
         model_dir: a run directory, also one of a model for each task.
         temperature: whether to fit temperatures; without it there are none.
-        thresholds: by task a label and the precision that it is to have at
+        thresholds: by task labels and the precision that each is to have at
             least; 0 for its best F1.
         split: that is scored, beside the validation split.
         directories: `data_dir` and `manual_dir`.
@@ -48,22 +48,29 @@ def calibrate(
         what `probabilities.quality` returns.
 
     Raises:
-        ConfigError: an unknown task or label, a type without thresholds, or a
-            precision that no threshold has.
+        ConfigError: an unknown task or label, one that is named twice, more
+            labels than the task may have thresholds, or a precision that no
+            threshold has.
         RunError: it is not the directory of a trained run.
     """
     thresholds = dict(thresholds or {})
     runs = [mtl_tf.load(folder.path) for folder in run_folders(model_dir)]
     labels = {task["name"]: task["labels"] for r in runs for task in r.tasks}
-    for name, (label, _) in thresholds.items():
+    for name, wishes_of_task in thresholds.items():
         known = look_up(name, labels, "task of --threshold")
-        look_up(label, dict.fromkeys(known), f"label of {name}")
+        named = [label for label, _ in wishes_of_task]
+        for label in named:
+            look_up(label, dict.fromkeys(known), f"label of {name}")
+            if named.count(label) > 1:
+                raise ConfigError(
+                    f"--threshold names the label {label} of {name} twice"
+                )
     by_task: dict[str, Any] = {}
     for run in runs:
         names = [task["name"] for task in run.tasks]
         wishes = {
-            name: Wish(*wish)
-            for name, wish in thresholds.items()
+            name: [Wish(*one) for one in wishes_of_task]
+            for name, wishes_of_task in thresholds.items()
             if name in names
         }
         by_task |= _of_run(run, temperature, wishes, split, directories)
@@ -79,21 +86,26 @@ def calibrate(
 def _of_run(
     run: Any,
     temperature: bool,
-    wishes: Mapping[str, Wish],
+    wishes: Mapping[str, Sequence[Wish]],
     split: str,
     directories: tuple[str | None, str | None],
 ) -> dict[str, Any]:
     splits = list(dict.fromkeys(["validation", split]))
     # Reading the group's texts takes longer than all the rest: once is enough.
     clean = training_run.clean_parts(run.config, *directories)
-    labels = {name: wish.label for name, wish in wishes.items()}
+    labels = {n: [wish.label for wish in some] for n, some in wishes.items()}
     before = _scores(run, splits, directories, clean, labels)
     tasks = run_data.tasks_of(run.config, directories)
     validation = [
         run_data.encode_split(task, "validation", run.encoder) for task in tasks
     ]
     run.fit(validation, temperature, wishes)
+    # Of older probabilities nothing may stay, whatever comes in between.
+    others = set(scored_examples.splits(run.directory.path)) - set(splits)
+    scored_examples.forget(run.directory.path)
     after = _scores(run, splits, directories, clean, labels)
+    for name in sorted(others):
+        run.evaluate(name, None, *directories, clean, keep=True)
     return {
         task["name"]: {
             "fitted": {k: v for k, v in task.items() if k in FITTED_FIELDS},
@@ -115,7 +127,7 @@ def _scores(
     splits: list[str],
     directories: tuple[str | None, str | None],
     clean: run_data.CleanParts,
-    labels: Mapping[str, str],
+    labels: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, dict[str, float]]]:
     """The scores and the quality of probabilities, by split and task."""
     of_splits = {}
@@ -133,8 +145,8 @@ def _scores(
             )
             primary = scores["primary"]
             of_splits[split][name] = {primary: scores[primary], **measures}
-            if name in labels:
-                of_splits[split][name] |= _of_label(scores, labels[name])
+            for label in labels.get(name, ()):
+                of_splits[split][name] |= _of_label(scores, label)
     return of_splits
 
 

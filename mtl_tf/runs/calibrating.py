@@ -6,7 +6,7 @@ the temperature has made.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ def settled(
     targets: Any,
     outputs: Mapping[str, Any],
     temperature: bool,
-    wish: Wish | None = None,
+    wishes: Sequence[Wish] = (),
 ) -> dict[str, Any]:
     """What a run settles on the validation examples of a task.
 
@@ -84,7 +84,7 @@ def settled(
         targets: of the examples.
         outputs: the model's for them.
         temperature: whether to fit one.
-        wish: a threshold that is asked for.
+        wishes: thresholds that are asked for.
 
     Returns:
         Values for JSON, such as "temperature", "thresholds", "decision".
@@ -109,7 +109,13 @@ def settled(
         outputs = {**outputs, "scores": kind.tempered(scores, **found)}
     if types.fits:
         found |= types.fit(task, targets, outputs)
-    if wish:
+    if len(wishes) > 1 and not types.several_thresholds:
+        raise ConfigError(
+            f"the task {task['name']} gives a text one label: it can have the "
+            "threshold of one, got those of "
+            f"{' and '.join(wish.label for wish in wishes)}"
+        )
+    for wish in wishes:
         look_up(
             wish.label,
             dict.fromkeys(task["labels"]),

@@ -175,7 +175,7 @@ class Run:
         self,
         validation: Sequence[encoding.EncodedSplit],
         temperature: bool = False,
-        wishes: Mapping[str, Wish] = types.MappingProxyType({}),
+        wishes: Mapping[str, Sequence[Wish]] = types.MappingProxyType({}),
     ) -> None:
         """Settles what is settled on validation examples; see `calibrating`.
 
@@ -191,7 +191,7 @@ class Run:
                 task.pop(name, None)
             found = fitted_on(
                 *(self.predictor, split, task, index, self.config),
-                *(temperature, wishes.get(task["name"])),
+                *(temperature, wishes.get(task["name"], ())),
             )
             if found:
                 fitted[task["name"]] = found

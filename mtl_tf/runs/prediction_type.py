@@ -124,6 +124,9 @@ class PredictionType(abc.ABC):
         del task, targets, outputs
         return {}
 
+    #: Whether each label may have a threshold; else one of them has.
+    several_thresholds = False
+
     def decision(
         self, task: TaskDict, targets: Any, outputs: Outputs, wish: Any
     ) -> dict[str, Any]:

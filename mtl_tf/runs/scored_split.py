@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
 from mtl_tf.runs import calibrating, task_types
@@ -36,16 +37,16 @@ def fitted_on(
     index: int,
     config: Mapping[str, Any],
     temperature: bool = False,
-    wish: calibrating.Wish | None = None,
+    wishes: Sequence[calibrating.Wish] = (),
 ) -> dict[str, Any]:
     """What a run settles on an encoded split; see `calibrating.settled`."""
     predictions = task_types.of(task["type"])
-    if not (predictions.fits or temperature or wish):
+    if not (predictions.fits or temperature or wishes):
         return {}
     batch_size = config["evaluation"]["batch_size"]
     outputs = predictor.predict(encoded, index, batch_size)
     targets = predictions.encoded_targets(task, encoded)
-    return calibrating.settled(task, targets, outputs, temperature, wish)
+    return calibrating.settled(task, targets, outputs, temperature, wishes)
 
 
 def score(
@@ -80,13 +81,18 @@ def score(
     empty = not len(labels)
     if fit and not empty:
         task = {**task, **predictions.fit(task, labels, outputs)}
+    losses = None
     if not empty:
-        outputs = predictions.decided(task, outputs)
+        losses, outputs = outputs["loss"], predictions.decided(task, outputs)
+    if losses is not None and "temperature" in task:
+        # Of the probabilities that users get.
+        kind = scoring.of(task["type"]).probabilities
+        losses = kind.losses(labels, outputs["scores"])
     return task_predictions(
         task,
         labels=labels,
         predictions=labels if empty else outputs["prediction"],
-        losses=None if empty else outputs["loss"],
+        losses=losses,
         scores=outputs.get("scores"),
         confidences=_of_tokens(outputs.get("confidence")),
         diagnostics={

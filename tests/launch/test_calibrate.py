@@ -3,12 +3,14 @@
 import json
 import os
 
+import numpy as np
 import pytest
 
 import mtl_tf
 from launch import calibrate
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import scored_examples
+from mtl_tf.evaluation.probabilities import OneLabel
 from mtl_tf.programs import runner
 from mtl_tf.runs import training_run
 from tests.system import corpus
@@ -94,7 +96,40 @@ def test_wrong_thresholds(argument):
         calibrate.parse_threshold(argument)
 
 
+def test_what_is_kept_of_other_splits_is_written_anew(directory):
+    loaded = mtl_tf.load(directory)
+    for split in ("train", "test"):
+        loaded.evaluate(split, keep=True)
+    run(f"--model_dir={directory}", "--split=validation", "--notemperature")
+    found = {}
+    for split in ("train", "validation", "test"):
+        kept = scored_examples.read(directory, split)["plain"]
+        assert "temperature" not in kept.settings
+        found[split] = kept.scores
+    run(f"--model_dir={directory}", "--split=validation")
+    fitted = loaded.directory.read("fitted.json")["plain"]
+    for split, before in found.items():
+        kept = scored_examples.read(directory, split)["plain"]
+        assert kept.settings == fitted
+        tempered = OneLabel().tempered(before, fitted["temperature"])
+        np.testing.assert_allclose(kept.scores, tempered, atol=1e-6)
+
+
+def test_losses_are_of_the_probabilities_that_users_get(directory):
+    loaded = mtl_tf.load(directory)
+    fitted = loaded.directory.read("fitted.json")["plain"]
+    assert fitted["temperature"] != 1
+    kept = loaded.evaluate("test", keep=True)["tasks"]["plain"]
+    found = scored_examples.read(directory, "test")["plain"]
+    right = np.take_along_axis(
+        np.array(found.scores), np.array(found.labels)[:, None], 1
+    )
+    assert kept["loss"] == pytest.approx(-np.log(right).mean(), 1e-5)
+
+
 def test_unknown_tasks_and_labels(directory):
+    with pytest.raises(ConfigError, match="the label 1 of plain twice"):
+        run(f"--model_dir={directory}", *["--threshold=plain=1:f1"] * 2)
     with pytest.raises(ConfigError, match="unknown task of --threshold 'plan"):
         run(f"--model_dir={directory}", "--threshold=plan=1:f1")
     with pytest.raises(ConfigError, match="unknown label of plain '2'"):

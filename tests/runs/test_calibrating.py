@@ -37,14 +37,14 @@ def test_a_temperature_changes_probabilities_and_no_label():
 
 
 def test_a_precision_decides():
-    found = settled(TASK, LABELS, outputs(), False, Wish("yes", 1.0))
+    found = settled(TASK, LABELS, outputs(), False, [Wish("yes", 1.0)])
     # Of those from 0.8 on all are right; 0.75 is wrong.
     assert found["decision"]["label"] == "yes"
     assert 0.75 < found["decision"]["threshold"] < 0.8
     after = task_types.of("classification").decided(TASK | found, outputs())
     np.testing.assert_array_equal(after["prediction"], YES >= 0.8)
     # The threshold is of the probabilities that a temperature has made.
-    both = settled(TASK, LABELS, outputs(), True, Wish("yes", 1.0))
+    both = settled(TASK, LABELS, outputs(), True, [Wish("yes", 1.0)])
     after = task_types.of("classification").decided(TASK | both, outputs())
     np.testing.assert_array_equal(after["prediction"], YES >= 0.8)
 
@@ -63,23 +63,29 @@ def test_the_other_label_is_the_most_probable_one():
 def test_a_label_of_several_gets_its_own_threshold():
     task = TASK | {"type": "multi_label"}
     labels = np.stack([1 - LABELS, LABELS], 1)
-    found = settled(task, labels, outputs(), True, Wish("yes", 1.0))
+    found = settled(task, labels, outputs(), True, [Wish("yes", 1.0)])
     assert set(found) == {"temperature", "thresholds"}
     usual = settled(task, labels, outputs(), True)
     assert found["thresholds"]["no"] == usual["thresholds"]["no"]
     assert found["thresholds"]["yes"] > usual["thresholds"]["yes"]
     after = task_types.of("multi_label").decided(task | found, outputs())
     np.testing.assert_array_equal(after["prediction"][:, 1], YES >= 0.8)
+    wishes = [Wish("no", 1.0), Wish("yes", 1.0)]
+    both = settled(task, labels, outputs(), True, wishes)["thresholds"]
+    assert both["yes"] == found["thresholds"]["yes"]
+    assert both["no"] > usual["thresholds"]["no"]
+    with pytest.raises(ConfigError, match="of one, got those of no and yes"):
+        settled(TASK, LABELS, outputs(), True, wishes)
 
 
 def test_wishes_that_cannot_be_fulfilled():
     with pytest.raises(ConfigError, match="did you mean 'yes'"):
-        settled(TASK, LABELS, outputs(), False, Wish("yess"))
+        settled(TASK, LABELS, outputs(), False, [Wish("yess")])
     worse = np.where(LABELS == 1, 0.4, 0.6)
     with pytest.raises(ConfigError, match=r"precision of 0.9 .* most is 0.5"):
-        settled(TASK, LABELS, outputs(worse), False, Wish("yes", 0.9))
+        settled(TASK, LABELS, outputs(worse), False, [Wish("yes", 0.9)])
     with pytest.raises(ConfigError, match="no validation example with the l"):
-        settled(TASK, LABELS * 0, outputs(), False, Wish("yes"))
+        settled(TASK, LABELS * 0, outputs(), False, [Wish("yes")])
     task = TASK | {"type": "regression", "labels": ["yes"]}
     with pytest.raises(ConfigError, match="regression, which has no thresh"):
-        settled(task, LABELS, outputs(), False, Wish("yes"))
+        settled(task, LABELS, outputs(), False, [Wish("yes")])

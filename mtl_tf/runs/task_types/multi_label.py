@@ -31,7 +31,7 @@ class LabelSetPrediction(TextPrediction):
     example has keeps 0.5.
     """
 
-    fits = True
+    fits = several_thresholds = True
     forms = {"jsonl": as_json, "text": as_text}
 
     def fit(self, task: TaskDict, targets: Any, outputs: Outputs) -> dict:

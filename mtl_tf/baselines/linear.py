@@ -355,7 +355,8 @@ def _evaluate(
         block, extra = block_of[number], clean.about(task, split)
         predicted = block.predict(encoded, number)
         extra["scores"] = block.probabilities(encoded, number)
-        scored.append(_predictions(task, encoded, predicted, **extra))
+        said = _predictions(task, encoded, predicted, **extra)
+        scored.append(probability_files.marked(said, task, split))
     scored_examples.write(directory, split, scored)
     return evaluator.evaluate(scored, split)
 

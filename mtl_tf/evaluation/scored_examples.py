@@ -22,7 +22,7 @@ _FIELDS = (
     *("scores", "settings"),
 )
 # What older runs, or splits, do not have.
-_OPTIONAL = ("confidences", "clean")
+_OPTIONAL = ("confidences", "clean", "examples")
 _DIGITS = 4  # of confidences: enough to look at
 
 

@@ -46,6 +46,8 @@ class TaskPredictions:
             scorer takes, by name.
         confidences: how sure the model was, from 0 to 1, of each token of n
             examples, where each has a label; or None. They are not scored.
+        examples: a digest of what the examples read, or None where it is not
+            known.
     """
 
     name: str
@@ -66,6 +68,7 @@ class TaskPredictions:
         dataclasses.field(default_factory=dict)
     )
     confidences: Sequence[Sequence[float]] | None = None
+    examples: str | None = None
 
 
 class Scorer(abc.ABC):

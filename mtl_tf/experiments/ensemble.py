@@ -138,7 +138,10 @@ def ensemble(
         ConfigError: fewer than two runs, no task in common, or a task whose
             type has no probabilities of whole examples.
     """
-    paths = list(dict.fromkeys(p for d in model_dirs for p in runs_of(d)))
+    found = [path for given in model_dirs for path in runs_of(given)]
+    # However one is spelled, it counts once.
+    paths = list({os.path.realpath(p): p for p in reversed(found)}.values())
+    paths.reverse()
     if len(paths) < 2:
         raise ConfigError(
             "an ensemble needs at least two runs, got "
@@ -172,7 +175,10 @@ def predictions_of(
         RunError: it is a baseline, which cannot be scored again.
     """
     for folder in run_folders(path):
-        if scored_examples.read(folder.path, split):
+        known = [one["name"] for one in folder.read("labels.json")["tasks"]]
+        kept_tasks = scored_examples.read(folder.path, split)
+        missing = [name for name in known if name not in kept_tasks]
+        if not missing:
             continue
         if "baseline" in folder.read("config.json"):
             raise RunError(
@@ -181,7 +187,8 @@ def predictions_of(
                 "config and run launch.baseline in another --model_dir"
             )
         logging.info("Scoring %s on %s.", folder.path, split)
-        mtl_tf.load(folder.path).evaluate(split, None, *directories, keep=True)
+        run = mtl_tf.load(folder.path)
+        run.evaluate(split, missing, *directories, keep=True)
     return kept(path, split)
 
 
@@ -217,18 +224,22 @@ def save_probabilities(
         for split in splits:
             predictions = result.combined[split][name]
             task = tasks[name]
-            examples = probability_files.dataset_of(task, split)
-            batches = [
-                probability_files.keys_of(batch)
-                for batch in probability_files.batches(task, examples)
-            ]
-            rows = np.concatenate(batches) if batches else np.zeros([0], "V12")
+            rows = probability_files.keys_of_split(task, split)
             if len(rows) != len(predictions.labels):
                 raise RunError(
                     f"the split {split} of {name} has {len(rows)} examples, "
                     f"and {len(predictions.labels)} were scored: score the "
                     "runs again"
                 )
+            now = probability_files.digest(rows)
+            for path, member in zip(result.paths, result.members[split]):
+                if member[name].examples not in (None, now):
+                    raise RunError(
+                        f"the split {split} of {name} has other texts, or "
+                        f"another order of them, than when {path} was scored "
+                        "on it: restore the data, or score the runs again "
+                        f"(launch.evaluate --keep --split={split})"
+                    )
             keys.append(rows)
             scores.append(np.asarray(predictions.scores, np.float32))
         table = probability_files.Table(

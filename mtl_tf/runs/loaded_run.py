@@ -15,7 +15,13 @@ from mtl_tf.evaluation import evaluator, scored_examples
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
-from mtl_tf.runs import run_data, seals, systems, task_types
+from mtl_tf.runs import (
+    probability_files,
+    run_data,
+    seals,
+    systems,
+    task_types,
+)
 from mtl_tf.runs.building import build
 from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.inference import Predictor
@@ -26,6 +32,7 @@ from mtl_tf.runs.scored_split import fitted_on, score
 from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
+from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.task import Task
 from mtl_tf.training.checkpoints import BestWeights
 
@@ -239,6 +246,10 @@ class Run:
             clean = run_data.CleanParts(group, *where)
         scored = [self._score(resolved[n], split, clean) for n in chosen]
         if keep:
+            scored = [
+                probability_files.marked(one, resolved[one.name], split)
+                for one in scored
+            ]
             scored_examples.write(self.directory.path, split, scored)
         if predictions_dir:
             for name, one in zip(chosen, scored):
@@ -269,14 +280,14 @@ class Run:
         return task_types.of(resolved.type).inputs(resolved, split)
 
     def _resolved(self, where: tuple) -> dict[str, Task]:
-        """The tasks with their data, labels numbered as in training.
+        """The tasks with the data that they train on.
 
-        Labels that an entry does not list are those of its files, which may
-        be others by now.
+        Labels are numbered as in training. Those that an entry does not list
+        are of its files, which may have others by now.
         """
         entries = self.config["tasks"]
         trained = {task["name"]: task for task in self.tasks}
-        resolved = {t.name: t for t in registry.resolve(entries, *where)}
+        resolved = self._of_entries(entries, where)
         if not _changed(resolved, trained):
             return resolved
         entries = [
@@ -285,7 +296,7 @@ class Run:
             else entry
             for entry in entries
         ]
-        resolved = {t.name: t for t in registry.resolve(entries, *where)}
+        resolved = self._of_entries(entries, where)
         for name in _changed(resolved, trained):
             raise RunError(
                 f"the labels of the task {name} are others than those that "
@@ -294,6 +305,11 @@ class Run:
                 f"{', '.join(trained[name]['labels'])}"
             )
         return resolved
+
+    def _of_entries(self, entries: Any, where: tuple) -> dict[str, Task]:
+        found = registry.resolve(entries, *where)
+        found = cut(found, self.config["pipeline"]["fractions"])
+        return {task.name: task for task in found}
 
     def _score(
         self, task: Task, split: str, clean: run_data.CleanParts

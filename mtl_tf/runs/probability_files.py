@@ -5,6 +5,7 @@ inputs, `scores`, float32 [examples, labels], and `labels`, their names. What
 was not at hand when a file was written is looked up in it by its digest.
 """
 
+import dataclasses
 import hashlib
 import os
 import zipfile
@@ -16,6 +17,8 @@ import tensorflow as tf
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.evaluation import task_types as scoring
+from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import unlabelled_texts
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.features import TEXT, inputs
@@ -94,6 +97,35 @@ def keys_of(examples: Mapping[str, Any]) -> np.ndarray:
             digest.update(len(text).to_bytes(8, "little") + text)
         found.append(digest.digest())
     return np.array(found, f"V{_DIGEST}")
+
+
+def keys_of_split(task: Task, split: str) -> np.ndarray:
+    """Digests of the examples of a split, bytes [n], in their order.
+
+    Raises:
+        ConfigError: the examples are not texts.
+        MtlError: as of `Task.dataset`.
+    """
+    found = map(keys_of, batches(task, dataset_of(task, split)))
+    return np.concatenate([np.zeros([0], f"V{_DIGEST}"), *found])
+
+
+def digest(keys: np.ndarray) -> str:
+    """One digest of those of examples, in their order."""
+    return hashlib.blake2b(keys.tobytes(), digest_size=_DIGEST).hexdigest()
+
+
+def marked(found: TaskPredictions, task: Task, split: str) -> TaskPredictions:
+    """What was said of a split, with a digest of what its examples read.
+
+    Only of types with probabilities of whole examples, which can be looked up.
+    """
+    are_texts = all(one.element == TEXT for one in inputs(task.features))
+    if scoring.of(task.type).probabilities is None or not are_texts:
+        return found
+    return dataclasses.replace(
+        found, examples=digest(keys_of_split(task, split))
+    )
 
 
 def path_of(folder: str, task: str) -> str:

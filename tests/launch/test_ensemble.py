@@ -2,17 +2,22 @@
 
 import dataclasses
 import json
+import shutil
 
 import numpy as np
 import pytest
 
+import mtl_tf
 from launch import ensemble
+from mtl_tf.baselines import linear
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import scored_examples
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments import averaging
 from mtl_tf.programs import runner
+from mtl_tf.runs import probability_files, training_run
 from tests.analysis import made_runs
+from tests.system import corpus
 
 
 def run(*arguments):
@@ -135,6 +140,75 @@ def test_the_greedy_choice_on_the_command_line(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     weights = {one["path"][-4:]: one["weight"] for one in found["members"]}
     assert weights["good"] > 0.7 and len(found["steps"]) == 4
+
+
+def test_a_run_counts_once_however_it_is_spelled(tmp_path, monkeypatch):
+    one, other = make_run(tmp_path / "one", 1), make_run(tmp_path / "two", 2)
+    monkeypatch.chdir(tmp_path)
+    given = [f"--model_dir={p}" for p in (one, other, "one", f"{one}/")]
+    output = tmp_path / "found.json"
+    run(*given, "--draws=9", f"--output={output}")
+    members = json.loads(output.read_text())["members"]
+    assert [one["weight"] for one in members] == [0.5, 0.5]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Two runs on a part of one task's texts, and the folder of its files."""
+    folder = tmp_path_factory.mktemp("trained")
+    sizes = {"train": 60, "validation": 20, "test": 20}
+    config = corpus.quick(corpus.write(folder, 5, sizes), epochs=1)
+    config["pipeline"]["fractions"] = {"plain": 0.5}
+    for seed in (1, 2):
+        training_run.train(
+            {**config, "seed": seed},
+            str(folder / "runs" / f"seed_{seed}"),
+            strategy="one_device",
+        )
+    linear.train(config, str(folder / "linear"))
+    return folder
+
+
+def test_probabilities_are_of_the_texts_that_runs_train_on(trained, tmp_path):
+    options = (f"--model_dir={trained}/runs", "--draws=9")
+    saved = tmp_path / "saved"
+    run(
+        *(*options, f"--model_dir={trained}/linear"),
+        f"--save_probabilities={saved}",
+    )
+    table = probability_files.read(str(saved), "plain")
+    assert len(table.keys) == 30 + 20
+    kept = [
+        scored_examples.read(str(path), "train")["plain"]
+        for path in (*trained.glob("runs/seed_*"), trained / "linear")
+    ]
+    mean = np.mean([one.scores for one in kept], 0)
+    assert any(
+        np.allclose(table.scores[start : start + 30], mean, atol=1e-6)
+        for start in (0, 20)
+    )
+    # The same labels, in the same places, of other texts.
+    file = trained / "mirror.train.tsv"
+    lines = file.read_text().splitlines(True)
+    file.write_text("".join(lines[2:] + lines[:2]))
+    try:
+        with pytest.raises(RunError, match="train of mirror has other texts"):
+            run(*options, f"--save_probabilities={tmp_path / 'other'}")
+    finally:
+        file.write_text("".join(lines))
+    assert not (tmp_path / "other" / "mirror.npz").exists()
+
+
+def test_tasks_that_were_not_scored_yet_are(trained, tmp_path):
+    path = str(shutil.copytree(trained / "runs", tmp_path / "runs") / "seed_1")
+    scored_examples.forget(path)
+    mtl_tf.load(path).evaluate("validation", ["mirror"], keep=True)
+    output = tmp_path / "found.json"
+    run(
+        *(f"--model_dir={tmp_path}/runs", "--draws=9"),
+        f"--output={output}",
+    )
+    assert set(json.loads(output.read_text())["tasks"]) == {"plain", "mirror"}
 
 
 def test_thresholds_are_settled_anew():

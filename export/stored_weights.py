@@ -26,11 +26,26 @@ _LEVELS = 127
 _LEAST = 1024
 # A matrix that much higher than wide is taken for a table of rows.
 _TALL = 4
+# A scale is as long as four numbers of int8.
+_NARROW = 4
 
 
 def is_table(shape: Sequence[int]) -> bool:
     """Whether a weight of that shape is read row by row."""
     return len(shape) == 2 and shape[0] >= _TALL * shape[1]
+
+
+def stored_as(value: np.ndarray, form: str) -> str:
+    """The form that a weight gets where `form` is asked for.
+
+    Rows so narrow that each one's scale takes more bytes than int8 saves are
+    bfloat16; small weights, and what is no float32, stay as they are.
+    """
+    is_large = value.ndim >= 2 and value.size >= _LEAST
+    if not is_large or value.dtype != np.float32:
+        return "float32"
+    is_narrow = is_table(value.shape) and value.shape[1] <= _NARROW
+    return "bfloat16" if form == "int8" and is_narrow else form
 
 
 def quantised(value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -48,17 +63,13 @@ def rounded(value: np.ndarray, form: str) -> np.ndarray:
         value: float32, of any shape.
         form: one of `saved_model.WEIGHTS`.
     """
-    if not _is_stored(value, form):
+    form = stored_as(value, form)
+    if form == "float32":
         return value
     if form == "bfloat16":
         return value.astype(tf.bfloat16.as_numpy_dtype).astype(np.float32)
     stored, scales = quantised(value)
     return stored.astype(np.float32) * scales
-
-
-def _is_stored(value: np.ndarray, form: str) -> bool:
-    is_large = value.ndim >= 2 and value.size >= _LEAST
-    return form != "float32" and is_large and value.dtype == np.float32
 
 
 class _Stored(tf.Module):
@@ -120,8 +131,9 @@ class StoredWeights(tf.Module):
         replaced = []
         for weight in model.variables:
             value = np.asarray(keras.ops.convert_to_numpy(weight))
-            if _is_stored(value, form):
-                self.stored.append(_Stored(value, form))
+            stored = stored_as(value, form)
+            if stored != "float32":
+                self.stored.append(_Stored(value, stored))
                 replaced.append(id(weight))
             else:
                 self.others.append(weight.value)

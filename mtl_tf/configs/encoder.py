@@ -28,6 +28,8 @@ def get_config() -> config_dict.ConfigDict:
     config = base.default_config()
     config.name = "encoder"
     config.tasks = ("sample_reviews",)
+    # The user names it.
+    config.model.encoder.preset = config_dict.placeholder(str)
     config.text.max_length = 256
     config.pipeline.batch_size = 32
     config.pipeline.buckets = 6

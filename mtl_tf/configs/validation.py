@@ -31,7 +31,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     _check_fields("", config, fields.defaults())
     for path, value in _leaves("", config):
         if _is_field(path):
-            fields.every()[path].rule.check(path, value)
+            _check_field(path, value)
         else:
             _option(path, value)
     choices.check(config)
@@ -45,6 +45,18 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     _encoder(config)
     _distillation(config["training"])
     return phases.with_steps(config)
+
+
+def _check_field(path: str, value: Any) -> None:
+    field = fields.every()[path]
+    try:
+        field.rule.check(path, value)
+    except ConfigError:
+        if value is None:  # What a config leaves to its user is a placeholder.
+            raise ConfigError(
+                f"{path} is missing: give --config.{path}=... ({field.doc})"
+            )
+        raise
 
 
 def _averages(training: Mapping[str, Any]) -> None:
@@ -108,7 +120,9 @@ _OF_WORD_VECTORS = (
 def _encoder(config: Mapping[str, Any]) -> None:
     """A pretrained encoder is there instead of word vectors."""
     default = fields.defaults()
-    if config["model"]["encoder"]["preset"]:
+    encoder = config["model"]["encoder"]
+    if encoder["preset"]:
+        _idle_encoder_fields(encoder, default["model"]["encoder"])
         for path in _OF_WORD_VECTORS:
             value = _value(config, path)
             if value and value != _value(default, path):
@@ -124,6 +138,31 @@ def _encoder(config: Mapping[str, Any]) -> None:
             raise ConfigError(
                 f"model.encoder.{name} does nothing without "
                 f"model.encoder.preset, got {value!r}"
+            )
+
+
+# Fields of an encoder that count only where another has some value.
+_ADAPTERS = ("adapter_units", "lora_rank", "projected_attention_units")
+_NEEDS = {
+    "frozen_layers": ("trainable",),
+    "layer_decay": ("trainable",),
+    "lora_alpha": ("lora_rank",),
+    "lora_targets": ("lora_rank",),
+    "projected_attention_heads": ("projected_attention_units",),
+    "adapter_sharing": _ADAPTERS,
+}
+
+
+def _idle_encoder_fields(
+    encoder: Mapping[str, Any], default: Mapping[str, Any]
+) -> None:
+    for name, needed in _NEEDS.items():
+        changed = json.dumps(encoder[name]) != json.dumps(default[name])
+        if changed and not any(encoder[other] for other in needed):
+            others = " or ".join(f"model.encoder.{other}" for other in needed)
+            raise ConfigError(
+                f"model.encoder.{name} does nothing without {others}, got "
+                f"{encoder[name]!r}"
             )
 
 

@@ -142,11 +142,6 @@ class PretrainedEncoder(StackedLayer):
                 f"encoder can read, got {self.window}"
             )
         size = self.window or most
-        if size - 3 < self.overlap and self.window:
-            raise ConfigError(
-                "model.encoder.overlap must be at most model.encoder.window - "
-                f"3 ({size - 3}), got {self.overlap}"
-            )
         self._shared = min(self.overlap, (size - 2) // 2)
         return size
 

@@ -126,9 +126,15 @@ def pretrain(
         raise RunError(f"{output} exists already: remove it or name another")
     state = f"{output.rstrip(os.sep)}.training"
     with files.locked(state):
-        _claim(state, texts, options)
-        tokenizer, start = _beginning(state, texts, options)
-        run = _Run(state, texts, options, tokenizer, start)
+        is_new = _claim(state, texts, options)
+        try:
+            tokenizer, start = _beginning(state, texts, options)
+            run = _Run(state, texts, options, tokenizer, start)
+        except (ConfigError, DataError):
+            # A corrected command is another training.
+            if is_new:
+                _forget(state)
+            raise
         try:
             results = run.train()
         except Diverged as error:
@@ -145,8 +151,12 @@ def pretrain(
     return results
 
 
-def _claim(state: str, texts: Sequence[str], options: Pretraining) -> None:
-    """Writes down what is trained; refuses to go on with something else."""
+def _claim(state: str, texts: Sequence[str], options: Pretraining) -> bool:
+    """Writes down what is trained; refuses to go on with something else.
+
+    Returns:
+        Whether nothing was written down before.
+    """
     digest = hashlib.blake2b(digest_size=16)
     for text in texts:
         digest.update(text.encode() + b"\0")
@@ -154,7 +164,7 @@ def _claim(state: str, texts: Sequence[str], options: Pretraining) -> None:
     path = os.path.join(state, SETTINGS_FILE)
     if not os.path.exists(path):
         files.write_json(path, now)
-        return
+        return True
     before = files.read_json(path)
     wrong = [name for name in now if before.get(name) != now[name]]
     if wrong:
@@ -164,6 +174,13 @@ def _claim(state: str, texts: Sequence[str], options: Pretraining) -> None:
             f"{before.get(name)!r} there, {now[name]!r} asked for; repeat its "
             "command, or remove the folder"
         )
+    return False
+
+
+def _forget(state: str) -> None:
+    """Removes what a training that did not begin has made."""
+    os.unlink(os.path.join(state, SETTINGS_FILE))
+    shutil.rmtree(os.path.join(state, _PRESET), ignore_errors=True)
 
 
 def _beginning(
@@ -312,6 +329,21 @@ def _masking(tokenizer: Any, specials: Any, seed: int) -> Masking:
     )
 
 
+def _check_pieces(blocks: np.ndarray, tokenizer: Any, specials: Any) -> None:
+    """Refuses texts of which the tokenizer hardly knows a piece."""
+    pieces = blocks[blocks > 0] - 1  # 0 is no piece.
+    marks = [*specials.start, *specials.separator, *specials.end]
+    pieces = pieces[~np.isin(pieces, marks)]
+    unknown = int(np.sum(pieces == specials.unknown))
+    known = len(pieces) - unknown
+    if unknown >= known:
+        raise ConfigError(
+            f"of the texts' {unknown + known:,} pieces {unknown:,} are unknown "
+            f"to the tokenizer, which has {tokenizer.vocabulary_size():,}: "
+            "raise --vocabulary_size, or name a --preset for such texts"
+        )
+
+
 def _blocks(
     texts: Sequence[str], tokenizer: Any, specials: Any, options: Pretraining
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -337,6 +369,7 @@ def _blocks(
         parts.append(blocks)
         if not len(blocks):
             raise DataError("the texts have no pieces to learn from")
+        _check_pieces(blocks, tokenizer, specials)
     logging.info(
         "%s blocks of %d pieces to train on, %s held out (%s and %s texts)",
         *(f"{len(parts[0]):,}", options.length, f"{len(parts[1]):,}"),

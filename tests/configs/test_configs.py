@@ -34,6 +34,10 @@ def test_the_configs_of_the_issue_are_there():
 def test_config_is_valid(name):
     config = load(name).get_config()
     assert isinstance(config, config_dict.ConfigDict)
+    if name == "encoder":
+        with pytest.raises(ConfigError, match="preset is missing: give --conf"):
+            validate(config.to_dict())
+        config.model.encoder.preset = "a folder"
     assert validate(config.to_dict()) == config.to_dict()
 
 

@@ -97,7 +97,7 @@ def test_default_config_is_valid():
             "model.embedding_private_dim must be zero or a positive integer, "
             "got -1",
         ),
-        ("text.vectors", None, "text.vectors must be a string, got None"),
+        ("text.vectors", 3, "text.vectors must be a string, got 3"),
         (
             "training.optimizer.name",
             "",
@@ -255,6 +255,30 @@ def test_folds_and_the_tested_one_go_together():
 )
 def test_what_is_read_of_words_has_a_layer(path, value, missing):
     assert f"which does nothing without {missing}" in error(path, value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "missing"),
+    [
+        ({"trainable": False, "layer_decay": 0.9}, "layer_decay .*trainable"),
+        ({"trainable": False, "frozen_layers": 1}, "frozen_layers .*trainab"),
+        ({"lora_alpha": 32.0}, "lora_alpha .* without model.encoder.lora_rank"),
+        ({"lora_targets": ("key",)}, "lora_targets .*lora_rank, got"),
+        ({"projected_attention_heads": 6}, "heads .*projected_attention_units"),
+        ({"adapter_sharing": "shared"}, "adapter_units or .* or .*units, got"),
+    ],
+)
+def test_fields_of_an_encoder_that_would_do_nothing(changed, missing):
+    config = base.default_config().to_dict()
+    config["model"]["encoder"] |= {"preset": "a folder", **changed}
+    with pytest.raises(ConfigError, match=missing):
+        validation.validate(config)
+    config["model"]["encoder"] |= {
+        "trainable": True,
+        "lora_rank": 2,
+        "projected_attention_units": 12,
+    }
+    validation.validate(config)
 
 
 def test_texts_end_before_learned_positions_do():

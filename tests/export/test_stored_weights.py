@@ -44,6 +44,18 @@ def test_tables_have_a_scale_for_each_row():
     assert np.all(np.abs(found - value) <= step / 2 * (1 + 1e-5))
 
 
+def test_rows_that_a_scale_would_make_longer_are_bfloat16():
+    assert stored_weights.stored_as(drawn(5000, 4), "int8") == "bfloat16"
+    assert stored_weights.stored_as(drawn(5000, 5), "int8") == "int8"
+    # A matrix has a scale for each output, however few there are.
+    assert stored_weights.stored_as(drawn(4, 5000), "int8") == "int8"
+    value = drawn(5000, 2)
+    found = stored_weights.rounded(value, "int8")
+    np.testing.assert_array_equal(
+        found, stored_weights.rounded(value, "bfloat16")
+    )
+
+
 def test_small_weights_and_others_than_numbers_stay():
     for value in (drawn(1, 5000)[0], drawn(10, 10), np.ones([99, 99], int)):
         for form in ("int8", "bfloat16"):

@@ -144,7 +144,7 @@ def test_mistakes_are_named(capsys, tmp_path, arguments, message):
     status, _, err = run(capsys, f"--output={tmp_path / 'out'}", *given)
     assert status == 1
     assert message in " ".join(err.split())
-    assert not (tmp_path / "out").exists()
+    assert not list(tmp_path.glob("out*"))
 
 
 @pytest.mark.slow
@@ -161,3 +161,13 @@ def test_longer_blocks_than_the_encoder_reads_are_refused(tmp_path):
         pretraining.pretrain(
             texts(), options_of(preset=preset, length=64), str(tmp_path / "new")
         )
+    # So that the corrected command can begin.
+    assert os.listdir(tmp_path) == ["bert"]
+
+
+def test_pieces_that_are_hardly_ever_known_teach_nothing(tmp_path):
+    with pytest.raises(ConfigError, match="are unknown to the tokenizer"):
+        pretraining.pretrain(
+            texts(), options_of(vocabulary_size=6), str(tmp_path / "new")
+        )
+    assert not os.listdir(tmp_path)

@@ -45,26 +45,28 @@ class PresentTasks:
         key = repr(config["tasks"])
         if key not in self._known:
             self._known[key] = self._present(config["tasks"])
+        present = {_name(entry) for entry in self._known[key]}
+        pipeline = config["pipeline"]
         return {
             **config,
             "tasks": self._known[key],
             "pipeline": {
-                **self._pipeline(config["pipeline"]),
+                **pipeline,
+                "fractions": self._fractions(pipeline, present),
                 "mixing": self._mixing(
-                    config["name"],
-                    config["pipeline"]["mixing"],
-                    {_name(entry) for entry in self._known[key]},
+                    config["name"], pipeline["mixing"], present
                 ),
             },
         }
 
-    def _pipeline(self, pipeline: Mapping[str, Any]) -> dict[str, Any]:
-        """The config's, which cuts no data of a task that is left out."""
-        absent = {name.split("/")[-1] for name in self.absent}
+    def _fractions(
+        self, pipeline: Mapping[str, Any], present: set[str]
+    ) -> dict[str, float]:
+        """The pipeline's, of the tasks that are there."""
         fractions = {
             name: part
             for name, part in pipeline["fractions"].items()
-            if name not in absent
+            if name in present
         }
         if pipeline["fractions"] and not fractions:
             raise DataError(
@@ -73,7 +75,7 @@ class PresentTasks:
                 "Name others by --override=pipeline.fractions="
                 "\"{'en-fr': 0.15}\". " + " ".join(self.absent.values())
             )
-        return {**pipeline, "fractions": fractions}
+        return fractions
 
     def _mixing(
         self, config: str, mixing: Mapping[str, Any], present: set[str]

@@ -138,10 +138,11 @@ def ensemble(
         ConfigError: fewer than two runs, no task in common, or a task whose
             type has no probabilities of whole examples.
     """
-    found = [path for given in model_dirs for path in runs_of(given)]
-    # However one is spelled, it counts once.
-    paths = list({os.path.realpath(p): p for p in reversed(found)}.values())
-    paths.reverse()
+    by_place: dict[str, str] = {}
+    for given in model_dirs:
+        for path in runs_of(given):
+            by_place.setdefault(os.path.realpath(path), path)
+    paths = list(by_place.values())
     if len(paths) < 2:
         raise ConfigError(
             "an ensemble needs at least two runs, got "

@@ -235,6 +235,19 @@ def test_tasks_without_probabilities_have_their_labels_alone(
     assert os.listdir(run.file("teachers")) == ["plain.npz"]
 
 
+def test_tasks_of_words_stand_beside_texts_without_labels(
+    tmp_path, entries, teacher
+):
+    path = tmp_path / "tags.conll"
+    path.write_text("the X\ntree Y\n\n" * 20)
+    splits = ("train", "validation", "test")
+    tags = {"name": "tags", "type": "tagging", "format": "conll"}
+    tags |= {"files": dict.fromkeys(splits, str(path)), "columns": {"tags": 1}}
+    config = student([entries[0], tags], teacher, unlabelled="unlabelled")
+    data = loaded(config, tmp_path / "run")
+    assert data.unlabelled == {"plain": 12}
+
+
 def test_files_that_lack_texts_or_are_damaged(tmp_path, entries, teacher):
     folder = tmp_path / "files"
     keys = probability_files.keys_of({"text": np.array([b"a", b"b"])})

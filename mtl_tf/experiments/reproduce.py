@@ -11,7 +11,7 @@ from typing import Any
 import keras
 from absl import logging
 
-from mtl_tf.core import files
+from mtl_tf.core import files, renewal
 from mtl_tf.core.errors import (
     ConfigError,
     Interrupted,
@@ -108,6 +108,7 @@ def reproduce(
                 *(number + 1, len(planned), run.row.name, run.seed),
                 clock.left(planned[number:]),
             )
+            renewal.point()
             began = time.monotonic()
             _attempt(run, settings)
             clock.add(run.row.name, time.monotonic() - began)

@@ -9,7 +9,7 @@ from typing import Any
 import keras
 from absl import logging
 
-from mtl_tf.core import files
+from mtl_tf.core import files, renewal
 from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import Diverged, Interrupted, MtlError, RunError
 from mtl_tf.experiments import sweep_report
@@ -113,6 +113,7 @@ class _Worker:
         began = time.monotonic()
         report = self._write(name, outcomes)
         for done, number in enumerate(missing):
+            renewal.point()
             self._announce(number, done, len(missing), began)
             outcomes[number] = self._train(self.cells[number])
             report = self._write(name, outcomes)

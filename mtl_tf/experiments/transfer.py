@@ -14,7 +14,7 @@ from typing import Any
 import keras
 from absl import logging
 
-from mtl_tf.core import checks, files
+from mtl_tf.core import checks, files, renewal
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
@@ -104,6 +104,7 @@ def transfer(
                 len(target_names),
                 name,
             )
+            renewal.point()
             turns.take(name)
         results = turns.results()
         title = f"{config['name']}: {control or 'transfer'}"

@@ -32,6 +32,7 @@ from absl import app, flags, logging
 
 import mtl_tf
 from mtl_tf.configs import fields, fields_page
+from mtl_tf.core import renewal
 from mtl_tf.core.errors import (
     LOST_WORKER,
     ConfigError,
@@ -118,8 +119,10 @@ def run(program: Program, argv: Sequence[str] | None = None) -> NoReturn:
         program: what to run.
         argv: the command line with the program's name; `sys.argv` by default.
     """
+    # Who gives another command line goes on in this process afterwards.
+    may_renew = renewal.allowed if argv is None else contextlib.nullcontext
     argv = list(sys.argv if argv is None else argv)
-    with _user_errors_exit(program):
+    with _user_errors_exit(program), may_renew():
         app.run(
             lambda values: _main(program, values),
             argv=argv,

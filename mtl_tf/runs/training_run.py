@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core import files, random
+from mtl_tf.core import files, random, renewal
 from mtl_tf.evaluation import environment, evaluator, tables
 from mtl_tf.models.multi_task import count_parameters
 from mtl_tf.pipelines import mixing
@@ -190,6 +190,7 @@ def _train_separately(
             "pipeline": _pipeline_of(config["pipeline"], task.name),
             "evaluation": {**config["evaluation"], "group": group},
         }
+        renewal.point()
         keras.backend.clear_session()
         folder = run.file("tasks", task.name)
         collected.append(

@@ -1,0 +1,81 @@
+"""Starting a program anew before what it has compiled fills its process.
+
+XLA keeps every executable until its process ends, and each takes hundreds of
+memory mappings, of which Linux gives a process 65,530 (`vm.max_map_count`):
+after some 50 trainings LLVM cannot allocate, and the process dies. What does
+many trainings one after the other, and continues when the same command is
+given again, gives itself that command.
+"""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+
+from absl import logging
+
+_LIMIT = "/proc/sys/vm/max_map_count"
+_MAPPINGS = "/proc/self/maps"
+# A training that begins has to fit into what is left.
+_FULL = 0.5
+
+
+class _Renewal:
+    """Whether this process may be replaced, and how.
+
+    Attributes:
+        command: what it is replaced by; [] if it may not be.
+        points: how often it could have been.
+    """
+
+    def __init__(self):
+        self.command: list[str] = []
+        self.points = 0
+
+
+_THIS = _Renewal()
+
+
+@contextlib.contextmanager
+def allowed() -> Iterator[None]:
+    """Within it `point` may replace this process, which was started for it.
+
+    Workers of one training wait for one another: they may not.
+    """
+    together = {"TF_CONFIG", "SLURM_STEP_ID"} & set(os.environ)
+    if not together:
+        _THIS.command = [sys.executable, *sys.orig_argv[1:]]
+    try:
+        yield
+    finally:
+        _THIS.command = []
+
+
+def point() -> None:
+    """Starts the program anew if the process is half full of mappings.
+
+    To be called between trainings, where the same command would continue with
+    the next one. The first call never does: a program that is started anew
+    gets further than the one before.
+    """
+    _THIS.points += 1
+    if not _THIS.command or _THIS.points == 1 or _used() < _FULL:
+        return
+    logging.info(
+        "What has been compiled fills this process: the program starts anew "
+        "and continues."
+    )
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(_THIS.command[0], _THIS.command)
+
+
+def _used() -> float:
+    """The share of the mappings that the system gives; 0 if it says nothing."""
+    try:
+        with open(_LIMIT) as file:
+            limit = int(file.read())
+        with open(_MAPPINGS, "rb") as file:
+            return sum(1 for _ in file) / limit
+    except (OSError, ValueError):
+        return 0.0

@@ -19,9 +19,9 @@ Whole table: python -m launch.reproduce --table=meta_mtl/3
 
 Time and score: mean accuracy on half of the test texts, with vectors learnt
 from the corpus, on one shared core of an AMD EPYC: `lstm` 80.0 %, 19 min;
-`meta_mtl` 87.8 %, 9 min. With the defaults before version 2: `hyper_lstm`
-75.4 %, 23 min; `meta_lstm` 75.3 %, 24 min; `asp` 87.9 %, 12 min; `psp`
-87.0 %, 14 min; `ssp` 86.8 %, 53 min (docs/results.md).
+`hyper_lstm` 79.5 %, 36 min; `meta_lstm` 78.6 %, 13 min; `asp` 87.3 %, 18 min;
+`psp` 87.5 %, 7 min; `ssp` 88.0 %, 16 min; `meta_mtl` 87.8 %, 9 min
+(docs/results.md).
 """
 
 from ml_collections import config_dict

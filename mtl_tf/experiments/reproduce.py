@@ -252,6 +252,13 @@ def _attempt(run: PlannedRun, settings: Settings) -> None:
         os.unlink(failure)
 
 
+def _link(path: str, targets: str) -> None:
+    """Lets `compare` find below a control's row what its new tasks said."""
+    link = os.path.join(files.make_directory(path), os.path.basename(targets))
+    if not os.path.lexists(link):
+        os.symlink(os.path.relpath(targets, path), link)
+
+
 def _train(run: PlannedRun, settings: Settings) -> dict[str, Any]:
     directories = (settings.data_dir, settings.manual_dir)
     if run.row.column == published.BASELINE:
@@ -265,10 +272,14 @@ def _train(run: PlannedRun, settings: Settings) -> dict[str, Any]:
         table_dir = os.path.dirname(os.path.dirname(run.path))
         row = run.row.control_of or run.row.name
         path = os.path.join(table_dir, row, os.path.basename(run.path))
-        return transfer.transfer(
+        results = transfer.transfer(
             *(run.config, path, *directories, settings.strategy),
             control=run.row.control,
         )
+        if run.row.control:
+            below = os.path.join(path, transfer.folder_of(run.row.control))
+            _link(run.path, os.path.join(below, "targets"))
+        return results
     return training_run.train(
         run.config, run.path, *directories, settings.strategy
     )

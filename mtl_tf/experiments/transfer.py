@@ -120,6 +120,11 @@ def transfer(
 CONTROLS = {"random": ("embedding",), "fresh_vectors": ("shared",)}
 
 
+def folder_of(control: str) -> str:
+    """Where a control's results and new runs are, below `model_dir`."""
+    return os.path.join("controls", control) if control else ""
+
+
 def _check(config: Mapping[str, Any]) -> None:
     if config["train_separately"]:
         raise ConfigError(
@@ -200,7 +205,7 @@ class _Turns:
     @property
     def folder(self) -> str:
         """Where the new tasks' runs and their results are, below `run`."""
-        return os.path.join("controls", self.control) if self.control else ""
+        return folder_of(self.control)
 
     @property
     def _targets(self) -> str:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from mtl_tf.core.errors import (
@@ -18,7 +19,10 @@ from mtl_tf.core.errors import (
     MissingData,
     RunError,
 )
-from mtl_tf.experiments import planned_runs, published, reproduce
+from mtl_tf.evaluation import scored_examples
+from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.experiments import compare, planned_runs, published, reproduce
+from mtl_tf.experiments import transfer as transferring
 from mtl_tf.experiments.published import (
     PublishedRow,
     PublishedTable,
@@ -45,6 +49,37 @@ def wait_for(path, process):
         assert process.poll() is None, "it ended before it was killed"
         assert time.monotonic() < end, f"no {path}"
         time.sleep(0.02)
+
+
+def test_a_control_is_compared_with_what_it_controls(tmp_path, monkeypatch):
+    def transfer(config, path, *_, control=""):
+        draw = np.random.default_rng(len(control))
+        labels = np.arange(40) % 2
+        found = np.where(draw.random(40) < 0.3, 1 - labels, labels)
+        below = "controls/random/" if control else ""
+        said = TaskPredictions("books", labels, found, ("a", "b"))
+        target = os.path.join(path, f"{below}targets", "books")
+        scored_examples.write(target, "test", [said])
+        return {"mean": {"overall": 70.0}, "tasks": {}}
+
+    monkeypatch.setattr(transferring, "transfer", transfer)
+    rows = [
+        PublishedRow("transfer", "T", published.TRANSFER),
+        PublishedRow(
+            *("transfer_random", "C", published.TRANSFER),
+            control="random",
+            control_of="transfer",
+        ),
+    ]
+    for row in rows:
+        path = tmp_path / row.name / "seed_1"
+        run = planned_runs.PlannedRun(row, 1, {}, str(path))
+        reproduce._attempt(run, reproduce.Settings())
+        assert not (path / "failure.json").exists()
+    moved = shutil.copytree(tmp_path, tmp_path / "moved", symlinks=True)
+    shutil.rmtree(tmp_path / "transfer")
+    folders = [str(moved / row.name) for row in rows]
+    assert compare.compare(*folders, draws=9)["tasks"]["books"]
 
 
 @pytest.mark.slow

@@ -25,12 +25,12 @@ class _Renewal:
 
     Attributes:
         command: what it is replaced by; [] if it may not be.
-        points: how often it could have been.
+        start: the share of the mappings at the first point; 0 before.
     """
 
     def __init__(self):
         self.command: list[str] = []
-        self.points = 0
+        self.start = 0.0
 
 
 _THIS = _Renewal()
@@ -55,11 +55,12 @@ def point() -> None:
     """Starts the program anew if the process is half full of mappings.
 
     To be called between trainings, where the same command would continue with
-    the next one. The first call never does: a program that is started anew
-    gets further than the one before.
+    the next one. A process that has not taken more mappings itself goes on: a
+    program that is started anew gets further than the one before.
     """
-    _THIS.points += 1
-    if not _THIS.command or _THIS.points == 1 or _used() < _FULL:
+    used = _used()
+    _THIS.start = _THIS.start or used
+    if not _THIS.command or used < max(_FULL, 2 * _THIS.start):
         return
     logging.info(
         "What has been compiled fills this process: the program starts anew "

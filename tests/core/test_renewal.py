@@ -12,7 +12,8 @@ PROGRAM = """
 import os, sys
 from mtl_tf.core import renewal
 
-renewal._FULL = 0.0  # as if there were no mapping left
+taken = iter([0.1, 0.6, 0.7])
+renewal._used = lambda: next(taken)
 path = sys.argv[1]
 print("begun")
 with renewal.allowed():
@@ -47,13 +48,14 @@ def full(monkeypatch):
     calls = []
     monkeypatch.setattr(os, "execv", lambda *given: calls.append(given))
     monkeypatch.setattr(renewal, "_THIS", renewal._Renewal())
-    monkeypatch.setattr(renewal, "_used", lambda: 0.7)
+    shares = [0.05, 0.7, 0.7, 0.7, 0.7, 0.3]
+    monkeypatch.setattr(renewal, "_used", lambda: shares.pop(0))
     monkeypatch.delenv("TF_CONFIG", raising=False)
     monkeypatch.delenv("SLURM_STEP_ID", raising=False)
     return calls
 
 
-def test_only_programs_may_and_not_at_their_first_point(full, monkeypatch):
+def test_only_programs_may(full, monkeypatch):
     renewal.point()
     renewal.point()
     assert not full
@@ -66,10 +68,17 @@ def test_only_programs_may_and_not_at_their_first_point(full, monkeypatch):
         renewal.point()
     assert len(full) == 1
     monkeypatch.delenv("TF_CONFIG")
-    monkeypatch.setattr(renewal, "_used", lambda: 0.3)
     with renewal.allowed():
         renewal.point()
     assert len(full) == 1
+
+
+def test_what_is_full_from_the_start_goes_on(full, monkeypatch):
+    monkeypatch.setattr(renewal, "_used", lambda: 0.7)
+    with renewal.allowed():
+        renewal.point()
+        renewal.point()
+    assert not full
 
 
 def test_mappings_are_counted(monkeypatch):

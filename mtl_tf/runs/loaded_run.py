@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -108,7 +108,7 @@ class Run:
     def predict(
         self,
         task: str,
-        examples: Sequence[Any],
+        examples: Iterable[Any],
         batch_size: int = 64,
     ) -> list[dict[str, Any]]:
         """Predicts examples.
@@ -118,7 +118,8 @@ class Run:
             examples: mappings of the task's input features, or short forms of
                 them: a string where an example is one text, of any length and
                 none; for tagging also a list of tokens, which are not split
-                any more; see `mtl_tf.runs.task_types`.
+                any more; see `mtl_tf.runs.task_types`. A pandas DataFrame is
+                the mappings of its rows; columns of other names do not count.
             batch_size: examples at a time.
 
         Returns:
@@ -136,7 +137,10 @@ class Run:
                 "examples must be a list, got "
                 f"{'a string' if isinstance(examples, str) else 'a mapping'}"
             )
-        if not len(examples):
+        if hasattr(examples, "columns") and hasattr(examples, "to_dict"):
+            examples = examples.to_dict("records")
+        examples = list(examples)
+        if not examples:
             return []
         predictions = task_types.of(described["type"])
         given = [predictions.fields_of(described, one) for one in examples]
@@ -238,6 +242,8 @@ class Run:
                 those that the run was trained on.
         """
         names = [task["name"] for task in self.tasks]
+        if isinstance(tasks, str):
+            tasks = [tasks]
         chosen = [names[self.task_index(n)] for n in tasks or names]
         where = (data_dir, manual_dir, self.config["cross_validation"])
         resolved = self._resolved(where)

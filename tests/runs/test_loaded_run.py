@@ -24,6 +24,33 @@ def test_predict_answers_texts(run):
         np.testing.assert_allclose(sum(answer["scores"].values()), 1, atol=1e-5)
 
 
+class Frame:
+    """What a DataFrame of pandas has; going through it gives its columns."""
+
+    columns = ("text", "label")
+
+    def __init__(self, texts):
+        self.texts = texts
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __len__(self):
+        return len(self.texts)
+
+    def to_dict(self, orient):
+        assert orient == "records"
+        return [{"text": text, "label": 1} for text in self.texts]
+
+
+def test_rows_of_a_frame_and_what_is_gone_through_once(run):
+    texts = ["the yes tree no stone", "no a yes of"]
+    expected = run.predict("plain", texts)
+    assert run.predict("plain", Frame(texts)) == expected
+    assert run.predict("plain", (text for text in texts)) == expected
+    assert run.predict("plain", iter(())) == []
+
+
 def scores(run, texts, **options):
     answers = run.predict("plain", texts, **options)
     return [answer["scores"]["1"] for answer in answers]
@@ -71,6 +98,10 @@ def test_an_unknown_task_offers_the_nearest(run):
         run.predict("miror", ["a"])
     with pytest.raises(TypeError, match="must be a list, got a string"):
         run.predict("plain", "a text")
+
+
+def test_a_single_task_may_be_named_as_it_is(run):
+    assert list(run.evaluate("test", "plain")["tasks"]) == ["plain"]
 
 
 def test_evaluate_scores_any_split_and_chosen_tasks(run):

@@ -58,6 +58,10 @@ def calibrate(
     labels = {task["name"]: task["labels"] for r in runs for task in r.tasks}
     for name, wishes_of_task in thresholds.items():
         known = look_up(name, labels, "task of --threshold")
+        if not known:
+            raise ConfigError(
+                f"the task {name} has no labels: only labels have thresholds"
+            )
         named = [label for label, _ in wishes_of_task]
         for label in named:
             look_up(label, dict.fromkeys(known), f"label of {name}")

@@ -60,13 +60,14 @@ def record(
     """
     if not item.row:
         return dict(prediction)
+    others = {field for field, column in columns.items() if field != column}
     # Whatever the values, so that all rows have the same columns.
-    read_as_named = {"task", *example} - set(columns)
+    read_as_named = {"task", *example} - others
     record: dict[str, Any] = {}
     for name, value in item.row.items():
         clashes = name in prediction and name not in read_as_named
         record[f"input_{name}" if clashes else name] = value
-    renamed = set(example) & set(columns)
+    renamed = set(example) & others
     added = {k: v for k, v in prediction.items() if k not in renamed}
     return {**record, **added}
 

@@ -57,6 +57,14 @@ def test_other_columns_stay(run, call):
     }
 
 
+def test_a_column_of_the_fields_own_name_is_not_renamed(run, call):
+    rows = ROWS.replace("review", "text")
+    expected = call(rows, "in.csv", "one.csv", "--task=books")
+    flags = ("--task=books", "--columns=text=text")
+    assert call(rows, "in.csv", "two.csv", *flags) == expected
+    assert expected.startswith("id,text,input_label,task,label")
+
+
 def test_values_of_json_stay_what_they_are(run, call):
     line = {"id": 7, "text": "good", "more": {"a": [1, None]}, "score": None}
     text = call(json.dumps(line), "in.jsonl", "out.jsonl", "--task=books")

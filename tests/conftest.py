@@ -104,6 +104,16 @@ def two_replicas():
     return tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
 
 
+@pytest.fixture
+def points(monkeypatch):
+    """Grows where a program may start anew (`mtl_tf.core.renewal`)."""
+    from mtl_tf.core import renewal
+
+    found = []
+    monkeypatch.setattr(renewal, "point", lambda: found.append(len(found)))
+    return found
+
+
 def made_once(
     factory: pytest.TempPathFactory,
     name: str,

@@ -381,11 +381,7 @@ def _keep_probabilities(
                     else soft_targets.encode_unlabelled
                 )
                 encoded = encode(task, split, loaded.encoder)
-                examples = probability_files.dataset_of(task, split)
-                keys += map(
-                    probability_files.keys_of,
-                    probability_files.batches(task, examples),
-                )
+                keys.append(probability_files.keys_of_split(task, split))
                 scores.append(block_of[number].probabilities(encoded, number))
             table = probability_files.Table(
                 np.concatenate(keys), np.concatenate(scores), task.labels

@@ -103,10 +103,8 @@ def _of_run(
     validation = [
         run_data.encode_split(task, "validation", run.encoder) for task in tasks
     ]
-    run.fit(validation, temperature, wishes)
-    # Of older probabilities nothing may stay, whatever comes in between.
     others = set(scored_examples.splits(run.directory.path)) - set(splits)
-    scored_examples.forget(run.directory.path)
+    run.fit(validation, temperature, wishes)
     after = _scores(run, splits, directories, clean, labels)
     for name in sorted(others):
         run.evaluate(name, None, *directories, clean, keep=True)

@@ -371,7 +371,7 @@ def _thinned(
     for row in table.rows:
         config = f"{table.config}_{row.config_row or row.name}"
         if lost := thinned.get(config):
-            yield f"{row.title}: its first phase is without {', '.join(lost)}."
+            yield f"{row.title}: its phases are without {', '.join(lost)}."
 
 
 def _distinct(done: list[dict], fact: str) -> list[Any]:

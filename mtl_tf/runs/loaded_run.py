@@ -190,6 +190,9 @@ class Run:
     ) -> None:
         """Settles what is settled on validation examples; see `calibrating`.
 
+        What the run has kept of its predictions, `scored_examples`, is gone
+        afterwards.
+
         Args:
             validation: the encoded validation split of each task.
             temperature: whether to fit temperatures.
@@ -208,6 +211,8 @@ class Run:
                 fitted[task["name"]] = found
                 task.update(found)
         if fitted or self.directory.has(FITTED):
+            # Of older probabilities nothing may stay, whatever comes between.
+            scored_examples.forget(self.directory.path)
             self.directory.write(FITTED, fitted)
             seals.seal(self.directory, FITTED)
 

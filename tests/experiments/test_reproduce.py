@@ -157,9 +157,10 @@ def fake(monkeypatch):
     return fake
 
 
-def test_every_row_comes_once_before_any_comes_twice(tmp_path, fake):
+def test_every_row_comes_once_before_any_comes_twice(tmp_path, fake, points):
     run_all(tmp_path, "data")
     assert fake.rows == ["lstm", "meta", "lstm", "meta"]
+    assert len(points) == 4
 
 
 def test_finished_runs_are_not_repeated(tmp_path, fake):

@@ -86,6 +86,11 @@ def test_validation_selects_and_tests_only_report(tmp_path, training):
     assert "30.00" not in page and "20.00" in page
 
 
+def test_a_program_may_start_anew_before_each_cell(tmp_path, training, points):
+    sweep.sweep(config(), str(tmp_path))
+    assert len(points) == len(training.seen) == 6
+
+
 def test_finished_cells_are_not_repeated_and_a_grid_may_grow(
     tmp_path, training
 ):

@@ -166,6 +166,22 @@ def test_schemes_that_share_no_weights(small_files, tmp_path, scheme):
     assert not (tmp_path / "t").exists()
 
 
+def test_a_program_may_start_anew_before_each_turn(
+    monkeypatch, tmp_path, small_files, points
+):
+    taken = []
+
+    def take(turns, name):
+        taken.append(name)
+        if len(taken) == 2:
+            raise ConfigError("enough")
+
+    monkeypatch.setattr(transfer._Turns, "take", take)
+    with pytest.raises(ConfigError, match="enough"):
+        transfer.transfer(quick(small_files), str(tmp_path / "t"))
+    assert taken == ["plain", "mirror"] and len(points) == 2
+
+
 def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
     asked = []
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import types
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import scored_examples
 from mtl_tf.evaluation.probabilities import OneLabel
 from mtl_tf.programs import runner
-from mtl_tf.runs import training_run
+from mtl_tf.runs import run_data, training_run
 from tests.system import corpus
 
 
@@ -115,6 +116,17 @@ def test_what_is_kept_of_other_splits_is_written_anew(directory):
         np.testing.assert_allclose(kept.scores, tempered, atol=1e-6)
 
 
+def test_whoever_settles_anew_keeps_nothing_of_before(directory):
+    loaded = mtl_tf.load(directory)
+    loaded.evaluate("test", keep=True)
+    validation = [
+        run_data.encode_split(task, "validation", loaded.encoder)
+        for task in run_data.tasks_of(loaded.config, (None, None))
+    ]
+    loaded.fit(validation, temperature=True)
+    assert scored_examples.splits(directory) == []
+
+
 def test_losses_are_of_the_probabilities_that_users_get(directory):
     loaded = mtl_tf.load(directory)
     fitted = loaded.directory.read("fitted.json")["plain"]
@@ -125,6 +137,13 @@ def test_losses_are_of_the_probabilities_that_users_get(directory):
         np.array(found.scores), np.array(found.labels)[:, None], 1
     )
     assert kept["loss"] == pytest.approx(-np.log(right).mean(), 1e-5)
+
+
+def test_only_labels_have_thresholds(directory, monkeypatch):
+    made = types.SimpleNamespace(tasks=[{"name": "stars", "labels": ()}])
+    monkeypatch.setattr(mtl_tf, "load", lambda path: made)
+    with pytest.raises(ConfigError, match="the task stars has no labels"):
+        run(f"--model_dir={directory}", "--threshold=stars=1:f1")
 
 
 def test_unknown_tasks_and_labels(directory):

@@ -31,6 +31,9 @@ def main(values):
         raise ZeroDivisionError("a defect")
     if what == "status":
         return 2
+    if what == "renewal":
+        from mtl_tf.core import renewal
+        print(renewal._THIS.command[1:])
     if what == "wait":
         print("ready", flush=True)
         time.sleep(60)
@@ -69,6 +72,11 @@ def toy(tmp_path_factory):
 
 def run_toy(toy, *arguments, **extra):
     return execute(toy, *arguments, env=environment(**extra))
+
+
+def test_a_program_knows_how_to_start_itself_anew(toy):
+    _, out, _ = run_toy(toy, "--do=renewal")
+    assert out.splitlines()[0] == str([str(toy), "--do=renewal"])
 
 
 def test_help_of_every_program_exits_0_and_lists_its_own_flags():

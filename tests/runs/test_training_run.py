@@ -188,7 +188,7 @@ def test_a_malformed_line_is_named(tmp_path):
 
 @pytest.mark.extended
 def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
-    tmp_path, toy_run, toy_files, monkeypatch
+    tmp_path, toy_run, toy_files, monkeypatch, points
 ):
     config = corpus.quick(toy_files, "lstm")
     config["train_separately"] = True
@@ -199,6 +199,7 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
         lambda self, *texts: (read.append(len(texts)), made(self, *texts))[1],
     )
     results = train(config, tmp_path / "a")
+    assert len(points) == 2
     # Two splits of each task of the group, read once for both runs.
     assert read.count(2) == 2
     with open(os.path.join(toy_run, "results.json")) as file:

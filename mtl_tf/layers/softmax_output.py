@@ -108,6 +108,18 @@ class SoftmaxOutput(StackedLayer):
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[N, D]`."""
         self.kernel = self.add("kernel", self.vocabulary_size, input_shape[-1])
+        self._build_bias()
+
+    def build_above(self, kernel: keras.Variable) -> None:
+        """Makes what is needed beside a W of another layer's.
+
+        Args:
+            kernel: `[V, D]`, such as word vectors (Press and Wolf 2017).
+        """
+        self.kernel = kernel
+        self._build_bias()
+
+    def _build_bias(self) -> None:
         if self.use_bias:
             self.bias = self.add("bias", self.vocabulary_size)
         self.built = True

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.random import generator
-from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.pipelines import text_blocks
 from mtl_tf.text.presets import Specials
 
 #: Devlin et al. (2019), section 3.1: of all pieces so many are to be told, of
@@ -131,13 +131,7 @@ def step_batch(
     blocks: np.ndarray, step: int, batch_size: int, masking: Masking
 ) -> dict[str, np.ndarray]:
     """The batch of a training step, as `masked`; each block once an epoch."""
-    numbers = step * batch_size + np.arange(batch_size)
-    epochs, inside = np.divmod(numbers, len(blocks))
-    rows = np.zeros([batch_size], np.int64)
-    for epoch in np.unique(epochs):
-        order = generator(masking.seed, "epoch", int(epoch))
-        here = epochs == epoch
-        rows[here] = order.permutation(len(blocks))[inside[here]]
+    rows = text_blocks.rows_of_step(len(blocks), step, batch_size, masking.seed)
     draw = generator(masking.seed, "masks", int(step))
     return masked(blocks[rows], masking, draw)
 
@@ -154,37 +148,6 @@ def training_batches(
     "normalizer" is the number of pieces to tell, so that the loss of a step is
     the mean over them.
     """
-    first = masked(
-        blocks[:1], masking, generator(masking.seed, "masks", "shape")
+    return text_blocks.batches(
+        start, stop, lambda step: step_batch(blocks, step, batch_size, masking)
     )
-    shapes = {k: [batch_size, v.shape[1]] for k, v in first.items()}
-
-    def compute(step: np.int64) -> list[np.ndarray]:
-        found = step_batch(blocks, int(step), batch_size, masking)
-        return [found[name] for name in shapes]
-
-    def batch(step: tf.Tensor) -> dict[str, tf.Tensor]:
-        types = [first[name].dtype for name in shapes]
-        values = tf.numpy_function(compute, [step], types)
-        found = {
-            name: tf.ensure_shape(value, shape)[None]
-            for value, (name, shape) in zip(values, shapes.items())
-        }
-        return as_group(found, step)
-
-    steps = tf.data.Dataset.range(start, stop)
-    batch = tf.autograph.experimental.do_not_convert(batch)
-    return fixed(steps.map(batch).prefetch(4))
-
-
-def as_group(
-    found: dict[str, tf.Tensor], step: tf.Tensor
-) -> dict[str, tf.Tensor]:
-    """A batch of one group, `[1, B, ...]`, with what every batch has."""
-    counted = found["counted"]
-    return found | {
-        "task": tf.zeros([1], tf.int32),
-        "weight": tf.ones(tf.shape(counted)[:2]),
-        "normalizer": tf.maximum(tf.reduce_sum(counted, [1, 2]), 1.0),
-        "step": step,
-    }

@@ -1,10 +1,7 @@
 """Training of an encoder on texts without labels, before it is tuned."""
 
 import dataclasses
-import hashlib
-import math
 import os
-import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,29 +10,23 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import checks, files
-from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.random import fold, generator
 from mtl_tf.models.masked_language_model import MaskedLanguageModel
 from mtl_tf.pipelines import masked_batches
 from mtl_tf.pipelines.masked_batches import Masking
+from mtl_tf.runs import text_training
+from mtl_tf.runs.text_training import TextTraining
 from mtl_tf.text import presets, word_pieces
 from mtl_tf.text.base_tokenizer import valid_utf8
 from mtl_tf.text.piece_tokenizers import in_graph
-from mtl_tf.training.checkpoints import Checkpoints
-from mtl_tf.training.learning_rates import WarmupThen
-from mtl_tf.training.loop import Loop, LoopOptions
-from mtl_tf.training.loss_weighting import make_loss_weighting
-from mtl_tf.training.optimizers import make_optimizer
-from mtl_tf.training.strategies import make_strategy
-from mtl_tf.training.trainer import Trainer, choose_shards
 
-SETTINGS_FILE = "pretraining.json"
 # Without weights, of an encoder that starts from random ones.
 _PRESET = "preset"
 
 
 @dataclasses.dataclass(frozen=True)
-class Pretraining:
+class Pretraining(TextTraining):
     """What an encoder is trained from, and how.
 
     Attributes:
@@ -47,15 +38,6 @@ class Pretraining:
             times as many units.
         heads: of their attention.
         lowercase: whether texts are lower-cased.
-        length: pieces of a block, special ones among them.
-        batch_size: blocks in a batch.
-        accumulate_steps: batches of an update.
-        steps: updates.
-        learning_rate: the highest.
-        warmup: share of the steps in which it comes from 0; then it goes to 0.
-        evaluate_every: steps between evaluations.
-        held_out: share of the texts that are not trained on, but scored.
-        seed: of whatever is drawn.
     """
 
     preset: str = ""
@@ -64,29 +46,12 @@ class Pretraining:
     hidden: int = 256
     heads: int = 4
     lowercase: bool = True
-    length: int = 128
-    batch_size: int = 32
-    accumulate_steps: int = 1
-    steps: int = 10000
-    learning_rate: float = 1e-4
-    warmup: float = 0.1
-    evaluate_every: int = 500
-    held_out: float = 0.02
-    seed: int = 0
 
     def check(self) -> None:
         """Raises `ConfigError` if a value is wrong."""
-        for name in (
-            *("vocabulary_size", "layers", "hidden", "heads", "batch_size"),
-            *("accumulate_steps", "steps", "evaluate_every"),
-        ):
+        for name in ("vocabulary_size", "layers", "hidden", "heads"):
             checks.positive_integer(f"--{name}", getattr(self, name))
-        checks.positive("--learning_rate", self.learning_rate)
-        checks.fraction("--warmup", self.warmup)
-        checks.fraction("--held_out", self.held_out)
-        checks.not_negative_integer("--seed", self.seed)
-        if self.length < 8:
-            raise ConfigError(f"--length must be at least 8, got {self.length}")
+        super().check()
         if self.hidden % self.heads:
             raise ConfigError(
                 f"--hidden must be a multiple of --heads ({self.heads}), got "
@@ -101,86 +66,25 @@ def pretrain(
 
     Devlin et al. (2019), section 3.1, task 1, and appendix A.2: AdamW with
     weight decay 0.01, a linear warm-up and decay, gradients clipped at norm 1.
-    What it has come to is kept in the folder `OUTPUT.training`: a call that
-    was stopped goes on from there. The preset has the weights with the lowest
-    held-out perplexity.
+    The masks of held-out texts are always the same.
 
     Args:
         texts: what is trained and scored on.
         options: see `Pretraining`.
         output: the folder of the preset, which must not be there yet.
 
-    Returns:
-        "before" and "after", held-out perplexities: exp of the mean negative
-        log-likelihood of masked pieces, whose masks are always the same; and
-        "step", where the second was reached.
-
-    Raises:
-        MtlError: a wrong option, too few texts, another training in the
-            folder, or a preset that cannot be read.
-        Diverged: the loss is not finite.
-        Interrupted: a signal came; the state is saved.
+    Returns, raises: as of `text_training.train`; `MtlError`, too, for a wrong
+        option, too few texts, or a preset that cannot be read.
     """
     options.check()
-    if os.path.lexists(output):
-        raise RunError(f"{output} exists already: remove it or name another")
-    state = f"{output.rstrip(os.sep)}.training"
-    with files.locked(state):
-        is_new = _claim(state, texts, options)
-        try:
-            tokenizer, start = _beginning(state, texts, options)
-            run = _Run(state, texts, options, tokenizer, start)
-        except (ConfigError, DataError):
-            # A corrected command is another training.
-            if is_new:
-                _forget(state)
-            raise
-        try:
-            results = run.train()
-        except Diverged as error:
-            raise Diverged(
-                "a loss or a weight is not finite: lower --learning_rate, with "
-                "another --output"
-            ) from error
-        with files.new_directory(output) as made:
-            run.model.backbone.save_to_preset(made)
-            tokenizer.save_to_preset(made)
-            about = {**dataclasses.asdict(options), "perplexity": results}
-            files.write_json(os.path.join(made, SETTINGS_FILE), about)
-    shutil.rmtree(state)
-    return results
-
-
-def _claim(state: str, texts: Sequence[str], options: Pretraining) -> bool:
-    """Writes down what is trained; refuses to go on with something else.
-
-    Returns:
-        Whether nothing was written down before.
-    """
-    digest = hashlib.blake2b(digest_size=16)
-    for text in texts:
-        digest.update(text.encode() + b"\0")
-    now = {**dataclasses.asdict(options), "texts": digest.hexdigest()}
-    path = os.path.join(state, SETTINGS_FILE)
-    if not os.path.exists(path):
-        files.write_json(path, now)
-        return True
-    before = files.read_json(path)
-    wrong = [name for name in now if before.get(name) != now[name]]
-    if wrong:
-        name = wrong[0]
-        raise RunError(
-            f"{state} holds a training with another {name}: "
-            f"{before.get(name)!r} there, {now[name]!r} asked for; repeat its "
-            "command, or remove the folder"
-        )
-    return False
-
-
-def _forget(state: str) -> None:
-    """Removes what a training that did not begin has made."""
-    os.unlink(os.path.join(state, SETTINGS_FILE))
-    shutil.rmtree(os.path.join(state, _PRESET), ignore_errors=True)
+    return text_training.train(
+        texts,
+        options,
+        output,
+        lambda state: _Encoder(
+            texts, options, *_beginning(state, texts, options)
+        ),
+    )
 
 
 def _beginning(
@@ -225,80 +129,42 @@ def _beginning(
     return presets.load_tokenizer(folder), start
 
 
-class _Run:
-    """Model, data and state of a training."""
+class _Encoder:
+    """An encoder, and its blocks; see `text_training.Learner`."""
 
     def __init__(
         self,
-        state: str,
         texts: Sequence[str],
         options: Pretraining,
         tokenizer: Any,
         start: Any,
     ):
-        self.options = options
+        self.options, self.tokenizer = options, tokenizer
         specials = presets.specials_of_tokenizer(tokenizer)
         self.masking = _masking(tokenizer, specials, options.seed)
         self.train_blocks, self.held_blocks = _blocks(
             texts, tokenizer, specials, options
         )
-        self.strategy = make_strategy("one_device")
-        with self.strategy.scope():
-            self.model = _model(start, specials.pad, options)
-            if options.preset:
-                self.model.set_pretrained(start)
-            variables = self.model.trained_variables()
-            optimizer = _optimizer(options, variables)
-            weighting = make_loss_weighting("static", [1.0])
-            self.checkpoints = Checkpoints(
-                state, self.model, optimizer, weighting, 1
-            )
-        self.trainer = Trainer(
-            self.model,
-            optimizer,
-            weighting,
-            variables,
-            self.strategy,
-            tasks=1,
-            seed=options.seed,
-            shards=choose_shards(self.model, self.strategy),
-            accumulate=options.accumulate_steps,
+        self.blocks = len(self.train_blocks)
+        self.model = _model(start, specials.pad, options)
+        if options.preset:
+            self.model.set_pretrained(start)
+        self.variables = self.model.trained_variables()
+        self.optimizer = options.optimizer(
+            self.variables, "adamw", {"weight_decay": 0.01}
         )
         self._held_loss = tf.function(self._loss_of, autograph=False)
 
-    def train(self) -> dict[str, float]:
-        """Trains to the end from wherever it was; see `pretrain`."""
-        options = self.options
-        before = self.perplexity()
-        logging.info("Held-out perplexity before: %.2f", before)
-        start = self.checkpoints.restore()
-        if start:
-            logging.info("Continuing from step %d.", start)
-        size = options.batch_size * options.accumulate_steps
-        Loop(
-            self.trainer,
-            self.checkpoints,
-            lambda first, replicas, part: masked_batches.training_batches(
-                self.train_blocks, first, options.steps, size, self.masking
-            ),
-            lambda: {"mean": -self.perplexity()},
-            _record,
-            LoopOptions(
-                total_steps=options.steps,
-                evaluate_every=options.evaluate_every,
-                steps_per_epoch=math.ceil(len(self.train_blocks) / size),
-            ),
-            ["texts"],
-        ).run(start)
-        best = self.checkpoints.best.load()
-        return {
-            "before": before,
-            "after": -float(best["score"]),
-            "step": int(best["step"]),
-        }
+    def batches(self, first: int, stop: int) -> tf.data.Dataset:
+        return masked_batches.training_batches(
+            self.train_blocks,
+            first,
+            stop,
+            self.options.blocks_of_step,
+            self.masking,
+        )
 
     def perplexity(self) -> float:
-        """That of the held-out blocks, with masks that never change."""
         # As many rows as a batch of the training: few shapes are traced.
         size, total, count = self.options.batch_size, 0.0, 0.0
         for number, first in enumerate(range(0, len(self.held_blocks), size)):
@@ -308,8 +174,11 @@ class _Run:
             batch = {k: tf.constant(v[None]) for k, v in found.items()}
             total += float(self._held_loss(batch))
             count += float(found["counted"].sum())
-        # A perplexity beyond all numbers is one that diverged.
-        return math.exp(min(total / max(count, 1.0), 700.0))
+        return text_training.perplexity(total, count)
+
+    def save(self, folder: str) -> None:
+        self.model.backbone.save_to_preset(folder)
+        self.tokenizer.save_to_preset(folder)
 
     def _loss_of(self, batch: dict[str, tf.Tensor]) -> tf.Tensor:
         return tf.reduce_sum(self.model(batch)["loss"])
@@ -349,16 +218,10 @@ def _blocks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The blocks that are trained on, and those that are held out."""
     texts = [text for text in texts if text.strip()]
-    if len(texts) < 2:
-        raise DataError(
-            f"there are {len(texts)} texts: at least 2 are needed, of which "
-            "one is held out"
-        )
-    order = generator(options.seed, "held out").permutation(len(texts))
-    count = min(max(1, round(options.held_out * len(texts))), len(texts) - 1)
+    places = text_training.held_out(len(texts), options)
     graph = in_graph(tokenizer)
     parts = []
-    for chosen in (np.sort(order[count:]), np.sort(order[:count])):
+    for chosen in places:
         blocks = masked_batches.cut_into_blocks(
             [texts[n] for n in chosen],
             lambda batch: graph(valid_utf8(batch)),
@@ -373,7 +236,7 @@ def _blocks(
     logging.info(
         "%s blocks of %d pieces to train on, %s held out (%s and %s texts)",
         *(f"{len(parts[0]):,}", options.length, f"{len(parts[1]):,}"),
-        *(f"{len(texts) - count:,}", f"{count:,}"),
+        *(f"{len(chosen):,}" for chosen in places),
     )
     return parts[0], parts[1]
 
@@ -387,29 +250,3 @@ def _model(start: Any, pad: int, options: Pretraining) -> MaskedLanguageModel:
     )
     model.build()
     return model
-
-
-def _optimizer(options: Pretraining, variables: list) -> Any:
-    optimizer = make_optimizer(
-        {"name": "adamw", "options": {"weight_decay": 0.01}},
-        WarmupThen(
-            options.learning_rate,
-            "linear",
-            round(options.warmup * options.steps),
-            options.steps,
-        ),
-    )
-    count = len(variables)
-    optimizer.configure(variables, [0.0] * count, [1.0] * count, clip_norm=1.0)
-    return optimizer
-
-
-def _record(entry: dict[str, Any]) -> None:
-    # There is no loss where no piece of these steps was masked.
-    loss = entry["train_loss"].get("texts")
-    logging.info(
-        "Step %d: training perplexity %s, held-out perplexity %.2f",
-        entry["step"],
-        "-" if loss is None else f"{math.exp(min(loss, 700.0)):.2f}",
-        -entry["validation"]["mean"],
-    )

@@ -62,10 +62,10 @@ def test_masked_pieces_are_told_better_than_before(trained):
 
 
 KILLED = """
-from mtl_tf.runs import pretraining
+from mtl_tf.runs import pretraining, text_training
 from mtl_tf.training import loop
 plain = loop.LoopOptions
-pretraining.LoopOptions = lambda **values: plain(
+text_training.LoopOptions = lambda **values: plain(
     **{**values, "checkpoint_seconds": 1e-6, "steps_per_call": 1})
 pretraining.pretrain(
     json.loads(arguments[1]),

@@ -1,0 +1,117 @@
+"""A recurrent layer that learns to tell the words before and after."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.core import random, special_ids
+from mtl_tf.layers.dropout import Dropout
+from mtl_tf.layers.embedding import Embedding
+from mtl_tf.layers.softmax_output import SoftmaxOutput
+from mtl_tf.models.scheme import RecurrentScheme
+
+
+@keras.saving.register_keras_serializable(package="mtl_tf")
+class LanguageModel(keras.Model):
+    """Tells each word from those before it, and from those behind it.
+
+    Peters et al. (2018), section 3.1: the forward layer's state at a word
+    tells the next one, the backward layer's state the one before; both by the
+    same softmax, whose weights are the word vectors (Press and Wolf 2017). A
+    dense layer for each direction makes vectors of states.
+
+    Args:
+        scheme: a recurrent scheme that all tasks share; its layers are what
+            is learnt, beside the word vectors.
+        vocabulary_size: words, from frequent to rare, see `SoftmaxOutput`.
+        dimension: of their vectors.
+        samples: words that a training step tells the right one from; 0 for
+            all. Perplexities are those of all.
+        dropout: of vectors and states.
+        init: see `layers.base.check_init`.
+
+    Input shape: a batch: "tokens" int32 `[G, B, T]`, 0 is padding.
+    Output shape: "loss" float32 `[G, B]`, the sum over an example's words of
+        the negative log-likelihood, in nats, of both directions; "losses",
+        none. Unknown words are read, not told.
+    Masking: padding changes nothing.
+    """
+
+    #: Blocks all have one length.
+    static_shapes = True
+
+    def __init__(
+        self,
+        scheme: RecurrentScheme,
+        vocabulary_size: int,
+        dimension: int,
+        samples: int = 0,
+        dropout: float = 0.0,
+        init: Mapping[str, Any] | None = None,
+        **kwargs,
+    ):
+        super().__init__(autocast=False, **kwargs)
+        self.scheme = scheme
+        self.embedding = Embedding(
+            vocabulary_size, dimension, init=init, name="embedding"
+        )
+        self.words = SoftmaxOutput(
+            vocabulary_size, samples=samples, init=init, name="words"
+        )
+        self.read = Dropout(dropout, salt="read")
+        self.told = Dropout(dropout, salt="told")
+        seed = self.words.init["seed"]
+        self.projections = [
+            keras.layers.Dense(
+                dimension,
+                name=f"{layer.name}_projection",
+                kernel_initializer=keras.initializers.GlorotUniform(
+                    random.fold(seed, layer.name, "projection") % 2**31
+                ),
+            )
+            for layer in scheme.directions
+        ]
+
+    def build(self, input_shape=None):
+        """Makes all weights."""
+        self.embedding.build()
+        self.scheme.build((None, None, None, self.embedding.dimension))
+        self.words.build_above(self.embedding.vectors)
+        for layer, projection in zip(self.scheme.directions, self.projections):
+            projection.build((None, layer.units))
+        self.built = True
+
+    def call(self, batch, training: bool = False, seed=None) -> dict:
+        """The losses of a batch.
+
+        Args:
+            batch: see the class.
+            training: whether a gradient will be taken.
+            seed: int32 `[2]`, for dropout and samples.
+        """
+        tokens = batch["tokens"]
+        mask = self.embedding.mask(tokens)
+        x = self.read(self.embedding(tokens), training, seed)
+        task = tf.zeros(tf.shape(tokens)[:1], tf.int32)
+        results = self.scheme.run(
+            x, mask, task, training, inspect=False, sequence=True
+        )
+        loss = 0.0
+        for layer, projection, result in zip(
+            self.scheme.directions, self.projections, results
+        ):
+            states = self.told(result.sequences["hidden"], training, seed)
+            if layer.reverse:
+                states, targets = states[:, :, 1:], tokens[:, :, :-1]
+            else:
+                states, targets = states[:, :, :-1], tokens[:, :, 1:]
+            known = tf.cast(targets > special_ids.OOV, tf.float32)
+            flat = tf.reshape(states, [-1, layer.units])
+            losses = self.words(
+                projection(flat), tf.reshape(targets, [-1]), training, seed
+            )
+            losses = tf.reshape(losses, tf.shape(targets))
+            loss += tf.reduce_sum(losses * known, -1)
+        return {"loss": loss, "losses": {}}

@@ -1,0 +1,285 @@
+"""Training on texts without labels, which goes on where it was stopped."""
+
+import contextlib
+import dataclasses
+import hashlib
+import math
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import keras
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from mtl_tf.core import checks, files
+from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
+from mtl_tf.core.random import generator
+from mtl_tf.training.checkpoints import Checkpoints
+from mtl_tf.training.learning_rates import WarmupThen
+from mtl_tf.training.loop import Loop, LoopOptions
+from mtl_tf.training.loss_weighting import make_loss_weighting
+from mtl_tf.training.optimizers import make_optimizer
+from mtl_tf.training.strategies import make_strategy
+from mtl_tf.training.trainer import Trainer, choose_shards
+
+SETTINGS_FILE = "pretraining.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class TextTraining:
+    """How something is learnt from texts.
+
+    Attributes:
+        length: of a block, in pieces or words.
+        batch_size: blocks in a batch.
+        accumulate_steps: batches of an update.
+        steps: updates.
+        learning_rate: the highest.
+        warmup: share of the steps in which it comes from 0; then it goes to 0.
+        evaluate_every: steps between evaluations.
+        held_out: share of the texts that are not trained on, but scored.
+        seed: of whatever is drawn.
+    """
+
+    length: int = 128
+    batch_size: int = 32
+    accumulate_steps: int = 1
+    steps: int = 10000
+    learning_rate: float = 1e-4
+    warmup: float = 0.1
+    evaluate_every: int = 500
+    held_out: float = 0.02
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raises `ConfigError` if a value is wrong."""
+        for name in (
+            *("batch_size", "accumulate_steps", "steps", "evaluate_every"),
+        ):
+            checks.positive_integer(f"--{name}", getattr(self, name))
+        checks.positive("--learning_rate", self.learning_rate)
+        checks.fraction("--warmup", self.warmup)
+        checks.fraction("--held_out", self.held_out)
+        checks.not_negative_integer("--seed", self.seed)
+        if self.length < 8:
+            raise ConfigError(f"--length must be at least 8, got {self.length}")
+
+    @property
+    def blocks_of_step(self) -> int:
+        """Blocks of an update."""
+        return self.batch_size * self.accumulate_steps
+
+    def optimizer(
+        self,
+        variables: Sequence[keras.Variable],
+        name: str,
+        options: dict[str, Any],
+        slices: Sequence[int] | None = None,
+    ) -> keras.optimizers.Optimizer:
+        """Clips gradients at norm 1; the rate comes from 0 and goes to 0."""
+        warmup = round(self.warmup * self.steps)
+        optimizer = make_optimizer(
+            {"name": name, "options": options},
+            WarmupThen(self.learning_rate, "linear", warmup, self.steps),
+        )
+        count = len(variables)
+        optimizer.configure(
+            variables,
+            [0.0] * count,
+            [1.0] * count,
+            slices=slices,
+            clip_norm=1.0,
+        )
+        return optimizer
+
+
+class Learner(Protocol):
+    """What learns from texts.
+
+    Attributes:
+        model: maps a batch to a loss.
+        variables: of it, which are trained.
+        optimizer: configured for them.
+        blocks: how many there are to train on.
+    """
+
+    model: keras.Model
+    variables: Sequence[keras.Variable]
+    optimizer: keras.optimizers.Optimizer
+    blocks: int
+
+    def batches(self, first: int, stop: int) -> tf.data.Dataset:
+        """The batches of steps; see `text_blocks.batches`."""
+
+    def perplexity(self) -> float:
+        """Of the held-out texts: exp of the mean loss of what is told."""
+
+    def save(self, folder: str) -> None:
+        """Writes what was learnt into a new folder."""
+
+
+def train(
+    texts: Sequence[Any],
+    options: TextTraining,
+    output: str,
+    begin: Callable[[str], Learner],
+) -> dict[str, float]:
+    """Trains, and writes what has the lowest held-out perplexity.
+
+    What it has come to is kept in the folder `OUTPUT.training`: a call that
+    was stopped goes on from there.
+
+    Args:
+        texts: what is trained and scored on, which tells this training from
+            others in the folder.
+        options: checked already; another training has others.
+        output: the folder to make, which must not be there yet.
+        begin: makes what learns, from the folder `OUTPUT.training`, where it
+            may keep what costs time to make.
+
+    Returns:
+        "before" and "after", held-out perplexities, and "step", where the
+        second was reached.
+
+    Raises:
+        MtlError: another training in the folder, or what `begin` raises.
+        Diverged: the loss is not finite.
+        Interrupted: a signal came; the state is saved.
+    """
+    if os.path.lexists(output):
+        raise RunError(f"{output} exists already: remove it or name another")
+    state = f"{output.rstrip(os.sep)}.training"
+    with files.locked(state):
+        strategy = make_strategy("one_device")
+        with _claimed(state, texts, options), strategy.scope():
+            learner = begin(state)
+        try:
+            results = _train(state, learner, options, strategy)
+        except Diverged as error:
+            raise Diverged(
+                "a loss or a weight is not finite: lower --learning_rate, with "
+                "another --output"
+            ) from error
+        with files.new_directory(output) as made:
+            learner.save(made)
+            about = {**dataclasses.asdict(options), "perplexity": results}
+            files.write_json(os.path.join(made, SETTINGS_FILE), about)
+    shutil.rmtree(state)
+    return results
+
+
+def held_out(count: int, options: TextTraining) -> list[np.ndarray]:
+    """Places of the texts to train on, and of those that are held out.
+
+    Raises:
+        DataError: there are too few.
+    """
+    if count < 2:
+        raise DataError(
+            f"there are {count} texts: at least 2 are needed, of which "
+            "one is held out"
+        )
+    order = generator(options.seed, "held out").permutation(count)
+    held = min(max(1, round(options.held_out * count)), count - 1)
+    return [np.sort(order[held:]), np.sort(order[:held])]
+
+
+@contextlib.contextmanager
+def _claimed(
+    state: str, texts: Sequence[Any], options: TextTraining
+) -> Iterator[None]:
+    """Writes down what is trained; refuses to go on with something else.
+
+    A training that is refused inside it leaves nothing.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for text in texts:
+        digest.update(text.encode() + b"\0")
+    now = {**dataclasses.asdict(options), "texts": digest.hexdigest()}
+    path = os.path.join(state, SETTINGS_FILE)
+    is_new = not os.path.exists(path)
+    if is_new:
+        files.write_json(path, now)
+    before = files.read_json(path)
+    wrong = [name for name in now if before.get(name) != now[name]]
+    if wrong:
+        name = wrong[0]
+        raise RunError(
+            f"{state} holds a training with another {name}: "
+            f"{before.get(name)!r} there, {now[name]!r} asked for; repeat its "
+            "command, or remove the folder"
+        )
+    try:
+        yield
+    except (ConfigError, DataError):
+        # A corrected command is another training.
+        if is_new:
+            os.unlink(path)
+            for name in os.listdir(state):
+                shutil.rmtree(os.path.join(state, name), ignore_errors=True)
+        raise
+
+
+def _train(
+    state: str,
+    learner: Learner,
+    options: TextTraining,
+    strategy: tf.distribute.Strategy,
+) -> dict[str, float]:
+    """Trains to the end from wherever it was; see `train`."""
+    model, weighting = learner.model, make_loss_weighting("static", [1.0])
+    with strategy.scope():
+        checkpoints = Checkpoints(state, model, learner.optimizer, weighting, 1)
+    before = learner.perplexity()
+    logging.info("Held-out perplexity before: %.2f", before)
+    start = checkpoints.restore()
+    if start:
+        logging.info("Continuing from step %d.", start)
+    Loop(
+        Trainer(
+            model,
+            learner.optimizer,
+            weighting,
+            learner.variables,
+            strategy,
+            tasks=1,
+            seed=options.seed,
+            shards=choose_shards(model, strategy),
+            accumulate=options.accumulate_steps,
+        ),
+        checkpoints,
+        lambda first, replicas, part: learner.batches(first, options.steps),
+        lambda: {"mean": -learner.perplexity()},
+        _record,
+        LoopOptions(
+            total_steps=options.steps,
+            evaluate_every=options.evaluate_every,
+            steps_per_epoch=math.ceil(learner.blocks / options.blocks_of_step),
+        ),
+        ["texts"],
+    ).run(start)
+    best = checkpoints.best.load()
+    return {
+        "before": before,
+        "after": -float(best["score"]),
+        "step": int(best["step"]),
+    }
+
+
+def perplexity(loss: float, counted: float) -> float:
+    """exp of a mean loss; one beyond all numbers is of who diverged."""
+    return math.exp(min(loss / max(counted, 1.0), 700.0))
+
+
+def _record(entry: dict[str, Any]) -> None:
+    # There is no loss where no word of these steps was to be told.
+    loss = entry["train_loss"].get("texts")
+    logging.info(
+        "Step %d: training perplexity %s, held-out perplexity %.2f",
+        entry["step"],
+        "-" if loss is None else f"{perplexity(loss, 1.0):.2f}",
+        -entry["validation"]["mean"],
+    )

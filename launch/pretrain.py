@@ -1,12 +1,16 @@
-"""Pre-trains an encoder on texts: `python -m launch.pretrain`."""
+"""Pre-trains on texts without labels: `python -m launch.pretrain`."""
 
 import dataclasses
+from typing import Any
 
 from absl import flags
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import common_flags, runner
 
+_OBJECTIVES = ("masked_pieces", "next_words")
+#: The highest learning rate where none is given.
+_RATES = {"masked_pieces": 1e-4, "next_words": 2e-3}
 # Of an encoder with random weights.
 _SIZES = (
     ("vocabulary_size", 8000, "word pieces to learn from the texts, at most"),
@@ -15,7 +19,7 @@ _SIZES = (
     ("heads", 4, "heads of their attention"),
 )
 _INTEGERS = (
-    ("length", 128, "pieces of a block of text"),
+    ("length", 128, "pieces, or words, of a block of text"),
     ("batch_size", 32, "blocks in a batch"),
     ("accumulate_steps", 1, "batches whose gradients an update sums"),
     ("steps", 10000, "updates"),
@@ -23,7 +27,12 @@ _INTEGERS = (
     ("seed", 0, "of whatever is drawn at random"),
 )
 _NUMBERS = (
-    ("learning_rate", 1e-4, "the highest learning rate"),
+    (
+        "learning_rate",
+        None,
+        "the highest learning rate; by default 1e-4 for masked_pieces, 2e-3 "
+        "for next_words",
+    ),
     ("warmup", 0.1, "share of the steps in which it comes from 0"),
     ("held_out", 0.02, "share of the texts to score, not to train on"),
 )
@@ -32,7 +41,19 @@ _NUMBERS = (
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
     flags.DEFINE_string(
-        "output", None, "folder of the new preset", flag_values=values
+        "output",
+        None,
+        "folder of the new preset, or of vectors and weights",
+        flag_values=values,
+    )
+    flags.DEFINE_enum(
+        "objective",
+        "masked_pieces",
+        _OBJECTIVES,
+        "what is learnt: an encoder tells masked pieces, or the recurrent "
+        "layer of --config, config.model.scheme, tells the words before and "
+        "after",
+        flag_values=values,
     )
     flags.DEFINE_list(
         "tasks",
@@ -82,19 +103,30 @@ def main(values: flags.FlagValues) -> None:
         raise ConfigError(
             "give --tasks, --config or --texts: what to learn from"
         )
-    sizes = [name for name, *_ in _SIZES] + ["lowercase"]
-    for name in sizes:
-        if values.preset and values[name].present:
+    is_encoder = values.objective == "masked_pieces"
+    if not is_encoder and not values["config"].present:
+        raise ConfigError(
+            "--objective=next_words needs --config: its model.scheme is what "
+            "learns"
+        )
+    for name in [name for name, *_ in _SIZES] + ["lowercase", "preset"]:
+        if not values[name].present:
+            continue
+        if not is_encoder:
+            raise ConfigError(
+                f"--{name} does nothing with --objective=next_words, whose "
+                "sizes and words are those of --config"
+            )
+        if values.preset and name != "preset":
             raise ConfigError(
                 f"--{name} does nothing with --preset, which has its own"
             )
 
-    from mtl_tf.pipelines import vector_corpus
-    from mtl_tf.runs import pretraining
     from mtl_tf.tasks import registry
     from mtl_tf.text import text_files
 
     texts = [text for path in values.texts for text in text_files.read(path)]
+    tasks = []
     if named:
         tasks = registry.resolve(
             config["tasks"],
@@ -102,19 +134,50 @@ def main(values: flags.FlagValues) -> None:
             values.manual_dir,
             config["cross_validation"],
         )
-        for _, of_task in vector_corpus.texts_of(tasks):
-            texts += of_task
-    options = pretraining.Pretraining(
-        **{
-            field.name: values[field.name].value
-            for field in dataclasses.fields(pretraining.Pretraining)
-        }
-    )
-    results = pretraining.pretrain(texts, options, values.output)
+    learn = _encoder if is_encoder else _scheme
+    results = learn(values, config, tasks, texts)
     print(
         f"held-out perplexity {results['before']:.2f} before, "
         f"{results['after']:.2f} after {results['step']} steps: {values.output}"
     )
+
+
+def _encoder(
+    values: flags.FlagValues, config: dict, tasks: list, texts: list[str]
+) -> dict[str, float]:
+    from mtl_tf.pipelines import vector_corpus
+    from mtl_tf.runs import pretraining
+
+    del config
+    for _, of_task in vector_corpus.texts_of(tasks) if tasks else ():
+        texts += of_task
+    options = _options(values, pretraining.Pretraining)
+    return pretraining.pretrain(
+        texts, pretraining.Pretraining(**options), values.output
+    )
+
+
+def _scheme(
+    values: flags.FlagValues, config: dict, tasks: list, texts: list[str]
+) -> dict[str, float]:
+    from mtl_tf.pipelines import vector_corpus
+    from mtl_tf.runs import language_modelling, text_training
+
+    options = language_modelling.of_config(
+        config, _options(values, text_training.TextTraining)
+    )
+    options.check()
+    words = vector_corpus.collect(tasks, config["text"], more=texts)
+    return language_modelling.pretrain(words, options, values.output)
+
+
+def _options(values: flags.FlagValues, kind: type) -> dict[str, Any]:
+    """The flags that have the names of a dataclass's fields."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    options = {name: values[name].value for name in names}
+    if options["learning_rate"] is None:
+        options["learning_rate"] = _RATES[values.objective]
+    return options
 
 
 PROGRAM = runner.Program(
@@ -124,6 +187,11 @@ PROGRAM = runner.Program(
     writes it as a preset for config.model.encoder.preset: from a preset, which
     learns the language of your texts, or a small BERT from random weights,
     whose word pieces are learnt from the texts.
+
+    --objective=next_words trains the recurrent layer of a config's
+    model.scheme as a language model of both directions (Peters et al. 2018)
+    and writes its weights, for config.training.initialize_from, and its word
+    vectors, for config.text.vectors.
 
     The texts are the training and the unlabelled texts of tasks, without those
     of validation and test splits, and text files. A command that was stopped
@@ -141,6 +209,12 @@ PROGRAM = runner.Program(
             "A small encoder from your own texts alone",
             "--texts=texts.txt --layers=4 --hidden=256 --steps=20000 "
             "--output=presets/small",
+        ),
+        (
+            "The LSTM of a config, before it learns its tasks",
+            "--config=fdu_mtl_wide --objective=next_words "
+            "--manual_dir=corpora --config.text.vectors=vectors/fdu.txt "
+            "--output=pretrained/reviews",
         ),
         (
             "A quick try on the texts that come with the package",

@@ -58,7 +58,11 @@ class LanguageModel(keras.Model):
             vocabulary_size, dimension, init=init, name="embedding"
         )
         self.words = SoftmaxOutput(
-            vocabulary_size, samples=samples, init=init, name="words"
+            vocabulary_size,
+            # To draw more words than there are would be no saving.
+            samples=samples if samples < vocabulary_size else 0,
+            init=init,
+            name="words",
         )
         self.read = Dropout(dropout, salt="read")
         self.told = Dropout(dropout, salt="told")
@@ -93,7 +97,7 @@ class LanguageModel(keras.Model):
         """
         tokens = batch["tokens"]
         mask = self.embedding.mask(tokens)
-        x = self.read(self.embedding(tokens), training, seed)
+        x = self.read(self.embedding(tokens), training=training, seed=seed)
         task = tf.zeros(tf.shape(tokens)[:1], tf.int32)
         results = self.scheme.run(
             x, mask, task, training, inspect=False, sequence=True
@@ -102,16 +106,21 @@ class LanguageModel(keras.Model):
         for layer, projection, result in zip(
             self.scheme.directions, self.projections, results
         ):
-            states = self.told(result.sequences["hidden"], training, seed)
+            states = self.told(
+                result.sequences["hidden"], training=training, seed=seed
+            )
+            here, targets = tokens[:, :, :-1], tokens[:, :, 1:]
+            states, there = states[:, :, :-1], states[:, :, 1:]
             if layer.reverse:
-                states, targets = states[:, :, 1:], tokens[:, :, :-1]
-            else:
-                states, targets = states[:, :, :-1], tokens[:, :, 1:]
-            known = tf.cast(targets > special_ids.OOV, tf.float32)
+                states, here, targets = there, targets, here
+            told = (here > special_ids.PAD) & (targets > special_ids.OOV)
             flat = tf.reshape(states, [-1, layer.units])
             losses = self.words(
-                projection(flat), tf.reshape(targets, [-1]), training, seed
+                projection(flat),
+                tf.reshape(targets, [-1]),
+                training=training,
+                seed=seed,
             )
             losses = tf.reshape(losses, tf.shape(targets))
-            loss += tf.reduce_sum(losses * known, -1)
+            loss += tf.reduce_sum(losses * tf.cast(told, tf.float32), -1)
         return {"loss": loss, "losses": {}}

@@ -6,7 +6,7 @@ case, are left out.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -38,6 +38,7 @@ def collect(
     tasks: Iterable[Task],
     text_config: Mapping[str, Any],
     unlabelled_spacing: str = "auto",
+    more: Sequence[str] = (),
 ) -> TokenStore:
     """Reads and tokenises the texts of tasks.
 
@@ -50,6 +51,7 @@ def collect(
             spaces them as the Penn Treebank does, "none" does nothing, "auto"
             spaces those of a task whose training texts are tokenised and
             whose unlabelled ones are not.
+        more: texts beside those of the tasks.
 
     Returns:
         The words of every text, without the spaces that tokens carry.
@@ -62,8 +64,10 @@ def collect(
         are_words = all(one.element == WORDS for one in inputs(task.features))
         for words in _words(given if are_words else tokenizer, texts):
             store.add(words)
+    for words in _words(tokenizer, more):
+        store.add(words)
     if not store.tokens:
-        raise ConfigError("the tasks have no text to learn vectors from")
+        raise ConfigError("the tasks have no text to learn from")
     return store
 
 
@@ -139,7 +143,7 @@ def _wants_spaces(
     return unlabelled_texts.only_these_are_raw(unlabelled, training)
 
 
-def _words(tokenizer: Tokenizer, texts: list[str]) -> Iterator[list[str]]:
+def _words(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[list[str]]:
     for start in range(0, len(texts), _TEXTS_AT_ONCE):
         batch = tf.constant(texts[start : start + _TEXTS_AT_ONCE])
         for tokens in tokenizer(batch).to_list():

@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs import run_data, seals, systems
+from mtl_tf.runs import run_data, seals, systems, text_training
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.training import freezing
 from mtl_tf.training.checkpoints import BestWeights
@@ -44,9 +44,14 @@ def read_source(directory: str) -> Source:
     """Reads a run's best weights and what their rows stand for.
 
     Raises:
-        RunError: the directory holds no trained run of one model.
+        RunError: the directory holds no trained run of one model, and nothing
+            that `launch.pretrain` has learnt for a scheme.
     """
     run = RunDirectory(directory)
+    if run.has(text_training.SETTINGS_FILE) and run.has("best"):
+        # What `launch.pretrain` has learnt for a scheme: of no task.
+        best, weights = BestWeights.read(run.file("best"))
+        return Source(directory, weights, [], {}, best["step"])
     if not run.has("config.json"):
         raise RunError(
             f"training.initialize_from: {directory} is not a run directory: "
@@ -86,7 +91,8 @@ def initialize(
     likewise of a shared weight that says that it has `rows_of_tasks`. What a
     head has for a task is only taken where its labels are the same, in the
     same order; a head that is wider, for other tasks with more labels, gives
-    and takes the part of the task's own.
+    and takes the part of the task's own. What was learnt from texts of no
+    task fills every slice.
 
     Args:
         model: the model to fill; what is not taken stays.
@@ -154,6 +160,12 @@ def _take(
     if value is None:
         return "", "the other run has no weight of this path"
     new = variable.numpy()
+    if not source.tasks and is_private(variable):
+        # What was learnt from texts of no task is where each task starts.
+        if value.shape != shape[1:]:
+            return "", f"a slice has the shape {shape[1:]}, there {value.shape}"
+        variable.assign(np.broadcast_to(value, shape))
+        return "all, for each task", ""
     changed = changed if is_head(variable) else ()
     if is_private(variable) or getattr(variable, "rows_of_tasks", False):
         # A stack may be a long table of the tasks' tables.

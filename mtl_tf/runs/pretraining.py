@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -176,7 +176,8 @@ class _Encoder:
             count += float(found["counted"].sum())
         return text_training.perplexity(total, count)
 
-    def save(self, folder: str) -> None:
+    def save(self, folder: str, results: Mapping[str, float]) -> None:
+        del results
         self.model.backbone.save_to_preset(folder)
         self.tokenizer.save_to_preset(folder)
 

@@ -6,7 +6,7 @@ import hashlib
 import math
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import keras
@@ -117,12 +117,12 @@ class Learner(Protocol):
     def perplexity(self) -> float:
         """Of the held-out texts: exp of the mean loss of what is told."""
 
-    def save(self, folder: str) -> None:
-        """Writes what was learnt into a new folder."""
+    def save(self, folder: str, results: Mapping[str, float]) -> None:
+        """Writes what was learnt into a new folder; see `train`."""
 
 
 def train(
-    texts: Sequence[Any],
+    texts: Iterable[str],
     options: TextTraining,
     output: str,
     begin: Callable[[str], Learner],
@@ -164,7 +164,7 @@ def train(
                 "another --output"
             ) from error
         with files.new_directory(output) as made:
-            learner.save(made)
+            learner.save(made, results)
             about = {**dataclasses.asdict(options), "perplexity": results}
             files.write_json(os.path.join(made, SETTINGS_FILE), about)
     shutil.rmtree(state)
@@ -189,7 +189,7 @@ def held_out(count: int, options: TextTraining) -> list[np.ndarray]:
 
 @contextlib.contextmanager
 def _claimed(
-    state: str, texts: Sequence[Any], options: TextTraining
+    state: str, texts: Iterable[str], options: TextTraining
 ) -> Iterator[None]:
     """Writes down what is trained; refuses to go on with something else.
 
@@ -278,8 +278,8 @@ def _record(entry: dict[str, Any]) -> None:
     # There is no loss where no word of these steps was to be told.
     loss = entry["train_loss"].get("texts")
     logging.info(
-        "Step %d: training perplexity %s, held-out perplexity %.2f",
+        "Step %d: training loss %s, held-out perplexity %.2f",
         entry["step"],
-        "-" if loss is None else f"{perplexity(loss, 1.0):.2f}",
+        "-" if loss is None else f"{loss:.3f}",
         -entry["validation"]["mean"],
     )

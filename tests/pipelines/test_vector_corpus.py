@@ -61,7 +61,7 @@ def test_bytes_that_are_not_utf8():
 
 
 def test_nothing_to_learn_from():
-    with pytest.raises(ConfigError, match="no text to learn vectors from"):
+    with pytest.raises(ConfigError, match="no text to learn from"):
         collected(task(train=[""], unlabelled=[" "]))
     with pytest.raises(ConfigError, match="did you mean 'treebank'"):
         collected(task(), spacing="treebanks")

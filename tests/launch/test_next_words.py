@@ -147,13 +147,16 @@ def test_other_sizes_are_not_taken(learnt, small_files, tmp_path):
 
 KILLED = """
 from mtl_tf.runs import language_modelling, text_training
+from mtl_tf.text.learning import TokenStore
 from mtl_tf.training import loop
-from tests.launch.test_next_words import lines, store
+store = TokenStore()
+for text in json.loads(arguments[2]):
+    store.add(text.split())
 plain = loop.LoopOptions
 text_training.LoopOptions = lambda **values: plain(
     **{**values, "checkpoint_seconds": 1e-6, "steps_per_call": 1})
 options = language_modelling.LanguageModelling(**json.loads(arguments[1]))
-language_modelling.pretrain(store(lines()), options, arguments[0])
+language_modelling.pretrain(store, options, arguments[0])
 """
 
 
@@ -161,7 +164,8 @@ language_modelling.pretrain(store(lines()), options, arguments[0])
 def test_kill_9_ends_with_the_same_weights(learnt, small_files, tmp_path):
     output = str(tmp_path / "words")
     options = options_of(config_of(small_files))
-    run_killed(KILLED, 40, output, json.dumps(dataclasses.asdict(options)))
+    asked = (dataclasses.asdict(options), lines())
+    run_killed(KILLED, 40, output, *map(json.dumps, asked))
     assert not os.path.exists(output)
     other = dataclasses.replace(options, dropout=0.5)
     with pytest.raises(RunError, match="another dropout: 0.2 there, 0.5"):

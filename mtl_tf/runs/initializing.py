@@ -153,12 +153,12 @@ def _take(
     if getattr(variable, "is_of_vocabulary", False):
         return "", "the vocabulary of this run says what it is"
     value = source.weights.get(path)
+    if value is None:
+        return "", "the other run has no weight of this path"
     if getattr(variable, "is_by_word_id", False) and words != source.words:
         return "", "its n-grams are of words' ids: the vocabularies differ"
     here, there = _below(words, path), _below(source.words, path)
     shape = tuple(variable.shape)
-    if value is None:
-        return "", "the other run has no weight of this path"
     new = variable.numpy()
     if not source.tasks and is_private(variable):
         # What was learnt from texts of no task is where each task starts.

@@ -1,6 +1,7 @@
 """Files that are read again by every pass, so that no split is in memory."""
 
 import abc
+import functools
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -90,7 +91,7 @@ class StreamedSource(Source):
 
     def note(self, warning: str) -> None:
         """Logs and keeps a sentence about what is odd."""
-        logging.warning("%s", warning)
+        _warn_once(warning)
         self.warnings.append(warning)
 
     def _in_memory(
@@ -131,6 +132,12 @@ def encoded(text: str) -> bytes:
     question marks.
     """
     return text.encode("utf-8", "replace")
+
+
+@functools.cache
+def _warn_once(warning: str) -> None:
+    """Logs what no source of the process has logged: runs make several."""
+    logging.warning("%s", warning)
 
 
 def _stamp(path: str) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import look_up
+from mtl_tf.tasks import given_rows
 from mtl_tf.tasks.source import Source
 
 _AT_ONCE = 1024
@@ -91,6 +92,8 @@ class StreamedSource(Source):
 
     def note(self, warning: str) -> None:
         """Logs and keeps a sentence about what is odd."""
+        paths = itertools.chain(*self._files.values())
+        warning = given_rows.named(warning, paths)
         _warn_once(warning)
         self.warnings.append(warning)
 

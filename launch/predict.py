@@ -75,6 +75,13 @@ def define_flags(values: flags.FlagValues) -> None:
         "csv or tsv, where it has another name; comma-separated",
         flag_values=values,
     )
+    flags.DEFINE_string(
+        "delimiter",
+        None,
+        "what stands between the cells of a csv file, one character such as "
+        "';'; a comma if not given",
+        flag_values=values,
+    )
     flags.DEFINE_integer(
         "batch_size",
         64,
@@ -95,6 +102,7 @@ def main(values: flags.FlagValues) -> None:
 
     read = values.format or _ending(values.input) or "text"
     columns = input_rows.parse_columns(values.columns, read)
+    delimiter = input_rows.parse_delimiter(values.delimiter, read)
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
     task = _default_task(run, values.task)
     if values.interactive:
@@ -111,7 +119,7 @@ def main(values: flags.FlagValues) -> None:
         streams.reading(values.input) as (stream, name),
         streams.writing(values.output) as output,
     ):
-        reader = text_input.TextReader(stream, name, read, columns)
+        reader = text_input.TextReader(stream, name, read, columns, delimiter)
         predict(run, task, reader, output, values.batch_size, form)
     if reader.replaced:
         logging.warning(

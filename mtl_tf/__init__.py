@@ -92,15 +92,15 @@ def train(
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
     from mtl_tf.configs import validation
-    from mtl_tf.core.errors import ConfigError, Interrupted
+    from mtl_tf.core.errors import ConfigError, Interrupted, MtlError
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import console
     from mtl_tf.runs import training_run
-    from mtl_tf.tasks import in_memory
+    from mtl_tf.tasks import given_rows, in_memory
 
     model_dir = os.fspath(model_dir)
     plain = config if isinstance(config, Mapping) else config.to_dict()
-    folder = os.path.join(model_dir, "given")
+    folder = os.path.join(model_dir, given_rows.FOLDER)
     entries = plain.get("tasks", ())
     if isinstance(entries, (str, Mapping)):
         entries = (entries,)
@@ -126,6 +126,10 @@ def train(
                 else None,
                 callbacks=callbacks,
             )
+    except MtlError as error:
+        message = in_memory.named(str(error), tasks)
+        error.args = (message, *error.args[1:])
+        raise
     except Interrupted as stop:
         # In a notebook, that is what one interrupts with.
         if stop.signal_number == signal.SIGINT:

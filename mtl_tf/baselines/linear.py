@@ -6,6 +6,7 @@ thousand reviews in a second and needs no pretrained vectors.
 
 import json
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -147,11 +148,10 @@ def svm_seed(seed: int) -> int:
 
 def _check_types(tasks: Sequence[Task]) -> None:
     for task in tasks:
-        _, target = task.features[0], task.features[-1]
-        if len(task.features) > 2 or not target.is_class:
+        if not task.features[-1].is_class:
             raise ConfigError(
-                "the linear baseline gives texts one label each; the task "
-                f"{task.name!r} is of the type {task.type!r}"
+                "the linear baseline gives texts and pairs of them one label "
+                f"each; the task {task.name!r} is of the type {task.type!r}"
             )
 
 
@@ -169,8 +169,8 @@ def _check_splits(tasks: Sequence[Task], splits: Sequence[str]) -> None:
 def blocks_of(tasks: Sequence[Task], features: str) -> list[list[int]]:
     """Which tasks an SVM learns together, by their numbers.
 
-    One SVM needs one set of labels, so tasks share with those that have the
-    same labels: five-class with five-class, binary with binary.
+    One SVM needs one set of labels, so tasks share with those of their type
+    that have the same labels: five-class with five-class, binary with binary.
 
     Args:
         tasks: the tasks.
@@ -178,9 +178,9 @@ def blocks_of(tasks: Sequence[Task], features: str) -> list[list[int]]:
     """
     if features == "private":
         return [[number] for number in range(len(tasks))]
-    groups: dict[tuple[str, ...], list[int]] = {}
+    groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for number, task in enumerate(tasks):
-        groups.setdefault(tuple(task.labels), []).append(number)
+        groups.setdefault((task.type, tuple(task.labels)), []).append(number)
     return list(groups.values())
 
 
@@ -251,7 +251,11 @@ class Block:
         return results["mean"]["overall"] or 0.0
 
     def predict(self, split: EncodedSplit, number: int) -> np.ndarray:
-        """The labels, int64 [n], of a split of the task of that number."""
+        """The labels of a split of the task of that number.
+
+        Returns:
+            int64 [n], or 0 and 1 [n, labels] of a multi-label task.
+        """
         rows = self.features(split, self.members.index(number))
         return _predict(self._model, rows)
 
@@ -305,7 +309,24 @@ class Block:
 
 
 def _svm(rows: Any, labels: np.ndarray, penalty: float, seed: int) -> Any:
-    """A fitted SVM, or the only label that there is."""
+    """A fitted SVM, or the only label that there is.
+
+    Args:
+        rows: the features, sparse [n, features].
+        labels: integers [n], or 0 and 1 [n, labels] where an example has any
+            number of labels: then there is an SVM for each.
+        penalty: C.
+        seed: of the order of the examples.
+    """
+    if labels.ndim == 2:
+        if not rows.shape[1]:
+            return scikit_learn().dummy.DummyClassifier().fit(rows, labels)
+        svm = scikit_learn().svm.LinearSVC(C=penalty, random_state=seed)
+        with warnings.catch_warnings():
+            # Of labels that all examples have, or none.
+            warnings.simplefilter("ignore", UserWarning)
+            several = scikit_learn().multiclass.OneVsRestClassifier(svm)
+            return several.fit(rows, labels)
     if len(np.unique(labels)) < 2 or not rows.shape[1]:
         return int(np.bincount(labels).argmax()) if len(labels) else 0
     model = scikit_learn().svm.LinearSVC(C=penalty, random_state=seed)

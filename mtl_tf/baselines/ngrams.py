@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 
+#: The column of a text's words; of further texts its name's ending.
+TOKENS = "tokens"
 _LAST_SPECIAL = 1  # 0 is padding, 1 every word that training does not have
 
 
@@ -33,7 +35,9 @@ def scikit_learn() -> Any:
     """
     try:
         import sklearn
+        import sklearn.dummy
         import sklearn.feature_extraction.text
+        import sklearn.multiclass
         import sklearn.svm
     except ImportError as error:
         raise ConfigError(
@@ -47,13 +51,32 @@ def ngrams(split: EncodedSplit, vocabulary_size: int) -> Counted:
     """The words and the pairs of neighbouring words of all texts.
 
     Pairs with a word that is not in the vocabulary are left out like the
-    word: it is known only of texts that nobody trains on.
+    word: it is known only of texts that nobody trains on. Where an example
+    has several texts, each has n-grams of its own, and what the first one
+    shares with another is there once more: under its own code, and under one
+    that all such n-grams have.
 
     Args:
         split: the encoded texts.
         vocabulary_size: the word ids are below it.
     """
-    tokens = split.columns["tokens"]
+    names = [name for name in split.columns if name.endswith(TOKENS)]
+    names.sort(key=lambda name: (name != TOKENS, name))
+    texts = [_of_text(split.columns[name], vocabulary_size) for name in names]
+    kinds = vocabulary_size * (vocabulary_size + 1)
+    parts = [(t.rows, t.codes + n * kinds) for n, t in enumerate(texts)]
+    (first, *others), end = texts, len(texts) * kinds
+    for other in others:
+        keys = [text.rows * kinds + text.codes for text in (first, other)]
+        rows, codes = np.divmod(np.intersect1d(*keys), kinds)
+        parts += [(rows, end + codes), (rows, np.full(len(rows), end + kinds))]
+        end += kinds + 1
+    rows, codes = zip(*parts)
+    return Counted(np.concatenate(rows), np.concatenate(codes), first.examples)
+
+
+def _of_text(tokens: Column, vocabulary_size: int) -> Counted:
+    """The n-grams of one text of each example, with codes below V (V + 1)."""
     words = tokens.values.astype(np.int64)
     rows = np.repeat(np.arange(len(tokens)), tokens.lengths)
     known = words > _LAST_SPECIAL

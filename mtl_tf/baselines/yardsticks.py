@@ -25,8 +25,9 @@ def add(loaded: RunData, parts: Iterable[dict[str, Any]], seed: int) -> None:
     "majority" is the score of the most frequent label, of the labels that
     more than half of the examples have, of the mean value, or of each word's
     most frequent tag; "linear" that of the linear baseline (`linear`), of
-    tasks that give a text one label, if scikit-learn is installed and the
-    training texts have at most five million words.
+    tasks that give a text or two one label or several, if scikit-learn is
+    installed and the training texts have at most five million words (of texts
+    with several labels they count once for each label).
 
     Args:
         loaded: what the run trained on.
@@ -88,7 +89,7 @@ def _linear(loaded: RunData, seed: int) -> dict[int, linear.Block]:
         for number, task in enumerate(loaded.tasks)
         if task_types.of(task.type).linear
     ]
-    tokens = sum(len(loaded.train[n].columns["tokens"].values) for n in numbers)
+    tokens = sum(_tokens(loaded, number) for number in numbers)
     if not numbers or tokens > _MOST_TOKENS:
         return {}
     try:
@@ -108,3 +109,16 @@ def _linear(loaded: RunData, seed: int) -> dict[int, linear.Block]:
         block.fit()
         block_of |= dict.fromkeys(in_run, block)
     return block_of
+
+
+def _tokens(loaded: RunData, number: int) -> int:
+    """How many words of a task's training texts are learnt from."""
+    task, columns = loaded.tasks[number], loaded.train[number].columns
+    words = sum(
+        len(column.values)
+        for name, column in columns.items()
+        if name.endswith(ngrams.TOKENS)
+    )
+    # An SVM for each label, where an example may have several.
+    several = columns[task.features[-1].name].values.ndim == 2
+    return words * (len(task.labels) if several else 1)

@@ -1,23 +1,60 @@
 """Records of csv files (RFC 4180) from lines that are already decoded."""
 
+import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from mtl_tf.core.errors import DataError
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.datasets.lines import short
 
-# One field of a record and the comma or the end behind it.
-_FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
+COMMA = ","
+_DELIMITERS = (";", "\t", "|", COMMA)
+
+
+def checked_delimiter(name: str, value: str) -> str:
+    """Returns `value`.
+
+    Args:
+        name: of the field or flag, for the message.
+        value: what stands between the cells of a record.
+
+    Raises:
+        ConfigError: it is not one character that may do so.
+    """
+    if isinstance(value, str) and len(value) == 1 and value not in '"\r\n':
+        return value
+    raise ConfigError(
+        f"{name} must be one character, such as ';', and no quote or line "
+        f"end, got {value!r}"
+    )
+
+
+def other_delimiter(cells: Sequence[str], delimiter: str) -> str:
+    """What seems to separate the columns of a file in place of `delimiter`.
+
+    Args:
+        cells: of its first record.
+        delimiter: that they were split at.
+
+    Returns:
+        The character, or "".
+    """
+    if len(cells) != 1:
+        return ""
+    counts = {d: cells[0].count(d) for d in _DELIMITERS if d != delimiter}
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] else ""
 
 
 def csv_records(
-    path: str, lines: Iterable[str]
+    path: str, lines: Iterable[str], delimiter: str = COMMA
 ) -> Iterator[tuple[int, list[str]]]:
     """The cells of each record, with the number of its first line, from 1.
 
     Args:
         path: the file, for messages.
         lines: its lines, split at line feeds only.
+        delimiter: what stands between cells, one character.
 
     Raises:
         DataError: quotes are wrong; the message names `file:line`.
@@ -33,7 +70,7 @@ def csv_records(
         is_open ^= line.count('"') % 2 == 1
         if not is_open:
             start = number - len(record) + 1
-            yield start, cells_of(path, start, "\n".join(record))
+            yield start, cells_of(path, start, "\n".join(record), delimiter)
             record = []
     if is_open:
         raise DataError(
@@ -42,21 +79,24 @@ def csv_records(
         )
 
 
-def cells_of(path: str, line: int, record: str) -> list[str]:
+def cells_of(
+    path: str, line: int, record: str, delimiter: str = COMMA
+) -> list[str]:
     """The cells of a record.
 
     Args:
         path: the file, for messages.
         line: the number of its first line.
         record: its text, with line feeds within quoted cells.
+        delimiter: what stands between cells, one character.
 
     Raises:
         DataError: quotes are wrong; the message names `file:line`.
     """
     record = record.removesuffix("\r")
-    cells, position = [], 0
+    cells, position, field = [], 0, _field(delimiter)
     while True:
-        match = _FIELD.match(record, position)
+        match = field.match(record, position)
         if not match:
             raise DataError(
                 f'{path}:{line}: a " stands inside of an unquoted field or '
@@ -68,3 +108,10 @@ def cells_of(path: str, line: int, record: str) -> list[str]:
         if not end:
             return cells
         position = match.end()
+
+
+@functools.cache
+def _field(delimiter: str) -> re.Pattern[str]:
+    """One field of a record and the delimiter or the end behind it."""
+    end = re.escape(delimiter)
+    return re.compile(rf'(?:"((?:[^"]|"")*)"|([^"{end}]*))({end}|$)')

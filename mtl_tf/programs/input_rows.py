@@ -6,6 +6,7 @@ from typing import Any
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.programs.text_input import Item
 
 #: The forms of input whose fields have names.
@@ -42,6 +43,27 @@ def parse_columns(arguments: Sequence[str], form: str) -> dict[str, str]:
             f"read as {form}: give --format"
         )
     return columns
+
+
+def parse_delimiter(argument: str | None, form: str) -> str:
+    """What stands between the cells of csv.
+
+    Args:
+        argument: what was given as `--delimiter`, if it was.
+        form: of the input.
+
+    Raises:
+        ConfigError: it is not one character, or the input is no csv.
+    """
+    if argument is None:
+        return COMMA
+    if form != "csv":
+        raise ConfigError(
+            f"--delimiter is for csv, and the input is read as {form}: give "
+            "--format=csv"
+        )
+    # What a shell passes on of the message of a wrong header.
+    return checked_delimiter("--delimiter", argument.replace("\\t", "\t"))
 
 
 def record(

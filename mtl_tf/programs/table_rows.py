@@ -1,7 +1,7 @@
 """Rows of csv or tsv whose lines come one at a time."""
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.csv_records import cells_of
+from mtl_tf.datasets.csv_records import COMMA, cells_of, other_delimiter
 
 
 class TableRows:
@@ -13,10 +13,12 @@ class TableRows:
         name: of the file, for messages.
         form: "csv", where a quoted cell may hold commas and line feeds, or
             "tsv", which has no quotes.
+        delimiter: what stands between the cells of csv, one character.
     """
 
-    def __init__(self, name: str, form: str):
+    def __init__(self, name: str, form: str, delimiter: str = COMMA):
         self._name, self._form = name, form
+        self._delimiter = delimiter if form == "csv" else "\t"
         self._header: list[str] = []
         self._lines: list[str] = []  # of the row that is being read
         self._first = 0
@@ -31,7 +33,8 @@ class TableRows:
 
         Raises:
             DataError: quotes are wrong, a row has more or fewer cells than
-                the first one, or that one is no header.
+                the first one, or that one is no header, or shows another
+                delimiter.
         """
         if not self._open and not line.strip():
             return None
@@ -46,7 +49,7 @@ class TableRows:
         start = self._first
         record, self._lines = "\n".join(self._lines), []
         cells = (
-            cells_of(self._name, start, record)
+            cells_of(self._name, start, record, self._delimiter)
             if self._form == "csv"
             else record.split("\t")
         )
@@ -68,6 +71,13 @@ class TableRows:
                     f"{location}: the first row must name the columns, each "
                     f"once, got {name!r} among {', '.join(names)[:80]!r}"
                 )
+        if other := other_delimiter(names, self._delimiter):
+            form = "--format=csv " if self._form == "tsv" else ""
+            raise DataError(
+                f"{location}: the first row must name the columns, got "
+                f"{names[0][:80]!r}: if {other!r} separates them, give "
+                f"{form}--delimiter={other!r}"
+            )
         return names
 
     def check_end(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.column_files import DOCUMENT
+from mtl_tf.datasets.csv_records import COMMA
 from mtl_tf.datasets.sources import wide_encoding, wrong_encoding
 from mtl_tf.programs.table_rows import TableRows
 
@@ -59,6 +60,7 @@ class TextReader:
             (`-DOCSTART-` lines are skipped).
         columns: by field what it is called in such an object or header, if
             it has another name there.
+        delimiter: what stands between the cells of csv, one character.
 
     Attributes:
         replaced: how many characters took the place of undecodable bytes.
@@ -72,6 +74,7 @@ class TextReader:
         name: str,
         form: str = "text",
         columns: Mapping[str, str] | None = None,
+        delimiter: str = COMMA,
     ):
         self._stream = stream
         self._name = name
@@ -79,7 +82,7 @@ class TextReader:
         self._tokens: list[str] = []  # of the sentence that is being read
         self._first_line = 0
         self.columns = dict(columns or {})
-        self._table = TableRows(name, form)
+        self._table = TableRows(name, form, delimiter)
         self.replaced = 0
         self.lines = 0
 

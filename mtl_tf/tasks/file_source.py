@@ -1,6 +1,7 @@
 """Texts with targets, from the user's own files."""
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.sources import check_text
+from mtl_tf.tasks import rare_labels
 from mtl_tf.tasks.row_files import SKIP, Layout, Row, rows_of
 from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
@@ -21,7 +23,7 @@ class TextFileSource(StreamedSource):
 
     What is odd keeps its row and is counted: lines that are not UTF-8 (read
     as Latin-1), empty texts, a file of one class, a label for more than every
-    other row.
+    other row, labels that hardly any row has.
 
     The split `unlabelled` has texts alone, whatever its rows hold beside.
 
@@ -58,11 +60,24 @@ class TextFileSource(StreamedSource):
             or not self._target.needs_labels
         ):
             return self._target.given_labels or ()
-        values = self._scanned("train").values
-        labels = self._target.collect(values)
-        for doubt in self._target.label_doubts(labels, values):
+        scan = self._scanned("train")
+        labels = self._target.collect(scan.values)
+        doubts = self._target.label_doubts(labels, scan.values)
+        if not doubts and (rare := self._rare(scan)):
+            doubts = [rare]
+        for doubt in doubts:
             self.note(f"{self._path('train')}: {doubt}")
         return labels
+
+    def _rare(self, scan: "_Scan") -> str:
+        """What is to be said of labels that hardly any row has."""
+        counts: Counter[str] = Counter()
+        lines: dict[str, int] = {}
+        for value, count in Counter(scan.values).items():
+            for label in self._target.collect([value]):
+                counts[label] += count
+                lines.setdefault(label, scan.lines[value])
+        return rare_labels.doubt(counts, lines, len(scan.values))
 
     def check(self, split: str) -> int:
         """Reads the split's file to its end, and counts its rows."""
@@ -134,8 +149,9 @@ class TextFileSource(StreamedSource):
             for row in self._rows(split, scan.undecodable.add):
                 scan.add(row)
             if not scan.values:
+                why = "".join(f" ({warning})" for warning in scan.warnings())
                 raise DataError(
-                    f"{path} is empty: it has no rows of text and label"
+                    f"{path} is empty: it has no rows of text and label{why}"
                 )
             doubts: list[str] = []
             if split != UNLABELLED:
@@ -191,7 +207,7 @@ class _Scan:
         """What is odd, a sentence each."""
         counted = (
             (self.undecodable, "not UTF-8, read as Latin-1"),
-            (self._skipped, "left out for their label (skip_labels)"),
+            (self._skipped, "left out by skip_labels"),
             (self._broken, 'with half a surrogate pair, replaced by "?"'),
             (self._empty, "with an empty text"),
         )

@@ -12,7 +12,10 @@ import numpy as np
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
+from mtl_tf.core.task_types import DEFAULT
+from mtl_tf.tasks import fields, given_rows, task_types
 from mtl_tf.tasks.entries import name_of
+from mtl_tf.tasks.features import WORDS, inputs, targets
 from mtl_tf.tasks.source import SPLITS, UNLABELLED
 
 FIELD = "data"
@@ -30,7 +33,8 @@ def to_files(entry: Any, folder: str) -> Any:
             that is a mapping from train, validation, test and unlabelled (rows
             that need no target) to examples: a
             pandas DataFrame, a mapping from columns to values, a
-            `tf.data.Dataset` of dicts, or any other iterable of dicts.
+            `tf.data.Dataset` of dicts or of pairs (inputs, target) as of
+            Keras, in batches or not, or any other iterable of dicts.
         folder: where the files go: `NAME/SPLIT-DIGEST.jsonl`.
 
     Returns:
@@ -61,15 +65,58 @@ def to_files(entry: Any, folder: str) -> Any:
     for split, rows in data.items():
         known = dict.fromkeys([*SPLITS, UNLABELLED])
         look_up(split, known, f"split of {name}'s data")
-        text = "".join(_lines(f"task {name}: data[{split!r}]", rows))
+        if hasattr(rows, "as_numpy_iterator"):
+            try:
+                rows = _examples_of(entry, rows).as_numpy_iterator()
+            except ConfigError as error:
+                raise ConfigError(f"task {name}: {error}")
+        text = "".join(_lines(given_rows.data_of(name, split), rows))
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-        path = os.path.join(folder, name, f"{split}-{digest}.jsonl")
-        paths[split] = os.path.abspath(path)
+        paths[split] = given_rows.file_of(folder, name, split, digest)
         if not os.path.exists(paths[split]):
             os.makedirs(os.path.dirname(paths[split]), exist_ok=True)
             files.write_text(paths[split], text)
     kept = {key: value for key, value in entry.items() if key != FIELD}
     return {**kept, "files": paths}
+
+
+def named(message: str, entries: Iterable[Any]) -> str:
+    """A message about entries that names their data, not the files of them.
+
+    Args:
+        message: of an error.
+        entries: what `to_files` returned.
+    """
+    files = [e.get("files") for e in entries if isinstance(e, Mapping)]
+    paths = [p for f in files if isinstance(f, Mapping) for p in f.values()]
+    return given_rows.named(message, [p for p in paths if isinstance(p, str)])
+
+
+def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
+    """A `tf.data.Dataset` of dicts, one an example, of what Keras takes."""
+    features = task_types.of(entry.get("type", DEFAULT)).features((), {})
+    columns = {feature.name: feature.name for feature in features}
+    columns |= fields.mapping(entry, "columns", fields.is_text, "a name")
+    read = [columns[feature.name] for feature in inputs(features)]
+    learnt = [columns[feature.name] for feature in targets(features)]
+    spec = dataset.element_spec
+    if isinstance(spec, tuple) and len(spec) == 2:
+
+        def as_dict(given: Any, target: Any) -> dict[str, Any]:
+            if not isinstance(given, dict):
+                given = given if isinstance(given, tuple) else (given,)
+                given = dict(zip(read, given))
+            return {**given, learnt[0]: target}
+
+        dataset = dataset.map(as_dict)
+    spec = dataset.element_spec
+    if isinstance(spec, dict):
+        for feature in inputs(features):
+            rank = len(feature.axes) if feature.element == WORDS else 0
+            column = spec.get(columns[feature.name])
+            if column is not None and column.shape.rank == rank + 1:
+                return dataset.unbatch()
+    return dataset
 
 
 def _lines(name: str, rows: Any) -> Iterator[str]:
@@ -88,8 +135,6 @@ def _dicts(name: str, rows: Any) -> Iterable[Any]:
     """The examples of any of the forms one by one."""
     if hasattr(rows, "to_dict") and hasattr(rows, "columns"):
         return rows.to_dict("records")
-    if hasattr(rows, "as_numpy_iterator"):
-        return rows.as_numpy_iterator()
     if isinstance(rows, Mapping):
         lengths = {str(key): len(column) for key, column in rows.items()}
         if len(set(lengths.values())) > 1:

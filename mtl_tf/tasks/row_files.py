@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
-from mtl_tf.datasets.csv_records import csv_records
+from mtl_tf.datasets.csv_records import COMMA, csv_records, other_delimiter
 from mtl_tf.datasets.sources import check_text, opened
 
 FORMATS = ("tsv", "csv", "jsonl")
@@ -39,16 +39,24 @@ class Layout(NamedTuple):
         columns: name of a column, or its number from 0, for each feature: the
             texts, and last the target.
         header: whether the first row of a tsv or csv file names the columns.
+        delimiter: what stands between the cells of a csv file.
     """
 
     format: str
     columns: Mapping[str, Column]
     header: bool
+    delimiter: str = COMMA
 
     @property
     def texts(self) -> list[str]:
         """The features that are texts."""
         return list(self.columns)[:-1]
+
+    @property
+    def separator(self) -> str:
+        """What stands between the cells of a tsv or csv file, in words."""
+        character = "\t" if self.format == "tsv" else self.delimiter
+        return {"\t": "tab", COMMA: "comma"}.get(character, repr(character))
 
 
 def rows_of(
@@ -68,12 +76,17 @@ def rows_of(
         DataError: the file is missing or unreadable, or a row is wrong; the
             message names `file:line`.
     """
-    records = _RECORDS[layout.format](path, lines_of(path, odd))
+    lines = lines_of(path, odd)
     if layout.format == "jsonl":
-        for record in records:
+        for record in json_records(path, lines):
             yield _from_object(path, *record, layout, parse)
-    else:
-        yield from _from_cells(path, records, layout, parse)
+        return
+    records = (
+        csv_records(path, lines, layout.delimiter)
+        if layout.format == "csv"
+        else _tsv_records(lines)
+    )
+    yield from _from_cells(path, records, layout, parse)
 
 
 def lines_of(path: str, odd: Odd = lambda line: None) -> Iterator[str]:
@@ -117,9 +130,7 @@ def read_lines(path: str) -> tuple[list[str], list[int]]:
     return list(lines_of(path, undecodable.append)), undecodable
 
 
-def _tsv_records(
-    path: str, lines: Iterable[str]
-) -> Iterator[tuple[int, list[str]]]:
+def _tsv_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines, start=1):
         yield number, line.removesuffix("\r").split("\t")
 
@@ -145,9 +156,6 @@ def json_records(
         yield number, value
 
 
-_RECORDS = {"tsv": _tsv_records, "csv": csv_records, "jsonl": json_records}
-
-
 def _from_cells(
     path: str,
     records: Iterator[tuple[int, list[str]]],
@@ -159,12 +167,12 @@ def _from_cells(
     if first is None:
         return
     if layout.header:
-        columns = [_place(path, first[1], column) for column in columns]
+        columns = [_place(path, first[1], c, layout) for c in columns]
     else:
         records = itertools.chain([first], records)
     for line, cells in records:
         if len(cells) <= max(columns):
-            raise _too_few(path, line, cells, layout, columns)
+            raise _too_few(path, line, cells, first, layout, columns)
         if len(cells) != len(first[1]):
             raise _another_width(path, line, cells, first, layout)
         *texts, target = (cells[column] for column in columns)
@@ -179,16 +187,34 @@ def _parsed(path: str, line: int, value: Any, key: str, parse: Parse) -> Any:
         raise DataError(f"{path}:{line}: {error}")
 
 
-def _place(path: str, header: Sequence[str], column: Column) -> int:
+def _place(
+    path: str, header: Sequence[str], column: Column, layout: Layout
+) -> int:
     if isinstance(column, int):
         return column
     names = [name.strip() for name in header]
     if column in names:
         return names.index(column)
     shown = ", ".join(_short(name) for name in names[:20])
+    advice = _delimiter_advice(header, layout) or (
+        f"; {hint(column, names)} Without a header, give the columns by number"
+    )
     raise DataError(
-        f"{path}:1: no column {column!r} in the header ({shown}); "
-        f"{hint(column, names)} Without a header, give the columns by number"
+        f"{path}:1: no column {column!r} in the header ({shown}){advice}"
+    )
+
+
+def _delimiter_advice(first: Sequence[str], layout: Layout) -> str:
+    """What helps where the first row shows another delimiter, or ""."""
+    own = "\t" if layout.format == "tsv" else layout.delimiter
+    other = other_delimiter(first, own)
+    if not other:
+        return ""
+    settings = ["format to 'csv'"] if layout.format == "tsv" else []
+    settings += [f"delimiter to {other!r}"]
+    return (
+        f": if {other!r} separates the columns, set "
+        f"{' and '.join(settings)} in the task's entry"
     )
 
 
@@ -196,12 +222,12 @@ def _too_few(
     path: str,
     line: int,
     cells: Sequence[str],
+    first_row: tuple[int, list[str]],
     layout: Layout,
     columns: Sequence[int],
 ) -> DataError:
-    separator = {"tsv": "tab", "csv": "comma"}[layout.format]
     count = (
-        f"no {separator} in the line"
+        f"no {layout.separator} in the line"
         if len(cells) == 1
         else f"{len(cells)} columns"
     )
@@ -211,7 +237,7 @@ def _too_few(
     ]
     return DataError(
         f"{path}:{line}: {count}, but {' and '.join(missing)} (counted from "
-        f"0): {_short(cells[0])}"
+        f"0): {_short(cells[0])}{_delimiter_advice(first_row[1], layout)}"
     )
 
 
@@ -223,14 +249,13 @@ def _another_width(
     layout: Layout,
 ) -> DataError:
     """A text with a bare comma or tab would be cut, and its rest a label."""
-    separator, repair = {
-        "csv": ("comma", 'stand in quotes ("...")'),
-        "tsv": ("tab", "become a space"),
-    }[layout.format]
+    repair = {"csv": 'stand in quotes ("...")', "tsv": "become a space"}
+    advice = _delimiter_advice(first_row[1], layout) or (
+        f": a {layout.separator} within a text has to {repair[layout.format]}"
+    )
     return DataError(
         f"{path}:{line}: {len(cells)} columns, but line {first_row[0]} has "
-        f"{len(first_row[1])}: a {separator} within a text has to {repair}: "
-        f"{_short(cells[0])}"
+        f"{len(first_row[1])}{advice}: {_short(cells[0])}"
     )
 
 

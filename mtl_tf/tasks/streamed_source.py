@@ -1,6 +1,7 @@
 """Files that are read again by every pass, so that no split is in memory."""
 
 import abc
+import functools
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import look_up
+from mtl_tf.tasks import given_rows
 from mtl_tf.tasks.source import Source
 
 _AT_ONCE = 1024
@@ -90,7 +92,9 @@ class StreamedSource(Source):
 
     def note(self, warning: str) -> None:
         """Logs and keeps a sentence about what is odd."""
-        logging.warning("%s", warning)
+        paths = itertools.chain(*self._files.values())
+        warning = given_rows.named(warning, paths)
+        _warn_once(warning)
         self.warnings.append(warning)
 
     def _in_memory(
@@ -131,6 +135,12 @@ def encoded(text: str) -> bytes:
     question marks.
     """
     return text.encode("utf-8", "replace")
+
+
+@functools.cache
+def _warn_once(warning: str) -> None:
+    """Logs what no source of the process has logged: runs make several."""
+    logging.warning("%s", warning)
 
 
 def _stamp(path: str) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from mtl_tf.datasets.column_files import (
     read_sentences,
 )
 from mtl_tf.datasets.lines import count, short
+from mtl_tf.tasks import given_rows
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.prepared import (
     LABEL_DTYPES,
@@ -137,9 +138,9 @@ class FileReader(Reader):
         return self._read[split]
 
     def place(self, split: str, number: int, token: int) -> str:
-        """File and line of a token."""
-        line = self._read[split][number].lines[token]
-        return f"{self._paths[split]}:{line}"
+        """File and line of a token, or the row of what was given."""
+        path, line = self._paths[split], self._read[split][number].lines[token]
+        return given_rows.named(f"{path}:{line}", [path])
 
 
 class DatasetReader(Reader):

@@ -13,6 +13,12 @@ class UnknownLabel(Exception):
     """A label that is none of the task's; `args` holds it."""
 
 
+def whole_number(value: Any) -> Any:
+    """1 of 1.0, which pandas makes of it; other values as they are."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return int(value) if is_whole else value
+
+
 class TextTarget(abc.ABC):
     """How the target of a text is read and numbered.
 

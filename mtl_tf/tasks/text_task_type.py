@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
 from mtl_tf.tasks.file_source import TextFileSource
@@ -31,7 +32,7 @@ class TextTaskType(TaskType):
 
     Or on a TFDS dataset, with `dataset` (its name) and `splits` (by default
     those of its splits that are called like ours) in place of `files`,
-    `format` and `header`.
+    `format`, `delimiter` and `header`.
 
     Attributes:
         texts: the features that are texts, each with its time axis.
@@ -39,7 +40,7 @@ class TextTaskType(TaskType):
     """
 
     texts: Mapping[str, str] = {"text": "text"}
-    file_fields = ("columns", "format", "header")
+    file_fields = ("columns", "format", "delimiter", "header")
     element: str
 
     @abc.abstractmethod
@@ -70,6 +71,13 @@ class TextTaskType(TaskType):
             split: self._layout(entry, split, path, target.name)
             for split, path in paths.items()
         }
+        forms = {layout.format for layout in layouts.values()}
+        if entry.get("delimiter") is not None and "csv" not in forms:
+            raise ConfigError(
+                f"delimiter is for csv, and the files are read as "
+                f"{' and '.join(sorted(forms))}: set format to 'csv', or leave "
+                "delimiter out"
+            )
         return TextFileSource(paths, layouts, target)
 
     def dataset_source(
@@ -116,7 +124,7 @@ class TextTaskType(TaskType):
                 "columns are given by name, which takes a header: give them "
                 'by number, such as {"text": 1, "label": 0}'
             )
-        return Layout(form, columns, header=header)
+        return Layout(form, columns, header, _delimiter(entry))
 
     def _columns(
         self,
@@ -138,3 +146,9 @@ class TextTaskType(TaskType):
                         f"{columns[feature]!r}"
                     )
         return columns
+
+
+def _delimiter(entry: Entry) -> str:
+    """What stands between the cells of an entry's csv files."""
+    given = entry.get("delimiter")
+    return COMMA if given is None else checked_delimiter("delimiter", given)

@@ -179,8 +179,9 @@ def test_tasks_with_other_labels_have_an_svm_of_their_own(tmp_path, entries):
         Task(name, "classification", None, labels)
         for name, labels in (("a", "01"), ("b", "012"), ("c", "01"))
     ]
-    assert linear.blocks_of(tasks, "shared_private") == [[0, 2], [1]]
-    assert linear.blocks_of(tasks, "private") == [[0], [1], [2]]
+    tasks.append(Task("d", "multi_label", None, "01"))
+    assert linear.blocks_of(tasks, "shared_private") == [[0, 2], [1], [3]]
+    assert linear.blocks_of(tasks, "private") == [[0], [1], [2], [3]]
     config = make_config(five, entries["large"])
     results = linear.train(config, str(tmp_path / "run"))
     assert accuracies(results)["five"] == 100
@@ -294,6 +295,50 @@ def test_ngrams_by_hand():
         + [(2, 4), (3, 2), (3, 3)]  # no pair across texts or the unknown 1
     )
     assert len({2, 3, 4, *pair.values()}) == 5
+
+
+def test_ngrams_of_pairs_by_hand():
+    first, second = split_of([2, 3], [4], []), split_of([5, 2, 3], [3], [2])
+    columns = {"text_pair_tokens": second.columns["tokens"], **first.columns}
+    counted = ngrams.ngrams(EncodedSplit("t", columns), 10)
+    pair, kinds = 10 * 3 + 3, 110
+    of_first = [(0, 2), (0, 3), (0, pair), (1, 4)]
+    of_second = [(0, 5), (0, 2), (0, 3), (0, 10 * 6 + 2), (0, pair)]
+    of_second += [(1, 3), (2, 2)]
+    found = sorted(zip(counted.rows, counted.codes))
+    assert counted.examples == 3
+    assert found == sorted(
+        of_first
+        + [(row, kinds + code) for row, code in of_second]
+        # What both have, under its own code and the one of all.
+        + [(0, 2 * kinds + code) for code in (2, 3, pair)]
+        + [(0, 3 * kinds)] * 3
+    )
+
+
+@pytest.mark.parametrize("pairs", ["apart", "joined"])
+def test_pairs_of_texts(tmp_path, pairs):
+    """Of `apart` it sees whether both texts have a word in common."""
+    draw = np.random.default_rng(3)
+    rows = []
+    for number in range(400):
+        word, other = draw.choice(20, 2, replace=False)
+        texts = (f"a w{word}", f"w{other if number % 2 else word} b")
+        label = ("same", "other")[number % 2]
+        rows.append({"text": texts[0], "text_pair": texts[1], "label": label})
+    files = {}
+    for split, part in (("train", rows[:300]), ("test", rows[300:])):
+        files[split] = str(tmp_path / f"{split}.jsonl")
+        with open(files[split], "w") as file:
+            file.writelines(json.dumps(row) + "\n" for row in part)
+    task = {"name": "p", "type": "pair_classification", "pairs": pairs}
+    config = make_config({**task, "files": files})
+    run = tmp_path / "run"
+    results = linear.train(config, str(run), probabilities_of=["test"])
+    assert results["tasks"]["p"]["examples"] == 100
+    assert pairs == "joined" or accuracies(results)["p"] > 95
+    table = probability_files.read(str(run / probability_files.FOLDER), "p")
+    assert table.scores.shape == (100, 2)
 
 
 def test_features_are_scikit_learns_and_copied_by_task():

@@ -79,7 +79,7 @@ def test_scores_counted_by_hand(tmp_path):
     # The mean of 1, 2 and 6 is 3; of 3 and 5 one is 2 away.
     assert scores["size"] == {"majority": pytest.approx(1.0)}
     # Of x and z it says x alone.
-    assert scores["topics"] == {"majority": pytest.approx(200 / 3)}
+    assert scores["topics"]["majority"] == pytest.approx(200 / 3)
     # Wrong is "run" as a noun.
     assert scores["tags"] == {"majority": 75.0}
 
@@ -94,6 +94,44 @@ def test_the_linear_baseline_is_that_of_its_program(tmp_path):
         "majority": 75.0,
         "linear": 100.0,
     }
+
+
+@pytest.mark.parametrize("metric", ["micro_f1", "average_precision"])
+def test_the_linear_baseline_of_several_labels(tmp_path, metric):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    texts = {"log in": ["x"], "pay": ["y"], "log pay": ["x", "y"], "ok": []}
+    # All texts have "all", and the last but one label none of them.
+    lines = [
+        json.dumps({"text": text, "labels": [*labels, "all"]}) + "\n"
+        for text, labels in texts.items()
+    ]
+    path = written(tmp_path, "train.jsonl", "".join(lines * 3))
+    entry = {
+        "name": "topics",
+        "type": "multi_label",
+        "files": dict.fromkeys(("train", "validation", "test"), path),
+        "labels": ["x", "none", "y", "all"],
+        "metrics": [metric],
+    }
+    run = RunDirectory(str(tmp_path / "run"))
+    loaded = run_data.load(corpus.config([entry]), run, None, None)
+    found = part(loaded)
+    yardsticks.add(loaded, [found], seed=1)
+    scores = found["tasks"]["topics"]["yardsticks"]
+    assert scores["linear"] == 100.0 > scores["majority"]
+
+
+def test_too_many_words_for_an_svm_of_each_label(tmp_path, monkeypatch):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    loaded = load(tmp_path)
+    # 5 words of "mood" and 4 of "topics", once for each of its 3 labels.
+    for most, learns in ((17, True), (16, False)):
+        monkeypatch.setattr(yardsticks, "_MOST_TOKENS", most)
+        found = part(loaded)
+        yardsticks.add(loaded, [found], seed=1)
+        for task in ("mood", "topics"):
+            scores = found["tasks"][task]["yardsticks"]
+            assert ("linear" in scores) == learns
 
 
 def test_without_scikit_learn(tmp_path, monkeypatch):

@@ -57,6 +57,19 @@ def test_other_columns_stay(run, call):
     }
 
 
+@pytest.mark.parametrize(("delimiter", "argument"), [(";", ";"), ("\t", "\\t")])
+def test_a_delimiter_of_csv(run, call, delimiter, argument):
+    rows = '7;"a ; b";x\n8;c, d;y\n'
+    content = ("id;review;label\n" + rows).replace(";", delimiter)
+    flags = ("--task=books", "--columns=text=review")
+    lines = call(
+        content, "in.csv", "out.jsonl", *flags, f"--delimiter={argument}"
+    ).splitlines()
+    first, second = map(json.loads, lines)
+    assert (first["review"], first["id"]) == (f"a {delimiter} b", "7")
+    assert (second["review"], second["input_label"]) == ("c, d", "y")
+
+
 def test_a_column_of_the_fields_own_name_is_not_renamed(run, call):
     rows = ROWS.replace("review", "text")
     expected = call(rows, "in.csv", "one.csv", "--task=books")
@@ -153,6 +166,10 @@ def test_empty_texts_are_told(run, call, caplog):
         ("id,text\n1\n", [], "in.csv:2: a row must have 2 cells"),
         ("id,id\n1,2\n", [], "in.csv:1: the first row must name the columns"),
         ("id,\n1,2\n", [], "in.csv:1: the first row must name the columns"),
+        (
+            *("text;id\na, b;1\n", []),
+            "in.csv:1: .*'text;id': if ';' separates .* give --delimiter=';'",
+        ),
         ('id,text\n1,"2\n\n', [], "in.csv:2: a quoted cell is never closed"),
         ('id,text\n1,a"2"\n', [], 'in.csv:2: a " stands inside'),
         (
@@ -172,6 +189,8 @@ def test_wrong_tables(run, call, tmp_path, content, flags, message):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
+        (["--delimiter=;;"], "--delimiter must be one character"),
+        (["--delimiter=;", "--format=tsv"], "is for csv, and the input is re"),
         (["--columns=text"], "--columns must be FIELD=COLUMN, got 'text'"),
         (["--columns=text=a,text=b"], "names the field text twice"),
         (["--columns=text=a", "--format=text"], "is for jsonl, csv, tsv, and"),

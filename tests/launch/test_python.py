@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import mtl_tf
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.training.callbacks import Callback
 from tests.launch.helpers import environment
 from tests.system import corpus
@@ -76,6 +76,16 @@ def test_a_training_from_lists_to_an_export(config, tmp_path):
     again = Heard()
     assert mtl_tf.train(config, model_dir, callbacks=[again]).results
     assert again.calls == []
+
+
+def test_mistakes_in_lists_are_named_as_they_were_given(config, tmp_path):
+    config.tasks[0]["data"]["test"][7]["label"] = "dwn"
+    with pytest.raises(DataError) as raised:
+        mtl_tf.train(config, tmp_path)
+    assert str(raised.value) == (
+        "task moves: data['test'] row 7: unknown label 'dwn'; did you mean "
+        "'down'?"
+    )
 
 
 @pytest.mark.extended

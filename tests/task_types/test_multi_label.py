@@ -53,6 +53,14 @@ def test_lists_and_cells(tmp_path):
     assert "(x " in report and "0 unlabelled" in report
 
 
+def test_a_label_that_may_be_misspelt_is_told(tmp_path):
+    content = "text\tlabels\n" + "a\tbug,login\nb\tlogin\n" * 60
+    task = task_of(tmp_path, content + "c\tlogin,bgu\n", "train.tsv")
+    assert task.labels == ("bgu", "bug", "login")
+    (warning,) = task.source.warnings
+    assert "'bgu' (line 122; did you mean 'bug'?)" in warning
+
+
 @pytest.mark.parametrize(
     ("line", "error", "message"),
     [

@@ -185,7 +185,7 @@ def test_rows_of_some_labels_are_left_out(tmp_path, caplog):
     (task,) = resolve([entry | {"files": {"train": str(path)}}])
     assert task.labels == ("x", "y")
     assert task.source.size("train") == 3
-    assert "1 row left out for their label" in task.source.warnings[0]
+    assert "1 row left out by skip_labels" in task.source.warnings[0]
     path.write_text(json.dumps(rows[-1]) + "\n")
-    with pytest.raises(DataError, match="is empty: it has no rows"):
+    with pytest.raises(DataError, match="is empty.*1 row left out by skip"):
         resolve([entry | {"files": {"train": str(path)}}])

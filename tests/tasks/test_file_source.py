@@ -131,6 +131,58 @@ def test_as_many_labels_as_texts_are_told(tmp_path):
     assert "40 labels in 40 rows: are columns.text" in source.warnings[-1]
 
 
+def rows(**counts):
+    return "".join(f"{k}\ttext\n" * n for k, n in counts.items())
+
+
+def test_labels_of_hardly_any_row_are_told_with_their_lines(
+    source_of, tmp_path
+):
+    content = rows(good=60, bad=60, godo=1, Bad=2, BAd=1, fine=2, other=3)
+    source = source_of(train=content, test=rows(good=1, fine=1))
+    assert len(source.labels) == 7
+    source.size("train"), source.size("test")
+    assert source.warnings == [
+        f"{tmp_path}/train.tsv: at most 2 of 129 rows have the label 'godo' "
+        "(line 121; did you mean 'good'?), 'Bad' (line 122; did you mean "
+        "'bad'?), 'BAd' (line 124; did you mean 'bad'?) and 1 more: each "
+        "becomes a class of its own, unless `labels` in the task's entry "
+        "lists those that are right"
+    ]
+
+
+def test_rare_labels_without_a_near_one(source_of):
+    source = source_of(train="1\ta\n2\tb\n" * 60 + "11\tc\n")
+    assert source.labels == ("1", "2", "11")
+    assert "have the label '11' (line 121): each" in source.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "content"),
+    [
+        (None, rows(good=49, bad=49, godo=1)),  # few rows
+        (None, rows(good=50, bad=50, other=3)),  # not that rare
+        (["good", "bad", "godo"], rows(good=60, bad=60, godo=1)),  # meant
+    ],
+)
+def test_other_labels_are_no_doubt(source_of, labels, content):
+    source = source_of(labels=labels, train=content)
+    assert source.labels and source.size("train")
+    assert source.warnings == []
+
+
+def test_what_is_odd_is_logged_once_though_several_sources_read_it(
+    source_of, monkeypatch
+):
+    logged = []
+    monkeypatch.setattr(logging, "warning", lambda f, *a: logged.append(f % a))
+    for _ in range(2):
+        source = source_of(train="1\t \n0\tb\n")
+        source.size("train")
+        assert len(source.warnings) == 1
+    assert logged == source.warnings
+
+
 def test_texts_are_read_anew_by_every_dataset(source_of, tmp_path):
     source = source_of(train="pos\ta\nneg\tb\n" * 1500)
     assert source.size("train") == 3000

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks import registry
-from mtl_tf.tasks.in_memory import to_files
+from mtl_tf.tasks.in_memory import named, to_files
 
 ROWS = [
     {"text": "a good tea", "label": "yes"},
@@ -22,11 +22,27 @@ def columns(rows):
     return {key: [row[key] for row in rows] for key in rows[0]}
 
 
+def pairs(rows):
+    """As `text_dataset_from_directory` of Keras gives them."""
+    made = columns(rows)
+    return tf.data.Dataset.from_tensor_slices((made["text"], made["label"]))
+
+
+def inputs_and_target(rows):
+    return pairs(rows).map(lambda text, label: ({"text": text}, label))
+
+
 FORMS = {
     "frame": pd.DataFrame,
     "columns": columns,
     "arrays": lambda rows: {k: np.array(v) for k, v in columns(rows).items()},
     "dataset": lambda rows: tf.data.Dataset.from_tensor_slices(columns(rows)),
+    "batches": lambda rows: FORMS["dataset"](rows).batch(64),
+    "fixed batches": lambda rows: FORMS["dataset"](rows).batch(1, True),
+    "pairs": pairs,
+    "batches of pairs": lambda rows: pairs(rows).batch(64),
+    "inputs and target": inputs_and_target,
+    "batches of inputs": lambda rows: inputs_and_target(rows).batch(2),
     "list": list,
     "generator": lambda rows: (row for row in rows),
 }
@@ -51,6 +67,107 @@ def test_every_form_gives_the_examples_in_order(form, tmp_path):
     wanted = [(row["text"], row["label"]) for row in ROWS]
     assert read(entry) == wanted
     assert read(entry, "validation") == wanted[::-1]
+
+
+def test_batches_of_keras_have_the_columns_of_the_entry(tmp_path):
+    data = dict.fromkeys(("train", "validation"), pairs(ROWS).batch(2))
+    names = {"text": "order", "label": "kind"}
+    entry = to_files(entry_of(data, columns=names), str(tmp_path))
+    assert read(entry) == [(row["text"], row["label"]) for row in ROWS]
+
+
+@pytest.mark.parametrize("is_pair", [False, True])
+@pytest.mark.parametrize("batch", [0, 2])
+def test_sentences_of_a_dataset(is_pair, batch, tmp_path):
+    tokens = tf.ragged.constant([["a", "tea"], ["hot"], ["tea"]])
+    tags = tf.ragged.constant([["O", "B-X"], ["O"], ["B-X"]])
+    given = (tokens, tags) if is_pair else {"tokens": tokens, "tags": tags}
+    data = tf.data.Dataset.from_tensor_slices(given)
+    data = data.batch(batch) if batch else data
+    entry = {"name": "tags", "type": "tagging", "data": {"train": data}}
+    with open(to_files(entry, str(tmp_path))["files"]["train"]) as file:
+        lines = [json.loads(line) for line in file]
+    assert [line["tokens"] for line in lines] == [
+        ["a", "tea"],
+        ["hot"],
+        ["tea"],
+    ]
+    assert [line["tags"] for line in lines] == [["O", "B-X"], ["O"], ["B-X"]]
+
+
+def test_two_texts_of_a_dataset(tmp_path):
+    texts = ["a", "b"], ["c", "d"]
+    data = tf.data.Dataset.from_tensor_slices((texts, ["x", "y"])).batch(2)
+    entry = {"name": "p", "type": "pair_classification"}
+    entry = to_files({**entry, "data": {"train": data}}, str(tmp_path))
+    with open(entry["files"]["train"]) as file:
+        first = json.loads(next(file))
+    assert first == {"text": "a", "text_pair": "c", "label": "x"}
+
+
+def test_whole_floats_are_integers(tmp_path):
+    frame = pd.DataFrame({"text": ["a", "b"], "label": [1.0, 0.0]})
+    data = dict.fromkeys(("train", "validation"), frame)
+    entry = to_files(entry_of(data), str(tmp_path))
+    assert read(entry) == [("a", "1"), ("b", "0")]
+    labels = {"text": "a", "labels": [1.0, 2]}
+    entry = {"name": "t", "type": "multi_label", "data": {"train": [labels]}}
+    (task,) = registry.resolve([to_files(entry, str(tmp_path))])
+    assert task.labels == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("fields", "rows", "message"),
+    [
+        (
+            {},
+            [*ROWS, {"text": "a"}],
+            "task tea: data['train'] row 2: no key 'label'; known: text",
+        ),
+        (
+            {},
+            [*ROWS, {"text": "a", "label": 1.5}],
+            "task tea: data['train'] row 2: 'label' must be a string or an "
+            "integer, found 1.5",
+        ),
+        ({}, [], "task tea: data['train'] is empty: it has no rows of"),
+        (
+            {"type": "tagging"},
+            [{"tokens": ["a"], "tags": ["O"]}, {"tokens": ["a"], "tags": []}],
+            "task tea: data['train'] row 1: ",
+        ),
+        (
+            {"type": "tagging", "labels": ["O", "X"]},
+            [{"tokens": ["a", "b"], "tags": ["O", "Y"]}] * 20,
+            "task tea: data['train'] row 0: unknown tag 'Y'",
+        ),
+        (
+            {"type": "question_answering"},
+            [{"question": "a", "context": "b"}] * 20,
+            "task tea: data['train'] row 0: ",
+        ),
+    ],
+)
+def test_messages_name_what_was_given(fields, rows, message, tmp_path):
+    folder = tmp_path / "a run" / "given"
+    entry = to_files(entry_of({"train": rows}, **fields), str(folder))
+    with pytest.raises(DataError) as raised:
+        (task,) = registry.resolve([entry])
+        list(task.dataset("train"))
+    found = named(str(raised.value), ["quickstart", {"files": 3}, entry])
+    assert found.startswith(message)
+    assert "jsonl" not in found
+
+
+def test_warnings_name_what_was_given(tmp_path, caplog):
+    rows = ROWS * 60 + [{"text": " ", "label": "noo"}]
+    entry = to_files(entry_of({"train": rows}), str(tmp_path / "given"))
+    (task,) = registry.resolve([entry])
+    assert task.source.warnings[0] == (
+        "task tea: data['train']: 1 row with an empty text (first: row 120)"
+    )
+    assert "'noo' (row 120; did you mean 'no'?)" in task.source.warnings[1]
+    assert "jsonl" not in caplog.text
 
 
 def test_tags_and_numbers_are_kept(tmp_path):
@@ -122,6 +239,27 @@ def test_other_entries_stay_as_they_are(tmp_path):
             entry_of({"train": {"text": ["a", "b"], "label": ["x"]}}),
             DataError,
             "columns differ in length: {'text': 2, 'label': 1}",
+        ),
+        (
+            entry_of({"train": pairs(ROWS)}, type="clasification"),
+            ConfigError,
+            "task tea: unknown task type 'clasification'; did you mean",
+        ),
+        (
+            entry_of({"train": pairs(ROWS)}, columns={"text": 3}),
+            ConfigError,
+            "task tea: columns.text must be a name, got 3",
+        ),
+        (
+            entry_of(
+                {
+                    "train": tf.data.Dataset.from_tensor_slices(
+                        (["a"], ["x"], [1.0])
+                    )
+                }
+            ),
+            DataError,
+            "task tea: data['train'] row 0 must be a dict, got (b'a'",
         ),
         ({"name": "../a", "data": {}}, ConfigError, "must start with"),
     ],

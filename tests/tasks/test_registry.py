@@ -251,6 +251,12 @@ def test_formats_by_ending_and_by_field(tmp_path):
         ({"columns": {"text": True}}, "columns.text must be .* got True"),
         ({"columns": {"text": 1, "label": 1}}, "are both 1"),
         ({"columns": {}, "header": False}, "which takes a header"),
+        ({"delimiter": ";"}, "delimiter is for csv, and the files are read as"),
+        (
+            {"format": "csv", "delimiter": ";;"},
+            "delimiter must be one character, such as ';', .* got ';;'",
+        ),
+        ({"format": "csv", "delimiter": '"'}, "no quote or line end"),
         ({"header": "yes"}, "header must be True or False, got 'yes'"),
         ({"format": "jsonl"}, "jsonl has keys"),
         ({"labels": ["ham"]}, "labels must be a list of at least 2"),

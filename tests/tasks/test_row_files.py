@@ -74,6 +74,15 @@ def test_byte_order_mark_and_blank_end_are_dropped(write):
     assert rows_of(path, TSV) == [("a", "1", 1)]
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", "|", "^"])
+def test_csv_with_another_delimiter(write, delimiter):
+    records = ["text;label", '"a;""b""";x', "c, d;y"]
+    content = "\n".join(records).replace(";", delimiter).encode()
+    layout = CSV._replace(delimiter=delimiter)
+    expected = [(f'a{delimiter}"b"', "x", 2), ("c, d", "y", 3)]
+    assert rows_of(write(content), layout) == expected
+
+
 def test_header_by_name_and_by_number(write):
     path = write(b"id\ttext \tlabel\n7\ta b\tpos\n")
     by_name = Layout("tsv", BY_NAME, header=True)
@@ -131,6 +140,25 @@ def test_jsonl(write):
         (CSV, b"text,label\na,1\nb\n", 3, "no comma in the line"),
         (CSV, b"txt,label\na,1\n", 1, "no column 'text' in the header"),
         (CSV, b"txt,label\na,1\n", 1, "did you mean 'txt'"),
+        (
+            *(CSV, b"text;label\na;1\n", 1),
+            r"header \('text;label'\): if ';' separates the columns, set "
+            "delimiter to ';' in the task's entry$",
+        ),
+        (
+            *(TSV._replace(header=True), b"text,label\na,1\n", 2),
+            "no tab in the line.* set format to 'csv' and delimiter to ','",
+        ),
+        (
+            *(CSV._replace(columns=BY_NUMBER), b"label|text\n1,a|b\n", 2),
+            r"2 columns, but line 1 has 1: if '\|' separates the columns",
+        ),
+        (
+            CSV._replace(delimiter=";"),
+            b"text;label\na;b;1\n",
+            2,
+            "3 columns, but line 1 has 2: a ';' within a text",
+        ),
         (CSV, b'text,label\n"a\nb",1\n"c,0\n\nd,1\n', 4, "never closed"),
         (CSV, b'text,label\na 5" disk and 7" disk,1\n', 2, "unquoted field"),
         (CSV, b'text,label\n"a" b,1\n', 2, "unquoted field"),

@@ -2,4 +2,11 @@
 
 from mtl_tf.baselines.yardstick import CommonLabels
 
-TYPE = CommonLabels()
+
+class MultiLabel(CommonLabels):
+    """The labels of most examples, and a linear baseline of each label."""
+
+    linear = True
+
+
+TYPE = MultiLabel()

@@ -2,4 +2,11 @@
 
 from mtl_tf.baselines.yardstick import CommonLabel
 
-TYPE = CommonLabel()
+
+class PairClassification(CommonLabel):
+    """The most frequent label, and the linear baseline."""
+
+    linear = True
+
+
+TYPE = PairClassification()

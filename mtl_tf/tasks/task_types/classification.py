@@ -15,7 +15,11 @@ from mtl_tf.tasks.prepared import LABEL_DTYPES, FeatureRequest, class_names
 from mtl_tf.tasks.row_files import SKIP
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry, Metric
-from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
+from mtl_tf.tasks.text_targets import (
+    TextTarget,
+    UnknownLabel,
+    whole_number,
+)
 from mtl_tf.tasks.text_task_type import TextTaskType
 
 _BALANCED = "balanced"
@@ -23,7 +27,7 @@ _MANY = 20  # labels that are never too many
 
 
 class ClassTarget(TextTarget):
-    """A label: a string or an integer; of TFDS also a ClassLabel.
+    """A label: a string or a whole number; of TFDS also a ClassLabel.
 
     Args:
         labels: names of the classes; None takes a ClassLabel's names, or those
@@ -43,7 +47,8 @@ class ClassTarget(TextTarget):
         self._skipped = frozenset(skipped)
 
     def parse(self, value: Any, column: str) -> str:
-        """The label, without spaces around it."""
+        """The label, without spaces around it; of 1.0 it is "1"."""
+        value = whole_number(value)
         if not isinstance(value, (str, int)):
             raise ValueError(
                 f"{column!r} must be a string or an integer, found "

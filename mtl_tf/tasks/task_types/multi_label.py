@@ -12,7 +12,11 @@ from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import LABELS, Feature
 from mtl_tf.tasks.prepared import LABEL_DTYPES, FeatureRequest, class_names
 from mtl_tf.tasks.task_type import Entry, Metric
-from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
+from mtl_tf.tasks.text_targets import (
+    TextTarget,
+    UnknownLabel,
+    whole_number,
+)
 from mtl_tf.tasks.text_task_type import TextTaskType
 
 
@@ -38,6 +42,8 @@ class LabelSet(TextTarget):
         """The labels, each once; none of an empty cell or list."""
         if isinstance(value, str):
             value = value.split(self._separator)
+        if isinstance(value, list):
+            value = [whole_number(label) for label in value]
         is_valid = isinstance(value, list) and all(
             isinstance(label, (str, int)) and not isinstance(label, bool)
             for label in value

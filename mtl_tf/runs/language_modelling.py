@@ -198,8 +198,9 @@ class _Recurrent:
         """A batch, and what each direction is to tell of it."""
         is_real, is_known = blocks > special_ids.PAD, blocks > special_ids.OOV
         told = [
-            is_real[:, :-1] & is_known[:, 1:],
-            is_real[:, 1:] & is_known[:, :-1],
+            is_known[:, 1:],
+            # Padding, which is behind all words, has no state to tell from.
+            is_known[:, :-1] & is_real[:, 1:],
         ][: len(self.model.scheme.directions)]
         counted = np.concatenate(told, 1).astype(np.float32)
         return {"tokens": blocks, "counted": counted}

@@ -61,7 +61,7 @@ def to_files(entry: Any, folder: str) -> Any:
     for split, rows in data.items():
         known = dict.fromkeys([*SPLITS, UNLABELLED])
         look_up(split, known, f"split of {name}'s data")
-        text = "".join(_lines(f"task {name}: data[{split!r}]", rows))
+        text = "".join(lines(f"task {name}: data[{split!r}]", rows))
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         path = os.path.join(folder, name, f"{split}-{digest}.jsonl")
         paths[split] = os.path.abspath(path)
@@ -72,7 +72,17 @@ def to_files(entry: Any, folder: str) -> Any:
     return {**kept, "files": paths}
 
 
-def _lines(name: str, rows: Any) -> Iterator[str]:
+def lines(name: str, rows: Any) -> Iterator[str]:
+    """Yields examples as lines of JSON.
+
+    Args:
+        name: what messages call the examples.
+        rows: in any of the forms that `to_files` takes.
+
+    Raises:
+        ConfigError: they are in another form.
+        DataError: as of `to_files`.
+    """
     for number, row in enumerate(_dicts(name, rows)):
         location = f"{name} row {number}"
         if not isinstance(row, Mapping):

@@ -235,8 +235,9 @@ def _check_fields(path: str, config: Any, default: Mapping[str, Any]) -> None:
         if key not in default and not fields.is_open(path):
             field = f"{path}.{key}" if path else key
             fields.check_renamed(field)
+            others = fields.namesakes(field)
             raise ConfigError(
-                f"unknown config field {field}; {hint(key, default)}"
+                f"unknown config field {field}; {hint(key, default, others)}"
             )
     for key, value in default.items():
         field = f"{path}.{key}" if path else key

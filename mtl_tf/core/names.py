@@ -9,10 +9,19 @@ from mtl_tf.core.errors import ConfigError
 T = TypeVar("T")
 
 
-def hint(name: str, options: Iterable[str]) -> str:
-    """A sentence that offers the names nearest to `name`, or all of them."""
+def hint(
+    name: str, options: Iterable[str], elsewhere: Iterable[str] = ()
+) -> str:
+    """A sentence that offers the names nearest to `name`, or all of them.
+
+    Args:
+        name: what was given.
+        options: what could have been.
+        elsewhere: what is meant more likely; offered first.
+    """
     options = sorted(options)
     near = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
+    near = [*elsewhere, *near][:4]
     if near:
         return f"did you mean {' or '.join(repr(n) for n in near)}?"
     shown = ", ".join(options[:40]) + (", ..." if len(options) > 40 else "")

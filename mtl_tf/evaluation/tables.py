@@ -21,6 +21,7 @@ _FACTS = {
     "name": "config",
     "seed": "seed",
     "parameters": "parameters",
+    "trainable_parameters": "trainable parameters",
     "parameters_without_embedding": "parameters without embeddings",
     "best_step": "best step",
     "wall_time": "wall time",
@@ -54,7 +55,8 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
     Args:
         results: what `evaluator.evaluate` returns. Its optional part `run`
             holds facts on the run: any of `name`, `seed`, `parameters`,
-            `parameters_without_embedding`, `best_step`, `wall_time` (in
+            `trainable_parameters`, `parameters_without_embedding` (those of
+            the trainable ones), `best_step`, `wall_time` (in
             seconds), `hardware`, `versions` (a dict).
         columns: the terminal's width, for which the table is folded; None for
             lines of any length.
@@ -276,8 +278,13 @@ def _diagnostics(results: dict) -> Iterator[tuple[str, str]]:
 
 
 def _facts(results: dict) -> Iterator[tuple[str, str]]:
-    run = results.get("run", {})
-    for key, title in _FACTS.items():
+    run, titles = dict(results.get("run", {})), dict(_FACTS)
+    if run.get("trainable_parameters") in (None, run.get("parameters")):
+        run.pop("trainable_parameters", None)
+    else:  # Where some are frozen, those without embeddings are the others.
+        key = "parameters_without_embedding"
+        titles[key] = f"trainable {titles[key]}"
+    for key, title in titles.items():
         if run.get(key) not in (None, ""):
             yield title, _fact(key, run[key])
 

@@ -28,7 +28,7 @@ from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.inference import Predictor
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_boundaries import boundaries_of
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_directory import RunDirectory, no_weights
 from mtl_tf.runs.scored_split import fitted_on, score
 from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks
@@ -74,7 +74,10 @@ class Run:
             RunError: the training has not come to its end.
         """
         if not self.directory.has("results.json"):
-            raise RunError(f"{self.directory.path} has no results yet")
+            raise RunError(
+                f"{self.directory.path} has no results yet: the same training "
+                "again (launch.train, mtl_tf.train) brings it to its end"
+            )
         return self.directory.read("results.json")
 
     def task_index(self, name: str) -> int:
@@ -403,7 +406,7 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
             f"{directory.file('tasks')}/*"
         )
     if not directory.has(os.path.join("best", "best.json")):
-        raise RunError(f"{run_directory} has no trained weights yet")
+        raise RunError(f"{run_directory} has {no_weights(directory)}")
     seals.check(directory)
     tasks = directory.read("labels.json")["tasks"]
     encoder = run_data.load_encoder(directory.file("vocabulary"), config, tasks)

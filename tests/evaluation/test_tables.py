@@ -67,6 +67,19 @@ def test_console_tells_about_the_run():
         assert line in text.splitlines()
 
 
+def test_trainable_parameters_are_told_where_others_are_frozen():
+    run = RUN | {"trainable_parameters": 1339392}
+    run["parameters_without_embedding"] = 250
+    text = tables.console({**results(), "run": run})
+    assert "\nparameters: 1,339,392\nparameters without embeddings: 250" in text
+    run["trainable_parameters"] = 300
+    text = tables.console({**results(), "run": run})
+    assert (
+        "\nparameters: 1,339,392\ntrainable parameters: 300\n"
+        "trainable parameters without embeddings: 250\n"
+    ) in text
+
+
 def test_unknown_columns_are_left_out():
     bare = results(losses=None, clean=None, validation_in_training=None)
     text = tables.console(bare)

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import look_up
-from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.source import Source, tell
 
 _AT_ONCE = 1024
 
@@ -90,7 +89,7 @@ class StreamedSource(Source):
 
     def note(self, warning: str) -> None:
         """Logs and keeps a sentence about what is odd."""
-        logging.warning("%s", warning)
+        tell(warning)
         self.warnings.append(warning)
 
     def _in_memory(

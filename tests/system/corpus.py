@@ -23,7 +23,7 @@ def text(rng, positive):
 
 def write(folder, seed, sizes=None):
     """Writes the files and returns the config entries of the tasks."""
-    sizes = sizes or {"train": 600, "validation": 100, "test": 200}
+    sizes = sizes or {"train": 600, "validation": 300, "test": 200}
     rng = np.random.default_rng(seed)
     entries = []
     for task in ("plain", "mirror"):

@@ -1,5 +1,4 @@
 import pytest
-from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.file_source import TextFileSource
@@ -77,11 +76,7 @@ def test_unknown_split(source_of):
         source_of(train="a\tb\n").dataset("tran")
 
 
-def test_odd_rows_are_kept_counted_and_logged_once(
-    source_of, tmp_path, monkeypatch
-):
-    logged = []
-    monkeypatch.setattr(logging, "warning", lambda f, *a: logged.append(f % a))
+def test_odd_rows_are_kept_counted_and_logged_once(source_of, tmp_path, caplog):
     source = source_of(
         train=b"1\tcaf\xe9\n0\t \n1\t\n1\tb\n1\t\xa0\n",
         test="1\ta\n1\tb\n",
@@ -95,7 +90,7 @@ def test_odd_rows_are_kept_counted_and_logged_once(
         f"{tmp_path}/train.tsv: 3 rows with an empty text (first: line 2)",
         f"{tmp_path}/test.tsv: all 2 rows are of one class, '1'",
     ]
-    assert logged == source.warnings
+    assert caplog.messages == source.warnings
     assert examples(source, "train")[0] == ("café", 1)
 
 

@@ -58,28 +58,34 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
             `trainable_parameters`, `parameters_without_embedding` (those of
             the trainable ones), `best_step`, `wall_time` (in
             seconds), `hardware`, `versions` (a dict).
-        columns: the terminal's width, for which the table is folded; None for
-            lines of any length.
+        columns: the terminal's width; None for lines of any length. A table
+            that does not fit becomes one for each type of tasks, and these
+            are folded.
 
     Returns:
         Lines without a newline at the end.
     """
-    header, rows, means = _table(results)
-    header = [_NARROW.get(cell, cell) for cell in header]
     lines = [f"split: {results['split']}"]
-    for block in folding.blocks([header, *rows, *means], columns):
-        rule = "-" * max(map(len, block))
-        first_mean = len(block) - len(means)
-        lines += ["", block[0]] if len(lines) > 1 else [block[0]]
-        lines += [rule, *block[1:first_mean]]
-        # Of the columns of some blocks there are no means.
-        with_means = [
-            line
-            for line, row in zip(block[first_mean:], means)
-            if line != row[0]
-        ]
-        lines += [rule, *with_means] if with_means else []
-    below = [*_totals(results), *_diagnostics(results)]
+    tables = [_narrow_table(results)]
+    below: list[tuple[str, str]] = []
+    if columns and len(folding.blocks(sum(tables[0], []), columns)) > 1:
+        parts = _by_type(results)
+        tables = [_narrow_table(part, title) for title, part in parts.items()]
+        below += _mean_of_types(results) if len(parts) > 1 else []
+    for header, rows, means in tables:
+        for block in folding.blocks([*header, *rows, *means], columns):
+            rule = "-" * max(map(len, block))
+            first_mean = len(block) - len(means)
+            lines += ["", block[0]] if len(lines) > 1 else [block[0]]
+            lines += [rule, *block[1:first_mean]]
+            # Of the columns of some blocks there are no means.
+            with_means = [
+                line
+                for line, row in zip(block[first_mean:], means)
+                if line != row[0]
+            ]
+            lines += [rule, *with_means] if with_means else []
+    below += [*_totals(results), *_diagnostics(results)]
     below += _calibrations(results)
     below += [*_signatures(results), *_facts(results)]
     sentences = [f"{about}: {value}" for about, value in below]
@@ -148,6 +154,38 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
         for name, task in tasks.items()
     ]
     return header, rows, list(_mean_rows(results["mean"], names, header))
+
+
+def _narrow_table(results: dict, title: str = "task") -> list[list[list[str]]]:
+    """The rows of the heading, of the tasks and of the means."""
+    (_, *header), rows, means = _table(results)
+    return [[[title, *(_NARROW.get(x, x) for x in header)]], rows, means]
+
+
+def _by_type(results: dict) -> dict[str, dict]:
+    """The tasks of each type, and their mean as the overall one.
+
+    All together if there is one type.
+    """
+    types = dict.fromkeys(task["type"] for task in results["tasks"].values())
+    if len(types) == 1:
+        return {"task": results}
+    mean, parts = results["mean"], {}
+    for name in types:
+        tasks = {k: t for k, t in results["tasks"].items() if t["type"] == name}
+        own = {"overall": mean.get(name)}
+        if any("clean" in task for task in tasks.values()):
+            own["clean"] = {"overall": mean.get("clean", {}).get(name)}
+        parts[name] = {"tasks": tasks, "mean": own}
+    return parts
+
+
+def _mean_of_types(results: dict) -> Iterator[tuple[str, str]]:
+    """The overall mean, where each type has a table of its own."""
+    mean = results["mean"]
+    yield "mean", _score(mean["overall"])
+    if "clean" in mean:
+        yield "mean, clean", _score(mean["clean"].get("overall"))
 
 
 def _yardsticks(tasks: dict[str, dict]) -> list[str]:

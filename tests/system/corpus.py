@@ -13,7 +13,7 @@ FILLERS = "the a of one some this that tree house river stone cloud".split()  # 
 
 
 def text(rng, positive):
-    words = list(rng.choice(FILLERS, rng.integers(3, 7)))
+    words = list(rng.choice(FILLERS, rng.integers(3, 8)))
     first, second = sorted(rng.integers(0, len(words) + 1, 2))
     order = ("yes", "no") if positive else ("no", "yes")
     words.insert(second, order[1])

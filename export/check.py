@@ -25,6 +25,34 @@ TOLERANCE = 1e-5
 FAILED = 2
 
 
+def version_of(model: str) -> str:
+    """The version directory that a model server would serve.
+
+    Args:
+        model: a version directory, or the folder of several, whose names are
+            numbers: the greatest counts.
+
+    Raises:
+        RunError: it is neither.
+    """
+    if os.path.exists(os.path.join(model, "saved_model.pb")):
+        return model
+    if not os.path.isdir(model):
+        raise RunError(f"{model} is not there")
+    versions = [
+        name
+        for name in os.listdir(model)
+        if name.isdecimal()
+        and os.path.exists(os.path.join(model, name, "saved_model.pb"))
+    ]
+    if not versions:
+        raise RunError(
+            f"{model} is neither a version directory of an export, which has "
+            "a saved_model.pb, nor the folder of any, such as 1"
+        )
+    return os.path.join(model, max(versions, key=int))
+
+
 def run_in_c_loader(model: str, requests: list[dict]) -> dict[str, Any]:
     """Runs requests on a SavedModel in a process without our code.
 
@@ -77,6 +105,9 @@ def compare(expected: Any, actual: Any) -> float:
 def check(model: str) -> list[dict[str, Any]]:
     """Compares every signature with the answers recorded at export.
 
+    Args:
+        model: see `version_of`.
+
     Returns:
         Per signature `signature`, `examples`, the greatest `difference` of
         an output, and whether it is `ok`.
@@ -84,6 +115,7 @@ def check(model: str) -> list[dict[str, Any]]:
     Raises:
         RunError: the model cannot be run, or has no recorded answers.
     """
+    model = version_of(model)
     check_files(model)
     calls = files.read_json(os.path.join(model, _ANSWERS))
     requests = [
@@ -133,7 +165,7 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     """Asks an export about texts of a task, in the C loader.
 
     Args:
-        model: a version directory.
+        model: see `version_of`.
         task: the task's name.
         texts: each an example; one of several texts has tabs between them.
 
@@ -145,6 +177,7 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
         RunError: the model cannot be run or has no such task.
         ConfigError: an example does not have as many texts as the task.
     """
+    model = version_of(model)
     check_files(model)
     names = _inputs_of(model, task)
     rows = [text.split("\t") if len(names) > 1 else [text] for text in texts]
@@ -175,7 +208,7 @@ def latency(
     """How long an export takes for one text, in the C loader.
 
     Args:
-        model: a version directory.
+        model: see `version_of`.
         rounds: how often each signature is asked; as often it is asked
             before, which does not count.
         words: of the text; of several texts, of each.
@@ -189,6 +222,7 @@ def latency(
         RunError: the model cannot be run, or has no recorded answers.
         ConfigError: it has no such task.
     """
+    model = version_of(model)
     check_files(model)
     checks.positive_integer("--latency", rounds)
     checks.positive_integer("--words", words)
@@ -243,7 +277,11 @@ def _types(model: str) -> dict[str, str]:
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
     flags.DEFINE_string(
-        "model", None, "a version directory of an export", flag_values=values
+        "model",
+        None,
+        "a version directory of an export, or the folder above, whose newest "
+        "version it is then",
+        flag_values=values,
     )
     flags.DEFINE_string(
         "task", None, "task of the texts to ask about", flag_values=values

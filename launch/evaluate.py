@@ -56,6 +56,7 @@ def main(values: flags.FlagValues) -> None:
     """Scores the run and prints the table."""
     import mtl_tf
     from mtl_tf.evaluation import tables
+    from mtl_tf.runs import labelled_data
 
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
     known = {task["name"]: task["name"] for task in run.tasks}
@@ -63,7 +64,7 @@ def main(values: flags.FlagValues) -> None:
     if values.files:
         if tasks or values["split"].present or values.keep:
             raise ConfigError("--files takes no --split, --tasks and --keep")
-        results = evaluate_files(
+        results = labelled_data.evaluate(
             run,
             parse_files(values.files, run.tasks),
             values.predictions_dir,
@@ -80,69 +81,6 @@ def main(values: flags.FlagValues) -> None:
     streams.write_json(values.output, results)
     if values.output != "-":
         print(tables.console(results, terminal.width(sys.stdout)))
-
-
-def evaluate_files(
-    run: Any, paths: Mapping[str, str], predictions_dir: str | None = None
-) -> dict[str, Any]:
-    """Scores a run on labelled files.
-
-    Args:
-        run: what `mtl_tf.load` returns.
-        paths: files by task name.
-        predictions_dir: where to write what the run says of each example, if
-            given; see `Scoring.write`.
-
-    Returns:
-        The structure of `results.json`, with split `files` and without clean
-        parts, and the path of each task's file as `file`.
-
-    Raises:
-        ConfigError: a file cannot be read as one of its task.
-        DataError: a file cannot be read or has a wrong line.
-    """
-    from mtl_tf.evaluation import evaluator
-    from mtl_tf.evaluation import task_types as scoring
-
-    tasks = {task["name"]: task for task in run.tasks}
-    predictions, inputs = {}, {}
-    for name, path in paths.items():
-        predictions[name], inputs[name] = _read_and_predict(
-            run, tasks[name], path
-        )
-    results = evaluator.evaluate(predictions.values(), "files")
-    for name, path in paths.items():
-        results["tasks"][name]["file"] = path
-        if predictions_dir:
-            writer = scoring.of(tasks[name]["type"])
-            writer.write(predictions_dir, inputs[name], predictions[name])
-    return results
-
-
-def _read_and_predict(
-    run: Any, task: Mapping[str, Any], path: str
-) -> tuple[Any, list]:
-    """The predictions for a labelled file, and what they are made of."""
-    from mtl_tf.runs import task_types
-    from mtl_tf.runs.scored_split import task_predictions
-
-    entry: Mapping[str, Any] = {}
-    for value in run.config["tasks"]:
-        if isinstance(value, Mapping) and "files" in value:
-            entry = value if value.get("name") == task["name"] else entry
-    task_type = task_types.of(task["type"])
-    examples, targets = task_type.read_file(path, task, entry)
-    predictions = run.predict(task["name"], examples)
-    fields = task_type.scored(task, predictions, targets)
-    variants = task_type.variants(
-        run, task["name"], fields["predictions"], fields["labels"]
-    )
-    # One field is itself what is read.
-    inputs = [
-        next(iter(example.values())) if len(example) == 1 else example
-        for example in examples
-    ]
-    return task_predictions(task, **fields, variants=variants), inputs
 
 
 def parse_files(

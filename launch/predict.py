@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from absl import flags, logging
 
 from mtl_tf.core.errors import ConfigError, MtlError
-from mtl_tf.core.names import look_up
+from mtl_tf.core.names import look_up, renamed
 from mtl_tf.programs import (
     common_flags,
     input_rows,
@@ -72,14 +72,15 @@ def define_flags(values: flags.FlagValues) -> None:
         "columns",
         [],
         "FIELD=COLUMN, what a field such as text or task is called in jsonl, "
-        "csv or tsv, where it has another name; comma-separated",
+        "csv or tsv, where it has another name; comma-separated. By default "
+        "what the task's own files call it, where the input has such a column",
         flag_values=values,
     )
     flags.DEFINE_string(
         "delimiter",
         None,
         "what stands between the cells of a csv file, one character such as "
-        "';'; a comma if not given",
+        "';'; by default that of the task's own files, or a comma",
         flag_values=values,
     )
     flags.DEFINE_integer(
@@ -98,13 +99,17 @@ def define_flags(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Reads texts and writes their labels."""
     import mtl_tf
-    from mtl_tf.runs import prompt
+    from mtl_tf.runs import labelled_data, prompt
 
     read = values.format or _ending(values.input) or "text"
     columns = input_rows.parse_columns(values.columns, read)
     delimiter = input_rows.parse_delimiter(values.delimiter, read)
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
     task = _default_task(run, values.task)
+    if values.delimiter is None and read == "csv":
+        # As the columns: what the task's own files have.
+        entry = labelled_data.entry_of(run.config, task)
+        delimiter = entry.get("delimiter") or delimiter
     if values.interactive:
         form = values.output_format or prompt.PEOPLE
         first = task if values.task else ""
@@ -167,7 +172,12 @@ def predict(
         ConfigError: an example has no task, an unknown one, or one that
             cannot take it or be written so.
     """
+    from mtl_tf.runs.labelled_data import trained_columns
+
     known = {task["name"]: task for task in run.tasks}
+    own = {
+        name: trained_columns(run.config, task) for name, task in known.items()
+    }
     empty = input_rows.EmptyTexts()
     with contextlib.ExitStack() as resources:
         table = None
@@ -175,12 +185,16 @@ def predict(
             table = resources.enter_context(record_table.RecordTable(form))
         for batch in reader.batches(batch_size):
             tasks = [known[_task_of(item, task, known)] for item in batch]
-            fields = [_fields(*pair, form) for pair in zip(batch, tasks)]
+            columns = [
+                _own_columns(item, task, own[task["name"]], reader.columns)
+                for item, task in zip(batch, tasks)
+            ]
+            fields = [_fields(*row, form) for row in zip(batch, tasks, columns)]
             empty.look(batch, fields)
             predictions = _predictions(run, tasks, fields, batch_size)
             records = [
-                input_rows.record(reader.columns, *row)
-                for row in zip(batch, fields, predictions)
+                input_rows.record({**of_task, **reader.columns}, *row)
+                for of_task, *row in zip(columns, batch, fields, predictions)
             ]
             if table:
                 for record in records:
@@ -214,8 +228,33 @@ def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
         raise ConfigError(f"{item.location}: {error}")
 
 
+def _own_columns(
+    item: text_input.Item,
+    task: Mapping[str, Any],
+    own: Mapping[str, str],
+    given: Mapping[str, str],
+) -> dict[str, str]:
+    """The columns of a row that the task was trained with, by field.
+
+    Args:
+        item: what was read, its fields named as `given` says.
+        task: the task.
+        own: all columns that it was trained with.
+        given: columns that the user has named, which come first.
+    """
+    from mtl_tf.runs import task_types
+
+    if not item.row:
+        return {}
+    rest = {k: column for k, column in own.items() if k not in given}
+    return task_types.of(task["type"]).columns_in(item.fields, rest)
+
+
 def _fields(
-    item: text_input.Item, task: Mapping[str, Any], form: str
+    item: text_input.Item,
+    task: Mapping[str, Any],
+    columns: Mapping[str, str],
+    form: str,
 ) -> dict[str, Any]:
     """The fields of an example of a task.
 
@@ -235,7 +274,7 @@ def _fields(
     try:
         if item.is_line:
             return task_type.fields_of_line(task, item.fields["text"])
-        return task_type.fields_of(task, item.fields)
+        return task_type.fields_of(task, renamed(item.fields, columns))
     except TypeError as error:
         raise ConfigError(f"{item.location}: {error}{input_rows.advice(item)}")
 

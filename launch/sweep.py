@@ -50,7 +50,7 @@ def main(values: flags.FlagValues) -> int:
     """Trains all cells and prints the table."""
     from mtl_tf.configs import validation
 
-    config = validation.validate(_config(values))
+    config = validation.checked(_config(values))
 
     from mtl_tf.evaluation import folding
     from mtl_tf.experiments import sweep, sweep_report

@@ -274,6 +274,7 @@ def _import_tensorflow() -> None:
 
     from mtl_tf.programs import quiet
 
+    quiet.expect_traces()
     if "tensorflow" not in sys.modules:
         quiet.lower_log_level()
         quiet.import_tensorflow(quiet=True)

@@ -8,6 +8,7 @@ is printed of them, for `--help_config` and docs/config_fields.md, comes from
 
 import functools
 import importlib.util
+from collections.abc import Iterator
 from typing import Any
 
 from mtl_tf.configs import rules
@@ -375,3 +376,28 @@ def check_renamed(path: str) -> None:
                 f"the config field {path} is called "
                 f"{new}{path.removeprefix(old)} by now"
             )
+
+
+def namesakes(path: str, config: Any = None) -> list[str]:
+    """Where fields are that have the last name of a path.
+
+    Args:
+        path: of a field that does not exist.
+        config: a config, whose choices may have options that are no fields
+            by themselves.
+
+    Returns:
+        Whole names, those first that share the most of the path.
+    """
+    last, parts = path.rpartition(".")[2], set(path.split("."))
+    names = {**every(), **dict.fromkeys(_paths("", config))}
+    found = [n for n in names if n.rpartition(".")[2] == last and n != path]
+    return sorted(found, key=lambda n: -len(parts & set(n.split("."))))
+
+
+def _paths(path: str, config: Any) -> Iterator[str]:
+    """All names in a mapping or a ConfigDict."""
+    for name, value in config.items() if hasattr(config, "items") else ():
+        whole = f"{path}.{name}" if path else str(name)
+        yield whole
+        yield from _paths(whole, value)

@@ -26,6 +26,17 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
         ConfigError: a field is missing, unknown or has a wrong value; the
             message names the field, the rule and the value.
     """
+    return phases.with_steps(checked(config))
+
+
+def checked(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The config as `validate` returns it, with phases as they were given.
+
+    A sweep may change the steps that they are fractions of.
+
+    Raises:
+        ConfigError: as of `validate`.
+    """
     if isinstance(config, Mapping):
         config = plain_values.plain("", config)
     _check_fields("", config, fields.defaults())
@@ -44,7 +55,7 @@ def validate(config: Mapping[str, Any]) -> dict[str, Any]:
     _balancing(config["training"], config["pipeline"]["mixing"]["name"])
     _encoder(config)
     _distillation(config["training"])
-    return phases.with_steps(config)
+    return config
 
 
 def _check_field(path: str, value: Any) -> None:
@@ -235,8 +246,9 @@ def _check_fields(path: str, config: Any, default: Mapping[str, Any]) -> None:
         if key not in default and not fields.is_open(path):
             field = f"{path}.{key}" if path else key
             fields.check_renamed(field)
+            others = fields.namesakes(field)
             raise ConfigError(
-                f"unknown config field {field}; {hint(key, default)}"
+                f"unknown config field {field}; {hint(key, default, others)}"
             )
     for key, value in default.items():
         field = f"{path}.{key}" if path else key

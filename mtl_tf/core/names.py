@@ -9,10 +9,19 @@ from mtl_tf.core.errors import ConfigError
 T = TypeVar("T")
 
 
-def hint(name: str, options: Iterable[str]) -> str:
-    """A sentence that offers the names nearest to `name`, or all of them."""
+def hint(
+    name: str, options: Iterable[str], elsewhere: Iterable[str] = ()
+) -> str:
+    """A sentence that offers the names nearest to `name`, or all of them.
+
+    Args:
+        name: what was given.
+        options: what could have been.
+        elsewhere: what is meant more likely; offered first.
+    """
     options = sorted(options)
     near = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
+    near = [*elsewhere, *near][:4]
     if near:
         return f"did you mean {' or '.join(repr(n) for n in near)}?"
     shown = ", ".join(options[:40]) + (", ..." if len(options) > 40 else "")
@@ -49,3 +58,15 @@ def completed(name: str, config: Mapping | None, default: Mapping) -> dict:
     for field in config or {}:
         look_up(field, default, f"field of {name}")
     return dict(default) | dict(config or {})
+
+
+def renamed(row: Mapping[str, T], columns: Mapping[str, str]) -> dict[str, T]:
+    """A row with names of fields in place of those of its columns.
+
+    Args:
+        row: values by column.
+        columns: by field its column, which the row has.
+    """
+    sources = set(columns.values())
+    others = {name: v for name, v in row.items() if name not in sources}
+    return others | {field: row[name] for field, name in columns.items()}

@@ -21,6 +21,7 @@ _FACTS = {
     "name": "config",
     "seed": "seed",
     "parameters": "parameters",
+    "trainable_parameters": "trainable parameters",
     "parameters_without_embedding": "parameters without embeddings",
     "best_step": "best step",
     "wall_time": "wall time",
@@ -54,30 +55,37 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
     Args:
         results: what `evaluator.evaluate` returns. Its optional part `run`
             holds facts on the run: any of `name`, `seed`, `parameters`,
-            `parameters_without_embedding`, `best_step`, `wall_time` (in
+            `trainable_parameters`, `parameters_without_embedding` (those of
+            the trainable ones), `best_step`, `wall_time` (in
             seconds), `hardware`, `versions` (a dict).
-        columns: the terminal's width, for which the table is folded; None for
-            lines of any length.
+        columns: the terminal's width; None for lines of any length. A table
+            that does not fit becomes one for each type of tasks, and these
+            are folded.
 
     Returns:
         Lines without a newline at the end.
     """
-    header, rows, means = _table(results)
-    header = [_NARROW.get(cell, cell) for cell in header]
     lines = [f"split: {results['split']}"]
-    for block in folding.blocks([header, *rows, *means], columns):
-        rule = "-" * max(map(len, block))
-        first_mean = len(block) - len(means)
-        lines += ["", block[0]] if len(lines) > 1 else [block[0]]
-        lines += [rule, *block[1:first_mean]]
-        # Of the columns of some blocks there are no means.
-        with_means = [
-            line
-            for line, row in zip(block[first_mean:], means)
-            if line != row[0]
-        ]
-        lines += [rule, *with_means] if with_means else []
-    below = [*_totals(results), *_diagnostics(results)]
+    tables = [_narrow_table(results)]
+    below: list[tuple[str, str]] = []
+    if columns and len(folding.blocks(sum(tables[0], []), columns)) > 1:
+        parts = _by_type(results)
+        tables = [_narrow_table(part, title) for title, part in parts.items()]
+        below += _mean_of_types(results) if len(parts) > 1 else []
+    for header, rows, means in tables:
+        for block in folding.blocks([*header, *rows, *means], columns):
+            rule = "-" * max(map(len, block))
+            first_mean = len(block) - len(means)
+            lines += ["", block[0]] if len(lines) > 1 else [block[0]]
+            lines += [rule, *block[1:first_mean]]
+            # Of the columns of some blocks there are no means.
+            with_means = [
+                line
+                for line, row in zip(block[first_mean:], means)
+                if line != row[0]
+            ]
+            lines += [rule, *with_means] if with_means else []
+    below += [*_totals(results), *_diagnostics(results)]
     below += _calibrations(results)
     below += [*_signatures(results), *_facts(results)]
     sentences = [f"{about}: {value}" for about, value in below]
@@ -146,6 +154,38 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
         for name, task in tasks.items()
     ]
     return header, rows, list(_mean_rows(results["mean"], names, header))
+
+
+def _narrow_table(results: dict, title: str = "task") -> list[list[list[str]]]:
+    """The rows of the heading, of the tasks and of the means."""
+    (_, *header), rows, means = _table(results)
+    return [[[title, *(_NARROW.get(x, x) for x in header)]], rows, means]
+
+
+def _by_type(results: dict) -> dict[str, dict]:
+    """The tasks of each type, and their mean as the overall one.
+
+    All together if there is one type.
+    """
+    types = dict.fromkeys(task["type"] for task in results["tasks"].values())
+    if len(types) == 1:
+        return {"task": results}
+    mean, parts = results["mean"], {}
+    for name in types:
+        tasks = {k: t for k, t in results["tasks"].items() if t["type"] == name}
+        own = {"overall": mean.get(name)}
+        if any("clean" in task for task in tasks.values()):
+            own["clean"] = {"overall": mean.get("clean", {}).get(name)}
+        parts[name] = {"tasks": tasks, "mean": own}
+    return parts
+
+
+def _mean_of_types(results: dict) -> Iterator[tuple[str, str]]:
+    """The overall mean, where each type has a table of its own."""
+    mean = results["mean"]
+    yield "mean", _score(mean["overall"])
+    if "clean" in mean:
+        yield "mean, clean", _score(mean["clean"].get("overall"))
 
 
 def _yardsticks(tasks: dict[str, dict]) -> list[str]:
@@ -276,8 +316,13 @@ def _diagnostics(results: dict) -> Iterator[tuple[str, str]]:
 
 
 def _facts(results: dict) -> Iterator[tuple[str, str]]:
-    run = results.get("run", {})
-    for key, title in _FACTS.items():
+    run, titles = dict(results.get("run", {})), dict(_FACTS)
+    if run.get("trainable_parameters") in (None, run.get("parameters")):
+        run.pop("trainable_parameters", None)
+    else:  # Where some are frozen, those without embeddings are the others.
+        key = "parameters_without_embedding"
+        titles[key] = f"trainable {titles[key]}"
+    for key, title in titles.items():
         if run.get(key) not in (None, ""):
             yield title, _fact(key, run[key])
 

@@ -166,19 +166,23 @@ def _set(config: dict[str, Any], field: str, value: Any) -> None:
             f"the grid cannot hold {field}: give seeds and folds by themselves"
         )
     fields.check_renamed(field)
+    elsewhere = fields.namesakes(field, config)
     *parents, last = field.split(".")
     group: Any = config
     for depth, name in enumerate(parents):
-        group = group.get(name) if isinstance(group, dict) else None
+        known = list(group)
+        group = group.get(name)
         if not isinstance(group, dict):
             raise ConfigError(
                 f"the grid's field {field}: the config has no group "
-                f"{'.'.join(parents[: depth + 1])}"
+                f"{'.'.join(parents[: depth + 1])}; "
+                f"{hint(name, known, elsewhere)}"
             )
     # A choice with a name has options that the config need not spell out.
     if last not in group and "name" not in group:
         raise ConfigError(
-            f"the grid's field {field} is unknown; {hint(last, group)}"
+            f"the grid's field {field} is unknown; "
+            f"{hint(last, group, elsewhere)}"
         )
     old = group.get(last)
     if isinstance(old, float) and type(value) is int:

@@ -28,7 +28,7 @@ def sweep(
     data_dir: str | None = None,
     manual_dir: str | None = None,
     strategy: str = "auto",
-    validate: Callable[[Mapping[str, Any]], Any] | None = None,
+    validate: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None,
     retry: bool = False,
 ) -> dict[str, Any]:
     """Trains every cell of a grid and chooses the setting to go on with.
@@ -50,7 +50,7 @@ def sweep(
         manual_dir: where the corpora's own files are.
         strategy: see `mtl_tf.training.strategies`.
         validate: called with the config of every cell before the first one
-            begins; raises what is wrong.
+            begins; returns the one to train with, or raises what is wrong.
         retry: train cells again that diverged in an earlier call. Without a
             change of the code they diverge again.
 
@@ -66,9 +66,11 @@ def sweep(
     fields = config["sweep"]
     grid = parse(fields["grid"])
     todo = cells(config, grid, fields["folds"], fields["seeds"])
-    for cell in todo:
-        if validate:
-            validate(cell.config)
+    if validate:
+        todo = [
+            dataclasses.replace(cell, config=validate(cell.config))
+            for cell in todo
+        ]
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         base = {name: v for name, v in config.items() if name != "sweep"}

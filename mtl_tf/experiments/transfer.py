@@ -228,10 +228,7 @@ class _Turns:
         pairs = turns.values()
         about = {
             **training_run.run_facts(self.config),
-            "parameters": sum(t["target"]["parameters"] for t in pairs),
-            "parameters_without_embedding": sum(
-                t["target"]["parameters_without_embedding"] for t in pairs
-            ),
+            **training_run.parameters_of([t["target"] for t in pairs]),
             "models": len(turns),
             "wall_time": sum(
                 part["wall_time"] for turn in pairs for part in turn.values()

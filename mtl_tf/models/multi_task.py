@@ -394,3 +394,15 @@ def count_parameters(
         for v in model.trainable_variables
         if include_embedding or id(v) not in vectors
     )
+
+
+def count_all_parameters(model: keras.Model) -> int:
+    """Number of parameters, frozen ones and word vectors too.
+
+    Args:
+        model: a built model of this room.
+    """
+    # Integers are tables, such as those of words' n-grams.
+    return sum(
+        int(np.prod(v.shape)) for v in model.weights if "int" not in v.dtype
+    )

@@ -333,17 +333,22 @@ def _field(config: config_dict.ConfigDict, path: str) -> Any:
             raise ConfigError(f"--config.{path}: {parent} has no fields")
         if name not in value:
             fields.check_renamed(path)
-            raise ConfigError(_unknown_field(path, parent, name, value))
+            others = fields.namesakes(path, config)
+            raise ConfigError(_unknown_field(path, parent, name, value, others))
         value = value[name]
         done.append(name)
     return value
 
 
 def _unknown_field(
-    path: str, parent: str, name: str, fields: config_dict.ConfigDict
+    path: str,
+    parent: str,
+    name: str,
+    fields: config_dict.ConfigDict,
+    elsewhere: Sequence[str],
 ) -> str:
     message = f"unknown config field {path!r}: {parent} has no {name!r}; "
-    message += hint(name, fields.keys())
+    message += hint(name, fields.keys(), elsewhere)
     if "name" in fields and parent != "config":
         message += (
             f" (options of another choice are given together: --{parent}="

@@ -3,10 +3,11 @@
 import contextlib
 import glob
 import importlib
+import logging
 import os
 import sys
-import tempfile
-from collections.abc import Iterator
+
+from mtl_tf.core import standard_error
 
 
 def lower_log_level() -> None:
@@ -19,29 +20,26 @@ def lower_log_level() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2" if gpu else "3")
 
 
+def expect_traces() -> None:
+    """Keeps TensorFlow from warning of traces that this package means to make.
+
+    Batches have one for each of their few shapes. Warnings of functions of
+    others stay.
+    """
+    logging.getLogger("tensorflow").addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    text = record.getMessage()
+    return "triggered tf.function retracing" not in text or "mtl_tf" not in text
+
+
 def import_tensorflow(quiet: bool) -> None:
     """Imports TensorFlow, without what it writes while it is imported."""
+    if quiet:
+        expect_traces()
     # Some of its messages come before its own log level is in force, so they
     # are caught at the file descriptor and shown only if the import fails.
     hold = quiet and "tensorflow" not in sys.modules
-    with captured_stderr() if hold else contextlib.nullcontext():
+    with standard_error.captured() if hold else contextlib.nullcontext():
         importlib.import_module("tensorflow")
-
-
-@contextlib.contextmanager
-def captured_stderr() -> Iterator[None]:
-    """Holds file descriptor 2 back; passes it on after an exception."""
-    sys.stderr.flush()
-    original = os.dup(2)
-    with tempfile.TemporaryFile() as captured:
-        os.dup2(captured.fileno(), 2)
-        try:
-            yield
-        except Exception:
-            captured.seek(0)
-            os.write(original, captured.read())
-            raise
-        finally:
-            sys.stderr.flush()
-            os.dup2(original, 2)
-            os.close(original)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.core.names import hint
+from mtl_tf.core.names import hint, renamed
 from mtl_tf.datasets.column_files import DOCUMENT
 from mtl_tf.datasets.csv_records import COMMA
 from mtl_tf.datasets.sources import wide_encoding, wrong_encoding
@@ -196,13 +196,7 @@ class TextReader:
                     f"{location}: no field {column!r}, which --columns names "
                     f"for {field}; {hint(column, row)}"
                 )
-        sources = set(self.columns.values())
-        unmapped = {
-            name: content
-            for name, content in row.items()
-            if name not in sources
-        }
-        return unmapped | {f: row[column] for f, column in self.columns.items()}
+        return renamed(row, self.columns)
 
     def _plain(self, value: Any) -> Any:
         if isinstance(value, str):

@@ -11,7 +11,7 @@ from absl import logging
 
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs import run_data, seals, systems, text_training
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_directory import RunDirectory, no_weights
 from mtl_tf.training import freezing
 from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.freezing import is_head, is_private, path_of
@@ -58,11 +58,10 @@ def read_source(directory: str) -> Source:
             "it has no config.json"
         )
     if not run.has(os.path.join("best", "best.json")):
-        hint = " (name one of its tasks/*)" if run.has("tasks") else ""
-        raise RunError(
-            f"training.initialize_from: {directory} has no trained weights"
-            f"{hint}"
-        )
+        reason = "no trained weights (name one of its tasks/*)"
+        if not run.has("tasks"):
+            reason = no_weights(run)
+        raise RunError(f"training.initialize_from: {directory} has {reason}")
     seals.check(run)
     config = run.read("config.json")
     best, weights = BestWeights.read(run.file("best"))

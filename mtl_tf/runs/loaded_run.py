@@ -16,6 +16,7 @@ from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
 from mtl_tf.runs import (
+    labelled_data,
     probability_files,
     run_data,
     seals,
@@ -27,7 +28,7 @@ from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.inference import Predictor
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_boundaries import boundaries_of
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_directory import RunDirectory, no_weights
 from mtl_tf.runs.scored_split import fitted_on, score
 from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks
@@ -73,7 +74,10 @@ class Run:
             RunError: the training has not come to its end.
         """
         if not self.directory.has("results.json"):
-            raise RunError(f"{self.directory.path} has no results yet")
+            raise RunError(
+                f"{self.directory.path} has no results yet: the same training "
+                "again (launch.train, mtl_tf.train) brings it to its end"
+            )
         return self.directory.read("results.json")
 
     def task_index(self, name: str) -> int:
@@ -119,7 +123,8 @@ class Run:
                 them: a string where an example is one text, of any length and
                 none; for tagging also a list of tokens, which are not split
                 any more; see `mtl_tf.runs.task_types`. A pandas DataFrame is
-                the mappings of its rows; columns of other names do not count.
+                the mappings of its rows. Features may be called as in the
+                task's own files; columns of other names do not count.
             batch_size: examples at a time.
 
         Returns:
@@ -143,7 +148,9 @@ class Run:
         if not examples:
             return []
         predictions = task_types.of(described["type"])
-        given = [predictions.fields_of(described, one) for one in examples]
+        columns = labelled_data.trained_columns(self.config, described)
+        named = (predictions.named(described, x, columns) for x in examples)
+        given = [predictions.fields_of(described, one) for one in named]
         self.weights_for(task)
         return predictions.predict(self, described, given, batch_size)
 
@@ -225,8 +232,9 @@ class Run:
         clean: run_data.CleanParts | None = None,
         predictions_dir: str | None = None,
         keep: bool = False,
+        data: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Scores the run on a split of its tasks.
+        """Scores the run on a split of its tasks, or on other labelled data.
 
         Args:
             split: train, validation, test or any split of the tasks' sources.
@@ -238,6 +246,8 @@ class Run:
                 see `Scoring.write`.
             keep: write into the run directory what `evaluation.significance`
                 compares; see `evaluation.scored_examples`.
+            data: in place of a split and `tasks`, by task a path of a file,
+                a pandas DataFrame or dicts; see `labelled_data.evaluate`.
 
         Returns:
             See `mtl_tf.evaluation.evaluator.evaluate`.
@@ -246,6 +256,10 @@ class Run:
             MtlError: as of `Task.dataset`; the data have another label than
                 those that the run was trained on.
         """
+        if data is not None:
+            if tasks or keep or split != "test":
+                raise ConfigError("data takes no split, tasks and keep")
+            return labelled_data.evaluate(self, data, predictions_dir)
         names = [task["name"] for task in self.tasks]
         if isinstance(tasks, str):
             tasks = [tasks]
@@ -392,7 +406,7 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
             f"{directory.file('tasks')}/*"
         )
     if not directory.has(os.path.join("best", "best.json")):
-        raise RunError(f"{run_directory} has no trained weights yet")
+        raise RunError(f"{run_directory} has {no_weights(directory)}")
     seals.check(directory)
     tasks = directory.read("labels.json")["tasks"]
     encoder = run_data.load_encoder(directory.file("vocabulary"), config, tasks)

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import renamed
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks import fields as entry_fields
@@ -67,6 +68,29 @@ class PredictionType(abc.ABC):
         Raises:
             TypeError: it is none; the message says what would be right.
         """
+
+    def columns_in(
+        self, row: Mapping[str, Any], columns: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Those of a task's own columns, by input feature, that a row has."""
+        return {field: name for field, name in columns.items() if name in row}
+
+    def named(
+        self, task: TaskDict, value: Any, columns: Mapping[str, str]
+    ) -> Any:
+        """An example whose features have their own names.
+
+        Args:
+            task: the task.
+            value: what a user gives: a mapping, or a short form. That stays,
+                and so do exactly the features: columns may swap their names.
+            columns: by input feature what the task's own files call it.
+        """
+        features = types_of_tasks.of(task["type"]).features
+        names = [f.name for f in inputs(features(task["labels"], task))]
+        if not isinstance(value, Mapping) or sorted(value) == sorted(names):
+            return value
+        return renamed(value, self.columns_in(value, columns))
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, Any]:
         """The fields of a line of text; raises as `fields_of` does."""

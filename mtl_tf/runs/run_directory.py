@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from absl import logging
@@ -17,19 +17,32 @@ from mtl_tf.training import learning_rates
 
 # What changes no result may be changed at any time.
 _WITHOUT_EFFECT = ("pipeline.storage", "pipeline.service")
+_CHECKPOINT = os.path.join("checkpoints", "checkpoint")
 _LENGTHS = (
     *("training.epochs", "training.steps", "training.min_steps"),
     "training.fine_tune.epochs",
 )
 
 
-def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested fields as `{"training.l2": 1e-5, ...}`."""
+# In place of a value that a config lacks.
+_ABSENT = object()
+
+
+def flatten(
+    config: Mapping[str, Any], prefix: str = "", whole: Collection[str] = ()
+) -> dict[str, Any]:
+    """Nested fields as `{"training.l2": 1e-5, ...}`.
+
+    Args:
+        config: the fields.
+        prefix: of their names.
+        whole: names of fields whose values stay mappings.
+    """
     flat = {}
     for name, value in config.items():
         path = f"{prefix}{name}"
-        if isinstance(value, Mapping) and value:
-            flat.update(flatten(value, path + "."))
+        if isinstance(value, Mapping) and value and path not in whole:
+            flat.update(flatten(value, path + ".", whole))
         else:
             flat[path] = value
     return flat
@@ -42,6 +55,17 @@ def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
 def _as_read(name: str, value: Any) -> Any:
     """What is read once a value of today was written."""
     return upgrading.upgraded(name, upgrading.stamped(name, value))
+
+
+def no_weights(run: "RunDirectory") -> str:
+    """Why a run without best weights has none, and what to do."""
+    stopped = "its training stopped before the first evaluation"
+    if not run.has(_CHECKPOINT):
+        stopped = "its training stopped before its first checkpoint"
+    return (
+        f"no trained weights yet: {stopped}. The same training again "
+        "(launch.train, mtl_tf.train) continues it"
+    )
 
 
 class RunDirectory:
@@ -162,9 +186,13 @@ class RunDirectory:
         # Older versions wrote paths down as they were given.
         old = own_files.absolute(self.read("config.json"))
         new = own_files.absolute(_as_read("config.json", config))
-        old, new = flatten(own_files.relocated(old, new)), flatten(new)
+        old = own_files.relocated(old, new)
+        # Mappings from names that are the user's, not choices with options.
+        groups = {name.rpartition(".")[0] for name in fields.every()}
+        whole = set(filter(fields.is_open, fields.every())) - groups
+        old, new = (flatten(config, whole=whole) for config in (old, new))
         return {
-            name: (old.get(name, "(absent)"), new.get(name, "(absent)"))
+            name: (old.get(name, _ABSENT), new.get(name, _ABSENT))
             for name in sorted({**old, **new})
             if old.get(name) != new.get(name) and name not in _WITHOUT_EFFECT
         }
@@ -176,8 +204,7 @@ class RunDirectory:
         return own_files.relocated(old, new) != old
 
     def _has_trained(self) -> bool:
-        checkpoint = os.path.join("checkpoints", "checkpoint")
-        made = (checkpoint, "tasks", "results.json")
+        made = (_CHECKPOINT, "tasks", "results.json")
         return any(map(self.has, made))
 
     def _reopen(self) -> None:
@@ -253,9 +280,13 @@ class RunDirectory:
 
 def _listed(changes: Mapping[str, tuple[Any, Any]]) -> str:
     return "\n".join(
-        f"  {name}: {before!r} there, {after!r} asked for"
+        f"  {name}: {_shown(before)} there, {_shown(after)} asked for"
         for name, (before, after) in changes.items()
     )
+
+
+def _shown(value: Any) -> str:
+    return "not set" if value is _ABSENT else repr(value)
 
 
 def _longer(name: str, before: Any, after: Any) -> bool:

@@ -14,7 +14,7 @@ from absl import logging
 
 from mtl_tf.core import files, random, renewal
 from mtl_tf.evaluation import environment, evaluator, tables
-from mtl_tf.models.multi_task import count_parameters
+from mtl_tf.models.multi_task import count_all_parameters, count_parameters
 from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.encoded_split import count_ids
 from mtl_tf.pipelines.served_batches import DataService
@@ -202,10 +202,7 @@ def _train_separately(
         parts_by_split(collected),
         {
             **run_facts(config),
-            "parameters": sum(run["parameters"] for run in about),
-            "parameters_without_embedding": sum(
-                run["parameters_without_embedding"] for run in about
-            ),
+            **parameters_of(about),
             "models": len(tasks),
             "validation_mean": sum(scores) / len(scores),
             # Runs of older versions do not say how many they took.
@@ -220,6 +217,21 @@ def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
     fractions = pipeline["fractions"]
     own = {name: part for name, part in fractions.items() if name == task}
     return {**pipeline, "fractions": own}
+
+
+def parameters_of(runs: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """The numbers of parameters of several models together.
+
+    Args:
+        runs: facts of each one's run.
+    """
+    names = ("parameters", "trainable_parameters")
+    names += ("parameters_without_embedding",)
+    # Those of older versions counted what is trained alone.
+    return {
+        name: sum(run.get(name, run["parameters"]) for run in runs)
+        for name in names
+    }
 
 
 def parts_by_split(results: Iterable[Mapping[str, Any]]) -> list[dict]:
@@ -298,7 +310,8 @@ def _train_jointly(
             beside(loaded, parts, config["seed"])
         about = {
             **run_facts(config),
-            "parameters": count_parameters(model, include_embedding=True),
+            "parameters": count_all_parameters(model),
+            "trainable_parameters": count_parameters(model, True),
             "parameters_without_embedding": count_parameters(model),
             "vocabulary": loaded.encoder.size,
             "steps": steps,

@@ -8,7 +8,7 @@ from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.random import generator
-from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.source import Source, tell
 
 KEPT = "train without the held-out part"
 HELD_OUT = "held-out part of train"
@@ -76,12 +76,10 @@ class HoldOutSource(Source):
         order = generator(0, "hold out", self._task).permutation(size)
         mask = np.zeros(size, bool)
         mask[order[:count]] = True
-        logging.info(
-            "task %s has no validation split: %d of its %d training examples "
-            "are held out for validation",
-            self._task,
-            count,
-            size,
+        tell(
+            f"task {self._task} has no validation split: {count} of its {size} "
+            "training examples are held out for validation",
+            logging.INFO,
         )
         return mask
 

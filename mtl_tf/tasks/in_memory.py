@@ -65,12 +65,7 @@ def to_files(entry: Any, folder: str) -> Any:
     for split, rows in data.items():
         known = dict.fromkeys([*SPLITS, UNLABELLED])
         look_up(split, known, f"split of {name}'s data")
-        if hasattr(rows, "as_numpy_iterator"):
-            try:
-                rows = _examples_of(entry, rows).as_numpy_iterator()
-            except ConfigError as error:
-                raise ConfigError(f"task {name}: {error}")
-        text = "".join(_lines(given_rows.data_of(name, split), rows))
+        text = "".join(lines(given_rows.data_of(name, split), rows, entry))
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         paths[split] = given_rows.file_of(folder, name, split, digest)
         if not os.path.exists(paths[split]):
@@ -119,7 +114,23 @@ def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
     return dataset
 
 
-def _lines(name: str, rows: Any) -> Iterator[str]:
+def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
+    """Yields examples as lines of JSON.
+
+    Args:
+        name: what messages call the examples.
+        rows: in any of the forms that `to_files` takes.
+        entry: of their task: "type" and "columns", if they are not the usual.
+
+    Raises:
+        ConfigError: they are in another form.
+        DataError: as of `to_files`.
+    """
+    if hasattr(rows, "as_numpy_iterator"):
+        try:
+            rows = _examples_of(entry, rows).as_numpy_iterator()
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}")
     for number, row in enumerate(_dicts(name, rows)):
         location = f"{name} row {number}"
         if not isinstance(row, Mapping):

@@ -1,12 +1,24 @@
 """Where the examples of a task come from."""
 
 import abc
+import functools
 
 import tensorflow as tf
+from absl import logging
 
 SPLITS = ("train", "validation", "test")
 #: A split of examples without targets, which some sources have beside.
 UNLABELLED = "unlabelled"
+
+
+@functools.cache
+def tell(message: str, level: int = logging.WARNING) -> None:
+    """Logs a sentence about data, once in a process.
+
+    Tasks are looked up anew for training, for scoring and for the texts that
+    clean parts leave out.
+    """
+    logging.log(level, "%s", message)
 
 
 class Source(abc.ABC):

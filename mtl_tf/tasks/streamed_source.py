@@ -1,19 +1,17 @@
 """Files that are read again by every pass, so that no split is in memory."""
 
 import abc
-import functools
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
-from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.tasks import given_rows
-from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.source import Source, tell
 
 _AT_ONCE = 1024
 
@@ -94,7 +92,7 @@ class StreamedSource(Source):
         """Logs and keeps a sentence about what is odd."""
         paths = itertools.chain(*self._files.values())
         warning = given_rows.named(warning, paths)
-        _warn_once(warning)
+        tell(warning)
         self.warnings.append(warning)
 
     def _in_memory(
@@ -135,12 +133,6 @@ def encoded(text: str) -> bytes:
     question marks.
     """
     return text.encode("utf-8", "replace")
-
-
-@functools.cache
-def _warn_once(warning: str) -> None:
-    """Logs what no source of the process has logged: runs make several."""
-    logging.warning("%s", warning)
 
 
 def _stamp(path: str) -> tuple[int, int]:

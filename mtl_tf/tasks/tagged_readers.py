@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
-from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint, look_up
@@ -26,6 +25,7 @@ from mtl_tf.tasks.prepared import (
     class_names,
 )
 from mtl_tf.tasks.row_files import Column, json_records, read_lines
+from mtl_tf.tasks.source import tell
 
 FORMATS = ("conll", "conllu", "jsonl")
 _AT_ONCE = 1024
@@ -133,7 +133,7 @@ class FileReader(Reader):
                     f"{path}: {len(undecodable)} lines not UTF-8, read as "
                     f"Latin-1 (first: line {undecodable[0]})"
                 )
-                logging.warning("%s", warning)
+                tell(warning)
                 self.warnings.append(warning)
         return self._read[split]
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
-from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.source import Source, tell
 from mtl_tf.tasks.span_tags import (
     BILOU,
     from_bilou,
@@ -236,6 +235,6 @@ class TaggedSource(Source):
                 "conlleval reads them (first: "
                 f"{self._reader.place(split, *broken[0])})"
             )
-            logging.warning("%s", warning)
+            tell(warning)
             self.warnings.append(warning)
         return [span_schemes.convert(row, self.scheme) for row in tags]

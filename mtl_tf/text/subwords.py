@@ -18,7 +18,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.core import checks, files
+from mtl_tf.core import checks, files, standard_error
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.text import escaping
 from mtl_tf.text.base_tokenizer import Tokenizer
@@ -235,9 +235,11 @@ def _spaced(texts: tf.Tensor) -> tf.Tensor:
 def _graph_of(proto: bytes) -> Any:
     import tensorflow_text
 
-    return tensorflow_text.SentencepieceTokenizer(
-        model=proto, out_type=tf.string
-    )
+    # That it does not normalise, as it is told, is no news each time.
+    with standard_error.captured(rb"LOG\(INFO\)"):
+        return tensorflow_text.SentencepieceTokenizer(
+            model=proto, out_type=tf.string
+        )
 
 
 def _check_proto(path: str, proto: bytes) -> None:

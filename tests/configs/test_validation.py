@@ -145,6 +145,13 @@ def test_unknown_field_offers_the_nearest():
     )
 
 
+def test_a_field_of_another_group_is_offered_by_its_whole_name():
+    assert error("training.learning_rate", 0.1).startswith(
+        "unknown config field training.learning_rate; did you mean "
+        "'training.optimizer.learning_rate' or "
+    )
+
+
 def test_renamed_field_says_its_name():
     message = error("pipeline.schedule", {"name": "joint"})
     assert message == (

@@ -67,6 +67,19 @@ def test_console_tells_about_the_run():
         assert line in text.splitlines()
 
 
+def test_trainable_parameters_are_told_where_others_are_frozen():
+    run = RUN | {"trainable_parameters": 1339392}
+    run["parameters_without_embedding"] = 250
+    text = tables.console({**results(), "run": run})
+    assert "\nparameters: 1,339,392\nparameters without embeddings: 250" in text
+    run["trainable_parameters"] = 300
+    text = tables.console({**results(), "run": run})
+    assert (
+        "\nparameters: 1,339,392\ntrainable parameters: 300\n"
+        "trainable parameters without embeddings: 250\n"
+    ) in text
+
+
 def test_unknown_columns_are_left_out():
     bare = results(losses=None, clean=None, validation_in_training=None)
     text = tables.console(bare)
@@ -101,6 +114,42 @@ def test_several_kinds_have_a_mean_each():
         ["mean,", "tagging", "0.0", "0.0"],
         ["mean", "50.0", "50.0"],
     ]
+
+
+def test_a_table_that_does_not_fit_becomes_one_for_each_type():
+    tags = {"type": "tagging", "metrics": ("token_accuracy",)}
+    tasks = [
+        TaskPredictions("books", [1], [1], NAMES, clean=[True]),
+        TaskPredictions("tags", [[1]], [[0]], NAMES, **tags),
+    ]
+    found = evaluate(tasks, "test")
+    whole = tables.console(found)
+    width = max(map(len, whole.splitlines()))
+    assert tables.console(found, width) == whole
+    lines = tables.console(found, width - 1).splitlines()
+    assert max(map(len, lines)) < width
+    headings = [
+        line.split()[:3] for line in lines if line.split()[1:2] == ["n"]
+    ]
+    assert headings == [
+        ["classification", "n", "accuracy"],
+        ["tagging", "n", "token"],
+    ]
+    # Each with its own metrics and its own mean; the last one is of all.
+    assert "clean" not in lines[lines.index("") + 1]
+    means = [line.split() for line in lines if line.startswith("mean")]
+    assert means == [
+        ["mean", "100.0", "100.0"],
+        ["mean", "0.0"],
+        ["mean:", "50.0"],
+        ["mean,", "clean:", "100.0"],
+    ]
+
+
+def test_one_type_stays_one_table():
+    lines = tables.console(results(), 60).splitlines()
+    assert lines[1].startswith("task ")
+    assert not any(line.startswith("mean:") for line in lines)
 
 
 def test_markdown_is_complete_and_aligned():

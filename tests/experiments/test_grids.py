@@ -85,7 +85,8 @@ def test_folds_need_the_field():
     ("field", "message"),
     [
         ("training.l3", "training.l3 is unknown; did you mean 'l2'"),
-        ("trainin.l2", "has no group trainin"),
+        ("trainin.l2", "has no group trainin; did you mean 'training.l2'"),
+        ("training.units", "did you mean 'model.scheme.units'"),
         ("training.l2.x", "has no group training.l2"),
         ("pipeline.schedule.name", "is called pipeline.mixing.name by now"),
         ("seed", "cannot hold seed"),

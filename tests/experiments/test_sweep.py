@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from mtl_tf.configs import validation
 from mtl_tf.core.errors import ConfigError, Diverged, Interrupted, RunError
 from mtl_tf.experiments import sweep
 from mtl_tf.runs import training_run
@@ -18,16 +19,18 @@ class Training:
 
     Attributes:
         seen: the folders that were trained.
+        configs: what they were trained with.
         errors: what to raise, by learning rate.
     """
 
     def __init__(self):
-        self.seen = []
+        self.seen, self.configs = [], []
         self.errors = {}
 
     def __call__(self, config, folder, *_):
         rate = config["training"]["optimizer"]["learning_rate"]
         self.seen.append(folder)
+        self.configs.append(config)
         if rate in self.errors:
             raise self.errors[rate]
         validation = {0.1: 60.0, 0.2: 80.0, 0.3: 70.0}[rate] + config["seed"]
@@ -179,11 +182,24 @@ def test_all_cells_are_checked_before_the_first_is_trained(tmp_path, training):
         rate = found["training"]["optimizer"]["learning_rate"]
         if rate <= 0:
             raise ConfigError(f"learning_rate must be positive, got {rate}")
+        return found
 
     wanted = config(f"{RATES}=0.1,-1")
     with pytest.raises(ConfigError, match="must be positive, got -1"):
         sweep.sweep(wanted, str(tmp_path), validate=positive)
     assert training.seen == []
+
+
+def test_phases_are_fractions_of_the_steps_of_their_cell(tmp_path, training):
+    wanted = config(f"{RATES}=0.1;training.steps=100,400", seeds=1)
+    phases = [{"tasks": ["books"], "fraction": 0.25}]
+    wanted["pipeline"]["mixing"] = {"name": "phases", "phases": phases}
+    wanted["training"]["steps"] = 20
+    validate = validation.validate
+    sweep.sweep(validation.checked(wanted), str(tmp_path), validate=validate)
+    assert [
+        found["pipeline"]["mixing"]["phases"] for found in training.configs
+    ] == [[{"tasks": ["books"], "steps": steps}] for steps in (25, 100)]
 
 
 def test_progress_tells_the_time_left(tmp_path, training, caplog):

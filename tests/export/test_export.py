@@ -166,11 +166,25 @@ def test_fine_tuned_copies_are_exported_with_their_tasks(tmp_path, toy_files):
 
 
 def test_what_is_no_export_is_named(tmp_path):
-    with pytest.raises(RunError, match="it has no saved_model.pb"):
+    with pytest.raises(RunError, match="neither a version directory of an ex"):
         check.ask(str(tmp_path), "plain", ["a"])
+    with pytest.raises(RunError, match="nowhere is not there"):
+        check.check(str(tmp_path / "nowhere"))
     (tmp_path / "saved_model.pb").write_bytes(b"not a model")
     with pytest.raises(RunError, match="C loader cannot run"):
         check.ask(str(tmp_path), "plain", ["a"])
+
+
+def test_the_folder_of_versions_stands_for_the_newest(version, tmp_path):
+    for name in ("2", "10", "11", "old"):
+        (tmp_path / name).mkdir()
+        if name != "11":  # An export that was never finished.
+            (tmp_path / name / "saved_model.pb").touch()
+    assert check.version_of(str(tmp_path)) == str(tmp_path / "10")
+    assert check.version_of(str(tmp_path / "2")) == str(tmp_path / "2")
+    shutil.copytree(version, tmp_path / "12")
+    (found,) = check.ask(str(tmp_path), "plain", ["a yes"])
+    assert_scores([found], check.ask(version, "plain", ["a yes"]))
 
 
 def test_unknown_signature_names_the_known(version):

@@ -78,6 +78,39 @@ def test_a_column_of_the_fields_own_name_is_not_renamed(run, call):
     assert expected.startswith("id,text,input_label,task,label")
 
 
+def test_columns_of_the_training_are_the_default(run, call):
+    entry = {"name": "books", "files": {"train": "x.csv"}}
+    entry["columns"] = {"text": "review", "label": "felt"}
+    run.config = {"tasks": [entry, "sample_reviews"]}
+    rows = "id,review,other,task\n7,a good one,bad,\n8,x,good,films\n"
+    text = rows.replace("other", "text")
+    first, second = csv.DictReader(
+        io.StringIO(call(text, "in.csv", "out.csv", "--task=books"))
+    )
+    assert (first["review"], first["label"]) == ("a good one", "positive")
+    assert first["input_text"] == "bad"
+    # The other task was trained on columns of its own.
+    assert second["task"] == "films" and second["label"] == "positive"
+    # Who names columns is followed; files without the column have their own.
+    flags = ("--task=books", "--columns=text=other")
+    said = call(rows[:39], "in.csv", "o.jsonl", *flags)
+    assert json.loads(said)["label"] == "negative"
+    said = call('{"text": "good"}', "in.jsonl", "o.jsonl", flags[0])
+    assert json.loads(said)["label"] == "positive"
+    with pytest.raises(ConfigError, match="the fields id, other: --columns=t"):
+        call("id,other\n7,a\n", "in.csv", "out.csv", "--task=books")
+
+
+def test_the_delimiter_of_the_training_is_the_default(run, call):
+    entry = {"name": "books", "files": {"train": "x.csv"}, "delimiter": ";"}
+    run.config = {"tasks": [entry]}
+    said = call("id;text\n7;bad\n", "in.csv", "o.jsonl", "--task=books")
+    assert json.loads(said)["label"] == "negative"
+    flags = ("--task=books", "--delimiter=,")
+    said = call("id,text\n7,bad\n", "in.csv", "o.jsonl", *flags)
+    assert json.loads(said)["label"] == "negative"
+
+
 def test_values_of_json_stay_what_they_are(run, call):
     line = {"id": 7, "text": "good", "more": {"a": [1, None]}, "score": None}
     text = call(json.dumps(line), "in.jsonl", "out.jsonl", "--task=books")

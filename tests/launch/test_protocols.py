@@ -83,6 +83,16 @@ def test_sweep_takes_the_flags_before_the_config(calls, capsys):
     assert "81.25" in capsys.readouterr().out
 
 
+def test_sweep_leaves_phases_to_the_cells(calls):
+    phases = "[{'tasks': ['books'], 'fraction': 0.1}]"
+    mixing = f"{{'name': 'phases', 'phases': {phases}}}"
+    call(
+        sweep, f"--config.pipeline.mixing={mixing}", "--config.training.steps=9"
+    )
+    (phase,) = calls[0][0]["pipeline"]["mixing"]["phases"]
+    assert phase["fraction"] == 0.1
+
+
 def test_sweep_takes_the_configs_own_wishes(calls):
     call(sweep, "--config.sweep.seeds=4", "--config.sweep.folds=10")
     assert calls[0][0]["sweep"] == {"grid": "", "folds": 10, "seeds": 4}

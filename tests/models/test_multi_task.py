@@ -6,7 +6,11 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
-from mtl_tf.models.multi_task import build_model, count_parameters
+from mtl_tf.models.multi_task import (
+    build_model,
+    count_all_parameters,
+    count_parameters,
+)
 from mtl_tf.models.registry import make_scheme
 from tests.models.model_testing import (
     check_checkpoint,
@@ -49,6 +53,10 @@ def test_frozen_embeddings_are_not_trained():
     trained = count_parameters(model)
     assert count_parameters(model, include_embedding=True) == trained
     assert "vectors" not in {v.name for v in model.trainable_variables}
+    vectors = 11 * config["embedding_dim"]
+    assert count_all_parameters(model) == trained + vectors
+    whole = build_model(small(), 11, make_tasks(2))
+    assert count_all_parameters(whole) == count_parameters(whole, True)
 
 
 SCHEMES = [

@@ -130,6 +130,17 @@ def test_wrong_config(arguments, message):
             "'epoch'; did you mean 'epochs' or",
         ),
         ("--config.trainig.epochs=3", "config has no 'trainig'; did you mean"),
+        # Right names in wrong groups, and below misspelled ones.
+        (
+            "--config.training.learning_rate=0.1",
+            "did you mean 'training.optimizer.learning_rate'",
+        ),
+        (
+            "--config.training.optimiser.learning_rate=0.1",
+            "did you mean 'training.optimizer.learning_rate' or",
+        ),
+        ("--config.batch_size=3", "did you mean 'pipeline.batch_size' or"),
+        ("--config.model.units=3", "did you mean 'model.scheme.units'"),
         ("--config.seed.x=3", "config.seed has no fields"),
         ("--config.seed=a", "config.seed must be an integer, got 'a'"),
         ("--config.seed=1.5", "config.seed must be an integer, got '1.5'"),

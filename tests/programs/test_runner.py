@@ -8,7 +8,7 @@ import pytest
 from launch import train
 from mtl_tf.configs import fields
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.programs import quiet, runner
+from mtl_tf.programs import runner
 from tests.launch.helpers import ROOT, environment, execute, start
 
 TOY = """
@@ -275,21 +275,6 @@ def test_verbosity_sets_no_log_level_of_tensorflow(toy, monkeypatch):
 
 def _train(*arguments):
     return ["train", "--config=quickstart", "--model_dir=x", *arguments]
-
-
-def test_an_import_that_fails_shows_what_was_held_back(capfd):
-    with pytest.raises(ImportError):
-        with quiet.captured_stderr():
-            os.write(2, b"why it fails\n")
-            raise ImportError
-    assert capfd.readouterr().err == "why it fails\n"
-
-
-def test_held_back_messages_are_dropped_after_success(capfd):
-    with quiet.captured_stderr():
-        os.write(2, b"noise\n")
-    os.write(2, b"signal\n")
-    assert capfd.readouterr().err == "signal\n"
 
 
 def test_data_folders_come_from_the_environment(monkeypatch):

@@ -108,6 +108,6 @@ def test_evaluate_scores_any_split_and_chosen_tasks(run):
     results = run.evaluate("validation", ["mirror"])
     assert results["split"] == "validation"
     assert set(results["tasks"]) == {"mirror"}
-    assert results["tasks"]["mirror"]["examples"] == 100
+    assert results["tasks"]["mirror"]["examples"] == 300
     assert "clean" not in results["tasks"]["mirror"]
     assert results["mean"]["overall"] > 95

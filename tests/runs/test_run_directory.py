@@ -5,6 +5,7 @@ import pytest
 
 from mtl_tf.configs import fields
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.runs.loaded_run import load
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 from mtl_tf.training import learning_rates
 
@@ -143,6 +144,33 @@ def test_anything_else_is_refused_with_the_difference(trained, change):
     with pytest.raises(RunError, match=rf"training.{name}: .* {value} asked"):
         trained.claim(changed(**change))
     assert trained.read("config.json") == CONFIG
+
+
+def with_pipeline(**fields):
+    return {**CONFIG, "pipeline": {**CONFIG["pipeline"], **fields}}
+
+
+def test_what_only_one_config_has_is_told_with_both_values(trained):
+    with pytest.raises(RunError) as caught:
+        trained.claim(with_pipeline(fractions={"a": 0.5}))
+    line = "\n  pipeline.fractions: {} there, {'a': 0.5} asked for\n"
+    assert line in str(caught.value)
+    # Options of a choice are fields one by one.
+    mixing = {"name": "temperature", "temperature": 2.0}
+    assert "temperature" not in CONFIG["pipeline"]["mixing"]
+    with pytest.raises(RunError) as caught:
+        trained.claim(with_pipeline(mixing=mixing))
+    line = "\n  pipeline.mixing.temperature: not set there, 2.0 asked for\n"
+    assert line in str(caught.value)
+
+
+def test_a_run_without_weights_says_how_it_gets_them(trained):
+    message = "before the first evaluation. The same training again .* contin"
+    with pytest.raises(RunError, match=message):
+        load(trained.path)
+    os.unlink(trained.file("checkpoints", "checkpoint"))
+    with pytest.raises(RunError, match="before its first checkpoint. The same"):
+        load(trained.path)
 
 
 def test_a_run_that_never_trained_takes_another_config(run):

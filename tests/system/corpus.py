@@ -13,7 +13,7 @@ FILLERS = "the a of one some this that tree house river stone cloud".split()  # 
 
 
 def text(rng, positive):
-    words = list(rng.choice(FILLERS, rng.integers(3, 9)))
+    words = list(rng.choice(FILLERS, rng.integers(3, 8)))
     first, second = sorted(rng.integers(0, len(words) + 1, 2))
     order = ("yes", "no") if positive else ("no", "yes")
     words.insert(second, order[1])
@@ -23,7 +23,7 @@ def text(rng, positive):
 
 def write(folder, seed, sizes=None):
     """Writes the files and returns the config entries of the tasks."""
-    sizes = sizes or {"train": 600, "validation": 100, "test": 200}
+    sizes = sizes or {"train": 600, "validation": 300, "test": 200}
     rng = np.random.default_rng(seed)
     entries = []
     for task in ("plain", "mirror"):

@@ -10,7 +10,6 @@ import pytest
 import mtl_tf
 from export import check, saved_model
 from export import task_types as served_types
-from launch import evaluate
 from mtl_tf.runs import training_run
 from tests.system import corpus
 
@@ -155,7 +154,8 @@ def test_files_of_ones_own(run, tmp_path):
         path = tmp_path / f"{name}.jsonl"
         path.write_text((json.dumps(line) + "\n") * 3)
         folder = str(tmp_path / "said")
-        results = evaluate.evaluate_files(run, {name: str(path)}, folder)
+        data = {name: str(path)}
+        results = run.evaluate(data=data, predictions_dir=folder)
         assert results["tasks"][name]["examples"] == 3
         with open(os.path.join(folder, f"{name}.jsonl")) as file:
             first = json.loads(file.readline())

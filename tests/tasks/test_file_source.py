@@ -77,11 +77,7 @@ def test_unknown_split(source_of):
         source_of(train="a\tb\n").dataset("tran")
 
 
-def test_odd_rows_are_kept_counted_and_logged_once(
-    source_of, tmp_path, monkeypatch
-):
-    logged = []
-    monkeypatch.setattr(logging, "warning", lambda f, *a: logged.append(f % a))
+def test_odd_rows_are_kept_counted_and_logged_once(source_of, tmp_path, caplog):
     source = source_of(
         train=b"1\tcaf\xe9\n0\t \n1\t\n1\tb\n1\t\xa0\n",
         test="1\ta\n1\tb\n",
@@ -95,7 +91,7 @@ def test_odd_rows_are_kept_counted_and_logged_once(
         f"{tmp_path}/train.tsv: 3 rows with an empty text (first: line 2)",
         f"{tmp_path}/test.tsv: all 2 rows are of one class, '1'",
     ]
-    assert logged == source.warnings
+    assert caplog.messages == source.warnings
     assert examples(source, "train")[0] == ("café", 1)
 
 
@@ -175,7 +171,9 @@ def test_what_is_odd_is_logged_once_though_several_sources_read_it(
     source_of, monkeypatch
 ):
     logged = []
-    monkeypatch.setattr(logging, "warning", lambda f, *a: logged.append(f % a))
+    monkeypatch.setattr(
+        logging, "log", lambda level, form, *a: logged.append(form % a)
+    )
     for _ in range(2):
         source = source_of(train="1\t \n0\tb\n")
         source.size("train")

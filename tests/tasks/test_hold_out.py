@@ -1,8 +1,8 @@
 import pytest
-from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
+from mtl_tf.tasks.source import tell
 from tests.tasks.fakes import Numbers
 
 
@@ -36,16 +36,19 @@ def test_it_is_spread_over_the_split():
     assert min(held_out) < 100 and max(held_out) > 900
 
 
-def test_sizes_and_other_splits(monkeypatch):
-    said = []
-    monkeypatch.setattr(logging, "info", lambda f, *a: said.append(f % a))
+def test_sizes_and_other_splits(caplog):
+    tell.cache_clear()
+    caplog.set_level("INFO", logger="absl")
     source = HoldOutSource(Numbers(40), "all", "mails")
     assert (source.size(KEPT), source.size(HELD_OUT)) == (36, 4)
     assert source.size("all") == 40
     assert int(source.dataset(HELD_OUT).cardinality()) == 4
     assert len(list(source.dataset("all"))) == 40
     assert source.split_names == ("all", KEPT, HELD_OUT)
-    (notice,) = said
+    # A task is looked up more than once in a run.
+    again = HoldOutSource(Numbers(40), "all", "mails")
+    assert again.size(KEPT) == 36
+    (notice,) = caplog.messages
     assert "mails has no validation split: 4 of its 40" in notice
 
 

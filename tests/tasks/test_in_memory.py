@@ -243,12 +243,12 @@ def test_other_entries_stay_as_they_are(tmp_path):
         (
             entry_of({"train": pairs(ROWS)}, type="clasification"),
             ConfigError,
-            "task tea: unknown task type 'clasification'; did you mean",
+            "task tea: data['train']: unknown task type 'clasification'; did you mean",
         ),
         (
             entry_of({"train": pairs(ROWS)}, columns={"text": 3}),
             ConfigError,
-            "task tea: columns.text must be a name, got 3",
+            "task tea: data['train']: columns.text must be a name, got 3",
         ),
         (
             entry_of(

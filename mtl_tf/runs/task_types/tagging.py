@@ -70,6 +70,13 @@ class TagPrediction(PredictionType):
             return {"text": value}
         return {"tokens": _given(value)}
 
+    def columns_in(
+        self, row: Mapping[str, Any], columns: Mapping[str, str]
+    ) -> dict[str, str]:
+        """See `PredictionType.columns_in`; a text there is not the tokens."""
+        found = super().columns_in(row, columns)
+        return {k: v for k, v in found.items() if not isinstance(row[v], str)}
+
     def predict(
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
     ) -> list[Prediction]:

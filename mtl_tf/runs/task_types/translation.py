@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import translation_metrics
 from mtl_tf.evaluation.task_types.translation import RESTRICTED
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -18,6 +18,7 @@ from mtl_tf.runs.prediction_type import (
     TaskDict,
     as_json,
 )
+from mtl_tf.tasks.row_files import json_records, lines_of
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.decoding import UNKNOWN, restricted
 from mtl_tf.text.encoder import TextEncoder
@@ -96,11 +97,13 @@ class TranslationPrediction(PredictionType):
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
-        """Two line-aligned files, SOURCE,REFERENCE.
+        """Two line-aligned files, SOURCE,REFERENCE, or JSON lines of both.
 
         Raises:
             ConfigError: these are not two files.
         """
+        if entry.get("format") == "jsonl":
+            return _read_pairs(path)
         from mtl_tf.datasets import lines, parallel_lines
 
         paths = path.split(",")
@@ -124,6 +127,21 @@ class TranslationPrediction(PredictionType):
             "labels": targets,
             "predictions": [one["translation"] for one in predictions],
         }
+
+
+def _read_pairs(path: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Sources (`source` or, as in predictions, `text`) and their `target`s."""
+    sources, references = [], []
+    for number, row in json_records(path, lines_of(path)):
+        texts = (row.get("source", row.get("text")), row.get("target"))
+        if not all(isinstance(text, str) for text in texts):
+            raise DataError(
+                f"{path}:{number}: must have the texts source and target, "
+                f"found {', '.join(row)}"
+            )
+        sources.append({"text": texts[0]})
+        references.append(texts[1])
+    return sources, references
 
 
 def paper_texts(

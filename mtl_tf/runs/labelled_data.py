@@ -1,0 +1,156 @@
+"""Scores of a run on labelled data beside its own splits."""
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, MtlError
+from mtl_tf.core.names import look_up
+from mtl_tf.evaluation import evaluator
+from mtl_tf.evaluation import task_types as scoring
+from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.runs import task_types
+from mtl_tf.runs.scored_split import task_predictions
+from mtl_tf.tasks import in_memory
+from mtl_tf.tasks import task_types as types_of_tasks
+from mtl_tf.tasks.features import inputs
+
+# What says how the files of an entry are written, and not what they hold.
+_OF_FILES = ("files", "header", "delimiter", "separator", "comment")
+
+
+def evaluate(
+    run: Any, data: Mapping[str, Any], predictions_dir: str | None = None
+) -> dict[str, Any]:
+    """Scores a run on labelled data.
+
+    Args:
+        run: what `mtl_tf.load` returns.
+        data: by task a file in the format of the task's own files, or
+            examples in a form that `in_memory.lines` takes, their columns
+            called as in the task's own files or as the type's features.
+        predictions_dir: where to write what the run says of each example, if
+            given; see `Scoring.write`.
+
+    Returns:
+        The structure of `results.json`, without clean parts, its split
+        `files`, or `data` where examples were given; of a file also its path,
+        `file`.
+
+    Raises:
+        ConfigError: an unknown task, or data that cannot be ones of it.
+        DataError: a file cannot be read, or a line or a row is wrong.
+    """
+    tasks = {task["name"]: task for task in run.tasks}
+    if not isinstance(data, Mapping) or not data:
+        raise ConfigError(
+            "data must map names of tasks to a file or examples, such as "
+            f"{{{next(iter(tasks))!r}: ...}}, got {type(data).__name__}"
+        )
+    for name in data:
+        look_up(name, tasks, "task")
+    found, read = {}, {}
+    for name, given in data.items():
+        found[name], read[name] = _predicted(run, tasks[name], given)
+    split = "files" if all(map(_is_path, data.values())) else "data"
+    results = evaluator.evaluate(found.values(), split)
+    for name, given in data.items():
+        if _is_path(given):
+            results["tasks"][name]["file"] = os.fspath(given)
+        if predictions_dir:
+            writer = scoring.of(tasks[name]["type"])
+            writer.write(predictions_dir, read[name], found[name])
+    return results
+
+
+def entry_of(config: Mapping[str, Any], task: str) -> Mapping[str, Any]:
+    """A task's entry in a run's config, if it is on files; else {}."""
+    on_files = (
+        entry
+        for entry in config["tasks"]
+        if isinstance(entry, Mapping) and "files" in entry
+    )
+    return next((e for e in on_files if e.get("name") == task), {})
+
+
+def trained_columns(
+    config: Mapping[str, Any], task: Mapping[str, Any]
+) -> dict[str, str]:
+    """What a task's own files call the fields of its examples.
+
+    Args:
+        config: the run's.
+        task: as the run knows it.
+
+    Returns:
+        Names of columns by input feature, of those that have another name.
+    """
+    features = types_of_tasks.of(task["type"]).features(task["labels"], task)
+    columns = entry_of(config, task["name"]).get("columns") or {}
+    return {
+        feature.name: columns[feature.name]
+        for feature in inputs(features)
+        if isinstance(columns.get(feature.name), str)
+        and columns[feature.name] != feature.name
+    }
+
+
+def _is_path(data: Any) -> bool:
+    return isinstance(data, (str, os.PathLike))
+
+
+def _predicted(
+    run: Any, task: Mapping[str, Any], data: Any
+) -> tuple[TaskPredictions, list]:
+    """The predictions for labelled data, and what they are made of."""
+    task_type = task_types.of(task["type"])
+    entry = entry_of(run.config, task["name"])
+    if _is_path(data):
+        examples, targets = task_type.read_file(os.fspath(data), task, entry)
+    else:
+        examples, targets = _read_rows(task_type, data, task, entry)
+    predictions = run.predict(task["name"], examples)
+    fields = task_type.scored(task, predictions, targets)
+    variants = task_type.variants(
+        run, task["name"], fields["predictions"], fields["labels"]
+    )
+    # One field is itself what is read.
+    read = [
+        next(iter(example.values())) if len(example) == 1 else example
+        for example in examples
+    ]
+    return task_predictions(task, **fields, variants=variants), read
+
+
+def _read_rows(
+    task_type: Any, data: Any, task: Mapping[str, Any], entry: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], Any]:
+    """Examples and their targets, by way of a file: that is how they train."""
+    name = f"data[{task['name']!r}]"
+    asked = {**entry, "type": task["type"]}
+    lines = list(in_memory.lines(name, data, asked))
+    if not lines:
+        raise ConfigError(f"{name} has no examples")
+    columns = {
+        field: column
+        for field, column in (entry.get("columns") or {}).items()
+        if isinstance(column, str) and column in json.loads(lines[0])
+    }
+    entry = {k: v for k, v in entry.items() if k not in _OF_FILES}
+    entry |= {"format": "jsonl", "columns": columns}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "data.jsonl")
+        files.write_text(path, "".join(lines))
+        try:
+            return task_type.read_file(path, task, entry)
+        except MtlError as error:
+            # The file is gone when it is read.
+            place = re.escape(path) + r":(\d+)"
+            message = re.sub(
+                place, lambda m: f"{name} row {int(m[1]) - 1}", str(error)
+            )
+            raise type(error)(message.replace(path, name)) from None

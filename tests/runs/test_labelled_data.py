@@ -1,0 +1,161 @@
+"""Scores of a run of random weights on data beside its splits."""
+
+import json
+
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.runs import task_types
+from tests.system import tagging
+
+MOODS = [
+    {"text": "EU sleeps", "label": "good"},
+    {"text": "lamb rejects EU", "label": "bad"},
+]
+OWN = {"text": "said", "label": "felt"}
+
+
+@pytest.fixture
+def run(tagging_run):
+    return mtl_tf.load(tagging_run)
+
+
+@pytest.fixture
+def named(run):
+    """The run as if its moods had been in columns of other names."""
+    entries = [
+        entry | {"columns": OWN} if entry["name"] == "mood" else entry
+        for entry in run.config["tasks"]
+    ]
+    run.config = run.config | {"tasks": entries}
+    return run
+
+
+def renamed(row):
+    return {OWN[name]: value for name, value in row.items()}
+
+
+def test_files_and_examples_have_the_scores_of_the_split(run, tmp_path):
+    expected = run.evaluate("test", "mood")["tasks"]["mood"]
+    path = tmp_path / "mood.tsv"
+    path.write_text("".join(f"{r['label']}\t{r['text']}\n" for r in MOODS))
+    as_columns = {name: [row[name] for row in MOODS] for name in OWN}
+    for given in (path, str(path), MOODS, iter(MOODS), as_columns):
+        results = run.evaluate(data={"mood": given})
+        is_file = given in (path, str(path))
+        assert results["split"] == ("files" if is_file else "data")
+        found = results["tasks"]["mood"]
+        assert found.get("file") == (str(path) if is_file else None)
+        assert found["examples"] == 2
+        assert found["accuracy"] == expected["accuracy"]
+        assert found["loss"] == pytest.approx(expected["loss"], rel=1e-5)
+
+
+def test_tags_and_labels_at_once(run, tmp_path):
+    tokens, tags = [], []
+    for block in tagging.TEST.strip().split("\n\n"):
+        rows = [line.split() for line in block.splitlines()]
+        tokens.append([row[0] for row in rows])
+        tags.append([row[2] for row in rows])
+    data = {"chunks": {"tokens": tokens, "tags": tags}, "mood": MOODS}
+    results = mtl_tf.evaluate(run, data=data, predictions_dir=str(tmp_path))
+    expected = run.evaluate("test", "chunks")["tasks"]["chunks"]
+    found = results["tasks"]["chunks"]
+    for name in ("span_f1", "token_accuracy", "examples", "tokens"):
+        assert found[name] == expected[name]
+    assert (tmp_path / "chunks.conll").read_text().startswith("EU B-NP ")
+    first = json.loads((tmp_path / "mood.jsonl").read_text().splitlines()[0])
+    assert first["text"] == "EU sleeps"
+
+
+def test_columns_are_called_as_in_the_tasks_own_files(named):
+    expected = named.evaluate(data={"mood": MOODS})["tasks"]
+    rows = [renamed(row) | {"id": n} for n, row in enumerate(MOODS)]
+    assert named.evaluate(data={"mood": rows})["tasks"] == expected
+    # A column that was not read in training is not read here.
+    others = [row | {"text": "Paris", "label": "bad"} for row in rows]
+    assert named.evaluate(data={"mood": others})["tasks"] == expected
+
+
+def test_predictions_take_these_columns_too(named):
+    expected = named.predict("mood", [row["text"] for row in MOODS])
+    assert named.predict("mood", map(renamed, MOODS)) == expected
+    others = [renamed(row) | {"text": "Paris"} for row in MOODS]
+    assert named.predict("mood", others) == expected
+    assert named.predict("mood", MOODS) == expected
+
+
+def test_columns_may_swap_the_names_of_features(run):
+    # What a program has renamed must not be renamed back.
+    task = {"name": "p", "type": "pair_classification", "labels": ["a", "b"]}
+    swapped = {"text": "text_pair", "text_pair": "text"}
+    pair = {"text": "x", "text_pair": "y"}
+    named = task_types.of(task["type"]).named
+    assert named(task, pair, swapped) == pair
+    others = {"text": "y", "text_pair": "x"}
+    assert named(task, others | {"id": 1}, swapped) == pair | {"id": 1}
+
+
+def test_a_text_in_the_column_of_the_tokens_is_none(run):
+    task = {"name": "t", "type": "tagging", "labels": ["O", "X"]}
+    named = task_types.of("tagging").named
+    columns = {"tokens": "text"}
+    assert named(task, {"text": ["a"]}, columns) == {"tokens": ["a"]}
+    assert named(task, {"text": "a b"}, columns) == {"text": "a b"}
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ({"moood": MOODS}, ConfigError, "unknown task 'moood'; did you"),
+        (MOODS, ConfigError, r"such as \{'chunks': ...\}, got list"),
+        ({}, ConfigError, "data must map names of tasks"),
+        ({"mood": []}, ConfigError, r"data\['mood'\] has no examples"),
+        ({"mood": 5}, ConfigError, r"data\['mood'\] must be a DataFrame"),
+        (
+            {"mood": [MOODS[0], {"text": "a", "label": "god"}]},
+            DataError,
+            r"^data\['mood'\] row 1: unknown label 'god'; did you mean 'good'",
+        ),
+        (
+            {"mood": [MOODS[0], {"text": "a"}]},
+            DataError,
+            r"^data\['mood'\] row 1: no key 'label'",
+        ),
+        (
+            {"mood": [{"text": "a", "label": float("nan")}]},
+            DataError,
+            r"^data\['mood'\] row 0 'label' is missing or not finite",
+        ),
+        ({"mood": "nowhere.tsv"}, DataError, "nowhere.tsv does not exist"),
+    ],
+)
+def test_wrong_data(run, data, error, message):
+    with pytest.raises(error, match=message):
+        run.evaluate(data=data)
+
+
+@pytest.mark.parametrize(
+    "extra", [{"split": "train"}, {"tasks": "mood"}, {"keep": True}]
+)
+def test_data_stand_in_place_of_splits(run, extra):
+    with pytest.raises(ConfigError, match="data takes no split, tasks and"):
+        run.evaluate(data={"mood": MOODS}, **extra)
+
+
+def test_translations(translation_run, tmp_path):
+    run = mtl_tf.load(translation_run)
+    name = run.tasks[0]["name"]
+    sources, references = ["a b c", "b a"], ["A B", "B A"]
+    paths = [tmp_path / "source", tmp_path / "target"]
+    for path, lines in zip(paths, (sources, references)):
+        path.write_text("".join(f"{line}\n" for line in lines))
+    expected = run.evaluate(data={name: ",".join(map(str, paths))})
+    for source in ("source", "text"):
+        rows = [{source: a, "target": b} for a, b in zip(sources, references)]
+        found = run.evaluate(data={name: rows})["tasks"][name]
+        assert found["bleu"] == expected["tasks"][name]["bleu"]
+        assert found["examples"] == 2
+    with pytest.raises(DataError, match="row 0: must have the texts source"):
+        run.evaluate(data={name: [{"source": "a"}]})

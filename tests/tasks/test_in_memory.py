@@ -243,7 +243,7 @@ def test_other_entries_stay_as_they_are(tmp_path):
         (
             entry_of({"train": pairs(ROWS)}, type="clasification"),
             ConfigError,
-            "task tea: data['train']: unknown task type 'clasification'; did you mean",
+            "task tea: data['train']: unknown task type 'clasification'; did",
         ),
         (
             entry_of({"train": pairs(ROWS)}, columns={"text": 3}),

@@ -10,10 +10,10 @@ from mtl_tf.models.registry import make_scheme
 WORDS, DIMENSION = 12, 5
 
 
-def made(bidirectional=True, **options):
+def made(bidirectional=True, name="lstm", **options):
     scheme = make_scheme(
         {
-            "name": "lstm",
+            "name": name,
             "units": 4,
             "sharing": "shared",
             "bidirectional": bidirectional,
@@ -54,9 +54,17 @@ def expected(model, tokens):
     return total
 
 
-@pytest.mark.parametrize("bidirectional", [False, True])
-def test_each_state_tells_the_word_beside_it(bidirectional):
-    model = made(bidirectional)
+@pytest.mark.parametrize(
+    "name, bidirectional",
+    [
+        ("lstm", False),
+        ("lstm", True),
+        ("hyper_lstm", False),
+        ("me_lstm", False),
+    ],
+)
+def test_each_state_tells_the_word_beside_it(name, bidirectional):
+    model = made(bidirectional, name)
     tokens = np.random.default_rng(1).integers(2, WORDS, (3, 6))
     tokens[1, 2] = 1  # Unknown: read, not told.
     loss = model(batch(tokens))["loss"]

@@ -5,17 +5,18 @@ sentence, where a model read only `text.max_length` tokens: what it did not
 read counts as `O`, or as wrong where the tags are not those of spans.
 """
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from mtl_tf.core import checks
+import numpy as np
+
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.text import span_schemes
 
 Sentences = Sequence[Sequence[str]]
-MODES = ("conlleval", "strict")
 _STRICT = {"iob2": "IOB2", "iobes": "IOBES"}
 
 
@@ -42,71 +43,111 @@ def complete(gold: Sentences, predicted: Sentences) -> list[list[str]]:
     return completed
 
 
-def token_accuracy(
-    gold: Sentences, predicted: Sentences, scheme: str = ""
-) -> float:
-    """Percentage of tokens whose predicted tag is the right one.
+@dataclasses.dataclass(frozen=True)
+class Metric:
+    """A metric; called with gold and predicted sentences it gives the score.
 
-    Args:
-        gold: the right tags of each sentence.
-        predicted: the predicted ones.
-        scheme: of both. Tags of IOBES are compared as those of IOB2, so that
-            the scheme of training does not change the score.
+    Sentences add up, so that any part of a test set, which a bootstrap draws
+    by the thousand, is scored without reading tags again.
 
-    Returns:
-        A score from 0 to 100; 0 if there are no tokens.
+    Attributes:
+        count: (right tags of a sentence, predicted ones, scheme) -> how many
+            tokens or spans are right, are predicted, and should be.
+        of_counts: (such numbers, summed over sentences) -> a share of 1.
     """
-    correct = total = 0
-    for tags, predicted_tags in zip(gold, complete(gold, predicted)):
-        pairs = zip(_as_iob2(tags, scheme), _as_iob2(predicted_tags, scheme))
-        correct += sum(a == b for a, b in pairs)
-        total += len(tags)
-    return 100.0 * correct / total if total else 0.0
+
+    count: Callable[[Sequence[str], Sequence[str], str], tuple[int, int, int]]
+    of_counts: Callable[[int, int, int], float]
+
+    def counts(
+        self, gold: Sentences, predicted: Sentences, scheme: str = "iob2"
+    ) -> np.ndarray:
+        """What `count` gives of each sentence, int64 [n, 3].
+
+        Args:
+            gold: the right tags of each sentence.
+            predicted: the predicted ones.
+            scheme: of both: "iob2" or "iobes", "" for tags of words.
+
+        Raises:
+            ConfigError: the metric is one of spans, and the tags are not.
+        """
+        pairs = zip(gold, complete(gold, predicted))
+        rows = [self.count(*pair, scheme) for pair in pairs]
+        return np.array(rows, np.int64).reshape(-1, 3)
+
+    def score(self, counts: np.ndarray) -> float:
+        """From 0 to 100, of any sentences' counts; 0 if nothing is right."""
+        right, *others = counts.sum(0).tolist()
+        return 100.0 * self.of_counts(right, *others) if right else 0.0
+
+    def __call__(
+        self, gold: Sentences, predicted: Sentences, scheme: str = "iob2"
+    ) -> float:
+        """The score of all sentences; the arguments are those of `counts`."""
+        return self.score(self.counts(gold, predicted, scheme))
 
 
-def span_f1(
-    gold: Sentences,
-    predicted: Sentences,
-    scheme: str = "iob2",
-    mode: str = "conlleval",
-) -> float:
-    """Micro-averaged F1 of spans: right where type and both ends are right.
-
-    Args:
-        gold: the right tags of each sentence.
-        predicted: the predicted ones.
-        scheme: of both: "iob2" or "iobes".
-        mode: "conlleval" reads wrong sequences as the scorer of the shared
-            tasks does (an I-X that nothing opened opens a span); "strict" sees
-            no span in what is not written as the scheme demands. Both are
-            seqeval's.
-
-    Returns:
-        A score from 0 to 100; 0 if there is no span.
-
-    Raises:
-        ConfigError: an unknown mode, or tags that are not those of spans.
-    """
-    _, _, f1, _ = _scores(gold, predicted, scheme, mode, "micro")
-    return 100.0 * float(f1)
+def _tokens(
+    tags: Sequence[str], predicted: Sequence[str], scheme: str
+) -> tuple[int, int, int]:
+    # Tags of IOBES are compared as those of IOB2, so that the scheme of
+    # training does not change the score.
+    pairs = zip(_as_iob2(tags, scheme), _as_iob2(predicted, scheme))
+    right = sum(a == b for a, b in pairs)
+    return right, len(tags), len(tags)
 
 
-def span_f1_strict(
-    gold: Sentences, predicted: Sentences, scheme: str = "iob2"
-) -> float:
-    """`span_f1` in the mode "strict"."""
-    return span_f1(gold, predicted, scheme, "strict")
+def _spans(
+    tags: Sequence[str], predicted: Sequence[str], scheme: str
+) -> tuple[int, int, int]:
+    from seqeval.metrics import sequence_labeling
+
+    _check_spans(scheme)
+    found = [
+        set(sequence_labeling.get_entities(list(side)))
+        for side in (tags, predicted)
+    ]
+    return len(found[0] & found[1]), len(found[1]), len(found[0])
 
 
-METRICS: dict[str, Callable[..., float]] = {
+def _strict_spans(
+    tags: Sequence[str], predicted: Sequence[str], scheme: str
+) -> tuple[int, int, int]:
+    from seqeval import scheme as schemes
+
+    _check_spans(scheme)
+    rules = getattr(schemes, _STRICT[scheme])
+    found = [
+        set(schemes.Entities([list(side)], rules).entities[0])
+        for side in (tags, predicted)
+    ]
+    return len(found[0] & found[1]), len(found[1]), len(found[0])
+
+
+def _f1(right: int, predicted: int, gold: int) -> float:
+    precision, recall = right / predicted, right / gold
+    return 2 * precision * recall / (precision + recall)
+
+
+#: Percentage of tokens whose predicted tag is the right one.
+token_accuracy = Metric(_tokens, lambda right, predicted, gold: right / gold)
+#: Micro-averaged F1 of spans: right where type and both ends are right. Wrong
+#: sequences are read as the scorer of the shared tasks does, conlleval: an I-X
+#: that nothing opened opens a span. Spans are seqeval's.
+span_f1 = Metric(_spans, _f1)
+#: The same where there is no span in what is not written as the scheme demands.
+span_f1_strict = Metric(_strict_spans, _f1)
+
+METRICS: dict[str, Metric] = {
     "token_accuracy": token_accuracy,
     "span_f1": span_f1,
     "span_f1_strict": span_f1_strict,
 }
 
 
-def get(name: str) -> Callable[..., float]:
-    """The metric of that name: a function (gold, predicted, scheme).
+def get(name: str) -> Metric:
+    """The metric of that name.
 
     Raises:
         ConfigError: there is none; the message offers the nearest names.
@@ -138,8 +179,16 @@ def by_type(
     }
     if not types:
         return {}
-    precision, recall, _, support = _scores(
-        gold, predicted, scheme, "conlleval", None
+    from seqeval.metrics import sequence_labeling
+
+    # seqeval does not take an empty list of sentences.
+    precision, recall, _, support = (
+        sequence_labeling.precision_recall_fscore_support(
+            [*(list(tags) for tags in gold), []],
+            [*predicted, []],
+            average=None,
+            zero_division=0,
+        )
     )
     rows = map(_row, precision, recall, support)
     return dict(zip(sorted(types), rows, strict=True))
@@ -173,31 +222,12 @@ def _by_tag(gold: Sentences, predicted: Sentences) -> dict[str, dict]:
     }
 
 
-def _scores(
-    gold: Sentences,
-    predicted: Sentences,
-    scheme: str,
-    mode: str,
-    average: str | None,
-) -> tuple[Any, Any, Any, Any]:
-    """seqeval's precision, recall, F1 and support, of all or of each type."""
-    checks.one_of("mode", mode, MODES)
+def _check_spans(scheme: str) -> None:
     if scheme not in _STRICT:
         raise ConfigError(
             "span_f1 needs tags of spans (scheme iob2 or iobes), got the "
             f"scheme {scheme!r}"
         )
-    from seqeval import scheme as schemes
-    from seqeval.metrics import sequence_labeling, v1
-
-    score, options = sequence_labeling.precision_recall_fscore_support, {}
-    if mode == "strict":
-        score = v1.precision_recall_fscore_support
-        options = {"scheme": getattr(schemes, _STRICT[scheme])}
-    # seqeval does not take an empty list of sentences.
-    predicted = [*complete(gold, predicted), []]
-    gold = [*(list(tags) for tags in gold), []]
-    return score(gold, predicted, average=average, zero_division=0, **options)
 
 
 def conll_lines(

@@ -1,4 +1,7 @@
+import numpy as np
 import pytest
+import seqeval.metrics
+import seqeval.scheme
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import tables, tagging_metrics
@@ -31,10 +34,30 @@ def test_span_f1_has_two_modes():
     # conlleval: of 4 predicted and 3 right spans, 2 agree.
     lenient = tagging_metrics.span_f1(GOLD, SAID)
     assert lenient == pytest.approx(100 * 2 * 2 / (4 + 3))
-    strict = tagging_metrics.span_f1(GOLD, SAID, mode="strict")
+    strict = tagging_metrics.span_f1_strict(GOLD, SAID)
     assert strict == pytest.approx(100 * 2 * 1 / (3 + 3))
     assert tagging_metrics.get("span_f1_strict")(GOLD, SAID, "iob2") == strict
     assert tagging_metrics.span_f1(GOLD, GOLD) == 100
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_any_part_has_the_score_that_seqeval_gives_it(strict):
+    draw = np.random.default_rng(7)
+    tags = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+    gold = [list(draw.choice(tags, n)) for n in draw.integers(1, 9, 30)]
+    said = [list(draw.choice(tags, len(one))) for one in gold]
+    name = "span_f1_strict" if strict else "span_f1"
+    metric = tagging_metrics.get(name)
+    counts = metric.counts(gold, said)
+    rows = draw.integers(0, 30, 50)  # Some are there several times.
+    expected = seqeval.metrics.f1_score(
+        [gold[n] for n in rows],
+        [said[n] for n in rows],
+        mode="strict" if strict else None,
+        scheme=seqeval.scheme.IOB2 if strict else None,
+    )
+    assert 0 < expected < 1
+    assert metric.score(counts[rows]) == pytest.approx(100 * expected)
 
 
 def test_the_scheme_of_training_does_not_change_the_score():
@@ -89,8 +112,6 @@ def test_by_type():
 def test_wrong_metrics():
     with pytest.raises(ConfigError, match="did you mean 'span_f1'"):
         tagging_metrics.get("spanf1")
-    with pytest.raises(ConfigError, match="unknown mode 'exact'"):
-        tagging_metrics.span_f1(GOLD, SAID, mode="exact")
     with pytest.raises(ConfigError, match="needs tags of spans"):
         tagging_metrics.span_f1([["NN"]], [["NN"]], "")
 

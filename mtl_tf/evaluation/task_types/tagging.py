@@ -33,17 +33,20 @@ class TagScorer(Scorer):
         )
         self.size = len(self._gold)
         check_length(task.name, "predictions", self._predicted, self.size)
+        self._tokens = np.array([len(tags) for tags in self._gold], np.int64)
+        self._counts = {
+            name: metric.counts(self._gold, self._predicted, self._scheme)
+            for name, metric in self._metrics.items()
+        }
 
     def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`; also "tokens", how many there are."""
-        numbers = np.arange(self.size)[selection]
-        gold = [self._gold[n] for n in numbers]
-        predicted = [self._predicted[n] for n in numbers]
-        tokens = sum(map(len, gold))
-        scores: dict[str, Any] = {"examples": len(gold), "tokens": tokens}
+        lengths = self._tokens[selection]
+        tokens = int(lengths.sum())
+        scores: dict[str, Any] = {"examples": len(lengths), "tokens": tokens}
         for name, metric in self._metrics.items():
-            score = metric(gold, predicted, self._scheme)
-            scores[name] = score if tokens else None
+            counts = self._counts[name][selection]
+            scores[name] = metric.score(counts) if tokens else None
         return scores
 
     def details(self) -> dict[str, Any]:

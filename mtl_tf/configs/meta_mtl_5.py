@@ -23,8 +23,9 @@ Whole table, on those of the corpora that are there:
     python -m launch.reproduce --table=meta_mtl/5
     --model_dir=runs/meta_mtl_5 --manual_dir=FOLDER
 
-Time and score: not run to its end; one epoch of all rows on CoNLL-2000 and
-English EWT takes 12 min on 2 cores (docs/results.md).
+Time and score: with vectors learnt from CoNLL-2000 and English EWT, one seed,
+all rows take 13 min on one core; chunks 89.3 to 91.8 span F1
+(docs/results/meta_mtl_chen2018.md).
 """
 
 from ml_collections import config_dict

@@ -116,6 +116,19 @@ def test_a_run_starts_from_vectors_and_layer(learnt, small_files, tmp_path):
     )
 
 
+def test_it_starts_from_the_vectors_of_the_config(
+    learnt, small_files, tmp_path
+):
+    config = config_of(small_files)
+    config["text"]["vectors"] = os.path.join(learnt[0], "vectors.txt")
+    options = options_of(config, steps=1, learning_rate=1e-9)
+    output = str(tmp_path / "words")
+    language_modelling.pretrain(store(lines()), options, output)
+    given = vectors_of(learnt[0])
+    for word, vector in vectors_of(output).items():
+        np.testing.assert_allclose(vector, given[word], atol=1e-5)
+
+
 def test_layers_of_single_tasks_all_start_from_it(
     learnt, small_files, tmp_path
 ):

@@ -129,6 +129,15 @@ def test_it_starts_from_the_vectors_of_the_config(
         np.testing.assert_allclose(vector, given[word], atol=1e-5)
 
 
+def test_what_makes_a_summary_is_left_to_the_tasks(small_files, tmp_path):
+    scheme = SCHEME | {"pooling": "attention", "bidirectional": False}
+    options = options_of(config_of(small_files, scheme), steps=1)
+    output = str(tmp_path / "words")
+    language_modelling.pretrain(store(lines()), options, output)
+    _, weights = BestWeights.read(os.path.join(output, "best"))
+    assert {path.split("/")[1] for path in weights} == {"forward"}
+
+
 def test_layers_of_single_tasks_all_start_from_it(
     learnt, small_files, tmp_path
 ):

@@ -78,6 +78,17 @@ def test_columns_are_called_as_in_the_tasks_own_files(named):
     assert named.evaluate(data={"mood": others})["tasks"] == expected
 
 
+def test_how_the_tasks_own_files_are_written_is_not_asked_of_examples(run):
+    own = {"format": "csv", "delimiter": ";", "header": True, "columns": OWN}
+    entries = [
+        entry | own if entry["name"] == "mood" else entry
+        for entry in run.config["tasks"]
+    ]
+    run.config = run.config | {"tasks": entries}
+    results = run.evaluate(data={"mood": map(renamed, MOODS)})
+    assert results["tasks"]["mood"]["examples"] == 2
+
+
 def test_predictions_take_these_columns_too(named):
     expected = named.predict("mood", [row["text"] for row in MOODS])
     assert named.predict("mood", map(renamed, MOODS)) == expected

@@ -29,7 +29,6 @@ from mtl_tf.evaluation.unscored import Unscored
 
 #: The answer that says that a question has none.
 UNANSWERABLE = "unanswerable"
-_ORDERS = 4
 # What `rouge-score` makes tokens of.
 _ROUGE_TOKEN = re.compile("[a-z0-9]")
 _ROUGE = ("rouge1", "rouge2", "rougeLsum")
@@ -213,32 +212,14 @@ def bleu_metric(tokenizer: str = "", language: str = "") -> Metric:
     Raises:
         ConfigError: sacrebleu has no such tokenizer, or cannot use it.
     """
-    # Only the counts of single texts are used, not their scores, of which
-    # sacrebleu would warn without `effective_order`.
-    metric = translation_metrics.sacrebleu_bleu(
-        tokenizer, language, lowercase=True, effective_order=True
-    )
+    metric = translation_metrics.SummedBleu(tokenizer, language, lowercase=True)
 
     def of_examples(predictions, examples):
-        rows = []
-        for prediction, example in zip(predictions, examples):
-            references = list(example.references)
-            bleu = metric.sentence_score(prediction, references)
-            lengths = (bleu.sys_len, bleu.ref_len)
-            rows.append([*bleu.counts, *bleu.totals, *lengths])
-        return rows
+        references = [example.references for example in examples]
+        return metric.counts(predictions, references)
 
-    def score(statistics):
-        sums = statistics.sum(0).astype(int).tolist()
-        *grams, length, reference_length = sums
-        counts, totals = grams[:_ORDERS], grams[_ORDERS:]
-        bleu = metric.compute_bleu(
-            counts, totals, length, reference_length, "exp"
-        )
-        # Equal texts give 100.00000000000004.
-        return min(100.0, float(bleu.score))
-
-    return Metric(of_examples, score)
+    # Equal texts give 100.00000000000004.
+    return Metric(of_examples, lambda counts: min(100.0, metric.score(counts)))
 
 
 def bleu_signature(

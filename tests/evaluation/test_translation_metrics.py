@@ -1,6 +1,7 @@
 import math
 from collections import Counter
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -153,3 +154,26 @@ def test_scoring_of_the_paper():
     assert scores["bleu"] < 70
     assert "case:lc" in scores["signatures"]["paper_bleu"]
     assert restricted(encoder, [], unknown) == []
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_any_part_has_the_score_that_sacrebleu_gives_it(lowercase):
+    draw = np.random.default_rng(3)
+    words = ["The", "the", "house", "is", "small", ",", "not", "Big"]
+    right, said = (
+        [" ".join(draw.choice(words, n)) for n in draw.integers(4, 12, 40)]
+        for _ in range(2)
+    )
+    said = [r if n % 2 else s for n, (r, s) in enumerate(zip(right, said))]
+    metric = translation_metrics.SummedBleu("13a", "en", lowercase)
+    counts = metric.counts(said, [[text] for text in right])
+    rows = draw.integers(0, 40, 60)  # Some are there several times.
+    expected = translation_metrics.bleu(
+        [said[n] for n in rows],
+        [right[n] for n in rows],
+        "13a",
+        "en",
+        lowercase,
+    )
+    assert 20 < expected.value < 90
+    assert metric.score(counts[rows]) == pytest.approx(expected.value)

@@ -17,6 +17,9 @@ from mtl_tf.text.translation import languages_of
 #: The variant of predictions and labels with words outside the training
 #: vocabulary replaced, for the scoring of Dong et al. (2015).
 RESTRICTED = "restricted"
+PAPER_BLEU = "paper_bleu"
+# Whether case does not count, of the scores that add up.
+_LOWERCASE = {"bleu": False, "bleu_lc": True, PAPER_BLEU: True}
 
 
 class TranslationScorer(Scorer):
@@ -35,36 +38,58 @@ class TranslationScorer(Scorer):
         for side in self._restricted or ():
             check_length(task.name, RESTRICTED, side, self.size)
 
-    def _scores(self, selection: np.ndarray) -> dict[str, Any]:
-        numbers = np.arange(self.size)[selection]
-
-        def part(texts):
-            return [[side[n] for n in numbers] for side in texts]
-
-        texts = part(self._texts)
-        scores = {
-            name: metric(*texts, *self._settings)
-            for name, metric in self._metrics.items()
-        }
+        names = [name for name in task.metrics if name in _LOWERCASE]
+        texts = dict.fromkeys(names, self._texts)
         if self._restricted:
-            metric, texts = translation_metrics.bleu_lc, part(self._restricted)
-            scores["paper_bleu"] = metric(*texts, *self._settings)
-        return scores
+            texts[PAPER_BLEU] = self._restricted
+        self._bleu = {
+            name: _Summed(pair, *self._settings, _LOWERCASE[name])
+            for name, pair in texts.items()
+        }
 
     def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`; also "paper_bleu", if it is asked for."""
-        examples = len(np.arange(self.size)[selection])
-        scores = {
-            name: score.value if examples else None
-            for name, score in self._scores(selection).items()
-        }
-        return {"examples": examples, **scores}
+        numbers = np.arange(self.size)[selection]
+        scores: dict[str, Any] = {"examples": len(numbers)}
+        for name in dict.fromkeys([*self._metrics, *self._bleu]):
+            if not len(numbers):
+                scores[name] = None
+            elif name in self._bleu:
+                scores[name] = self._bleu[name].score(numbers)
+            else:
+                texts = [[side[n] for n in numbers] for side in self._texts]
+                scores[name] = self._metrics[name](
+                    *texts, *self._settings
+                ).value
+        return scores
 
     def details(self) -> dict[str, Any]:
         """sacrebleu's signature of each score."""
-        scores = self._scores(np.zeros(self.size, bool))
-        signatures = {name: score.signature for name, score in scores.items()}
-        return {"signatures": signatures}
+        metrics = dict(self._metrics)
+        if self._restricted:
+            metrics[PAPER_BLEU] = translation_metrics.bleu_lc
+        return {
+            "signatures": {
+                name: metric([], [], *self._settings).signature
+                for name, metric in metrics.items()
+            }
+        }
+
+
+class _Summed:
+    """BLEU of any of a corpus's texts; see `translation_metrics.SummedBleu`."""
+
+    def __init__(
+        self, texts: Any, tokenizer: str, language: str, lowercase: bool
+    ):
+        hypotheses, references = texts
+        self._bleu = translation_metrics.SummedBleu(
+            tokenizer, language, lowercase
+        )
+        self._counts = self._bleu.counts(hypotheses, [[r] for r in references])
+
+    def score(self, numbers: np.ndarray) -> float:
+        return self._bleu.score(self._counts[numbers])
 
 
 class TranslationScoring(Scoring):

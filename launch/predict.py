@@ -45,6 +45,33 @@ def define_flags(values: flags.FlagValues) -> None:
         flag_values=values,
     )
     flags.DEFINE_enum(
+        "output_format",
+        None,
+        _FORMS,
+        "by default what the output's name ends with, else jsonl; at a prompt "
+        "lines for people. jsonl: an object a line; csv and tsv: a row an "
+        "example, written at the end; conll, where tokens are tagged: token "
+        "and tag a line, and a blank line after each sentence; text: the best "
+        "translation, the answer, the labels or the number a line",
+        flag_values=values,
+    )
+    _define_form(values)
+    flags.DEFINE_integer(
+        "batch_size",
+        64,
+        "texts in a batch",
+        lower_bound=1,
+        flag_values=values,
+    )
+    flags.DEFINE_bool(
+        "interactive", False, "ask for texts at a prompt", flag_values=values
+    )
+    common_flags.define_decoding(values)
+
+
+def _define_form(values: flags.FlagValues) -> None:
+    """Defines what says how the input is written."""
+    flags.DEFINE_enum(
         "format",
         None,
         text_input.FORMATS,
@@ -55,17 +82,6 @@ def define_flags(values: flags.FlagValues) -> None:
         "and tsv: the same in columns, which the first row names; conll, where "
         "tokens are tagged: a token a line, in the first column, and a blank "
         "line between sentences",
-        flag_values=values,
-    )
-    flags.DEFINE_enum(
-        "output_format",
-        None,
-        _FORMS,
-        "by default what the output's name ends with, else jsonl; at a prompt "
-        "lines for people. jsonl: an object a line; csv and tsv: a row an "
-        "example, written at the end; conll, where tokens are tagged: token "
-        "and tag a line, and a blank line after each sentence; text: the best "
-        "translation, the answer, the labels or the number a line",
         flag_values=values,
     )
     flags.DEFINE_list(
@@ -83,17 +99,6 @@ def define_flags(values: flags.FlagValues) -> None:
         "';'; by default that of the task's own files, or a comma",
         flag_values=values,
     )
-    flags.DEFINE_integer(
-        "batch_size",
-        64,
-        "texts in a batch",
-        lower_bound=1,
-        flag_values=values,
-    )
-    flags.DEFINE_bool(
-        "interactive", False, "ask for texts at a prompt", flag_values=values
-    )
-    common_flags.define_decoding(values)
 
 
 def main(values: flags.FlagValues) -> None:

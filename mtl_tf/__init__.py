@@ -92,7 +92,7 @@ def train(
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
     from mtl_tf.configs import validation
-    from mtl_tf.core.errors import ConfigError, Interrupted, MtlError
+    from mtl_tf.core.errors import ConfigError, Interrupted
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import console
     from mtl_tf.runs import training_run
@@ -114,7 +114,10 @@ def train(
         )
     do = single_tasks.train if compare_single else training_run.train
     try:
-        with console.shown() if verbose else contextlib.nullcontext():
+        with (
+            console.shown() if verbose else contextlib.nullcontext(),
+            given_rows.errors_named(in_memory.paths_of(tasks)),
+        ):
             do(
                 plain,
                 model_dir=model_dir,
@@ -126,10 +129,6 @@ def train(
                 else None,
                 callbacks=callbacks,
             )
-    except MtlError as error:
-        message = in_memory.named(str(error), tasks)
-        error.args = (message, *error.args[1:])
-        raise
     except Interrupted as stop:
         # In a notebook, that is what one interrupts with.
         if stop.signal_number == signal.SIGINT:

@@ -24,7 +24,7 @@ Whole table, on those of the corpora that are there:
     --model_dir=runs/meta_mtl_5 --manual_dir=FOLDER
 
 Time and score: with vectors learnt from CoNLL-2000 and English EWT, one seed,
-all rows take 13 min on one core; chunks 89.3 to 91.8 span F1
+all rows take 13 min on one core; chunks 89.1 to 91.8 span F1
 (docs/results/meta_mtl_chen2018.md).
 """
 

@@ -159,12 +159,6 @@ def _take(
     here, there = _below(words, path), _below(source.words, path)
     shape = tuple(variable.shape)
     new = variable.numpy()
-    if not source.tasks and is_private(variable):
-        # What was learnt from texts of no task is where each task starts.
-        if value.shape != shape[1:]:
-            return "", f"a slice has the shape {shape[1:]}, there {value.shape}"
-        variable.assign(np.broadcast_to(value, shape))
-        return "all, for each task", ""
     changed = changed if is_head(variable) else ()
     if is_private(variable) or getattr(variable, "rows_of_tasks", False):
         # A stack may be a long table of the tasks' tables.
@@ -222,7 +216,12 @@ def _below(words: Mapping[str, Sequence[str]], path: str) -> list[str] | None:
 
 
 def _by_task(stack: np.ndarray, tasks: int) -> np.ndarray:
-    """A stack of all tasks, one below the other or not, as [tasks, ...]."""
+    """A stack of all tasks, one below the other or not, as [tasks, ...].
+
+    What is of no task is a stack of one slice.
+    """
+    if not tasks:
+        return stack[None]
     rows, rest = divmod(stack.shape[0], tasks)
     if rest or rows == 1:
         return stack
@@ -232,7 +231,12 @@ def _by_task(stack: np.ndarray, tasks: int) -> np.ndarray:
 def _pairs(
     theirs: Sequence[str], ours: Sequence[str], without: Collection[str] = ()
 ) -> list[tuple[int, int]]:
-    """Places of the names that both have: (there, here)."""
+    """Places of the names that both have: (there, here).
+
+    What was learnt from texts of no task is where each task starts.
+    """
+    if not theirs:
+        return [(0, here) for here in range(len(ours))]
     places = {name: place for place, name in enumerate(theirs)}
     return [
         (places[name], here)

@@ -2,20 +2,19 @@
 
 import json
 import os
-import re
 import tempfile
 from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError, MtlError
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import evaluator
 from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.runs import task_types
 from mtl_tf.runs.scored_split import task_predictions
-from mtl_tf.tasks import in_memory
+from mtl_tf.tasks import given_rows, in_memory
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 
@@ -130,7 +129,7 @@ def _read_rows(
     task_type: Any, data: Any, task: Mapping[str, Any], entry: Mapping[str, Any]
 ) -> tuple[list[dict[str, Any]], Any]:
     """Examples and their targets, by way of a file: that is how they train."""
-    name = f"data[{task['name']!r}]"
+    name = given_rows.data_of(task["name"], "")
     asked = {**entry, "type": task["type"]}
     lines = list(in_memory.lines(name, data, asked))
     if not lines:
@@ -143,14 +142,10 @@ def _read_rows(
     entry = {k: v for k, v in entry.items() if k not in _OF_FILES}
     entry |= {"format": "jsonl", "columns": columns}
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "data.jsonl")
+        path = given_rows.file_of(
+            os.path.join(folder, given_rows.FOLDER), task["name"], "", "0" * 12
+        )
+        files.make_directory(os.path.dirname(path))
         files.write_text(path, "".join(lines))
-        try:
+        with given_rows.errors_named([path]):
             return task_type.read_file(path, task, entry)
-        except MtlError as error:
-            # The file is gone when it is read.
-            place = re.escape(path) + r":(\d+)"
-            message = re.sub(
-                place, lambda m: f"{name} row {int(m[1]) - 1}", str(error)
-            )
-            raise type(error)(message.replace(path, name)) from None

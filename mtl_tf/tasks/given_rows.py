@@ -3,13 +3,16 @@
 A run keeps them as files, which their giver knows nothing of.
 """
 
+import contextlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from mtl_tf.core.errors import MtlError
 
 #: The folder of such files in a run directory.
 FOLDER = "given"
-_FILE = re.compile(rf"/{FOLDER}/([^/]+)/([^/]+)-[0-9a-f]{{12}}\.jsonl$")
+_FILE = re.compile(rf"/{FOLDER}/([^/]+)/([^/]*)-[0-9a-f]{{12}}\.jsonl$")
 
 
 def file_of(folder: str, task: str, split: str, digest: str) -> str:
@@ -19,7 +22,7 @@ def file_of(folder: str, task: str, split: str, digest: str) -> str:
         folder: whose last part is `FOLDER`, or any other one, whose files
             keep their names in messages.
         task: the task's name.
-        split: of its `data`.
+        split: of its `data`; "" for examples that are only scored.
         digest: of the examples, 12 hexadecimal digits.
     """
     path = os.path.join(folder, task, f"{split}-{digest}.jsonl")
@@ -27,8 +30,8 @@ def file_of(folder: str, task: str, split: str, digest: str) -> str:
 
 
 def data_of(task: str, split: str) -> str:
-    """What messages call the examples of a split."""
-    return f"task {task}: data[{split!r}]"
+    """What messages call the examples of a split, or of none."""
+    return f"task {task}: data[{split!r}]" if split else f"data[{task!r}]"
 
 
 def named(message: str, paths: Iterable[str]) -> str:
@@ -49,6 +52,16 @@ def named(message: str, paths: Iterable[str]) -> str:
         message = re.sub(rf"({re.escape(path)}):(\d+)", _place, message)
         message = message.replace(path, data_of(*match.groups()))
     return message
+
+
+@contextlib.contextmanager
+def errors_named(paths: Iterable[str]) -> Iterator[None]:
+    """Errors that are raised inside it are told as `named` tells them."""
+    try:
+        yield
+    except MtlError as error:
+        error.args = (named(str(error), paths), *error.args[1:])
+        raise
 
 
 def _row(line: re.Match[str]) -> str:

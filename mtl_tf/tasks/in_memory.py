@@ -75,16 +75,11 @@ def to_files(entry: Any, folder: str) -> Any:
     return {**kept, "files": paths}
 
 
-def named(message: str, entries: Iterable[Any]) -> str:
-    """A message about entries that names their data, not the files of them.
-
-    Args:
-        message: of an error.
-        entries: what `to_files` returned.
-    """
+def paths_of(entries: Iterable[Any]) -> list[str]:
+    """The files of entries, such as `to_files` returns."""
     files = [e.get("files") for e in entries if isinstance(e, Mapping)]
     paths = [p for f in files if isinstance(f, Mapping) for p in f.values()]
-    return given_rows.named(message, [p for p in paths if isinstance(p, str)])
+    return [path for path in paths if isinstance(path, str)]
 
 
 def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:

@@ -1,10 +1,14 @@
-"""Starts programs in processes of their own."""
+"""Runs programs, here or in processes of their own."""
 
 import os
 import pathlib
 import subprocess
 import sys
 import threading
+
+import pytest
+
+from mtl_tf.programs import runner
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -47,3 +51,15 @@ def execute(*command, cwd=ROOT, stdin=b"", env=None):
         timeout=120,
     )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def run(capsys, program, *arguments):
+    """Runs a program here.
+
+    Returns:
+        Exit status, standard output and standard error.
+    """
+    with pytest.raises(SystemExit) as caught:
+        runner.run(program, [program.name, *arguments])
+    captured = capsys.readouterr()
+    return caught.value.code, captured.out, captured.err

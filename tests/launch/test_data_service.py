@@ -9,15 +9,11 @@ import threading
 import pytest
 
 from launch import data_service
-from mtl_tf.programs import runner
+from tests.launch import helpers
 
 
 def run(capsys, *flags):
-    """Exit status, standard output and standard error."""
-    with pytest.raises(SystemExit) as caught:
-        runner.run(data_service.PROGRAM, ["data_service", *flags])
-    captured = capsys.readouterr()
-    return caught.value.code, captured.out, captured.err
+    return helpers.run(capsys, data_service.PROGRAM, *flags)
 
 
 @pytest.mark.parametrize("address", ["data1", "data1:", ":5000", "data1:x"])

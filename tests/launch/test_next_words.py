@@ -10,11 +10,11 @@ import pytest
 import mtl_tf
 from launch import pretrain
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.programs import runner
 from mtl_tf.runs import language_modelling, text_training, training_run
 from mtl_tf.text.learning import TokenStore
 from mtl_tf.training import freezing
 from mtl_tf.training.checkpoints import BestWeights
+from tests.launch import helpers
 from tests.system import corpus
 from tests.training.killing import run_killed
 
@@ -231,12 +231,8 @@ def test_rare_words_alone_teach_nothing(small_files, tmp_path):
     assert not os.listdir(tmp_path)
 
 
-def run(capsys, *arguments: str):
-    """Exit status, standard output and standard error."""
-    with pytest.raises(SystemExit) as caught:
-        runner.run(pretrain.PROGRAM, ["pretrain", *arguments])
-    captured = capsys.readouterr()
-    return caught.value.code, captured.out, captured.err
+def run(capsys, *arguments):
+    return helpers.run(capsys, pretrain.PROGRAM, *arguments)
 
 
 def test_the_program_trains_the_scheme_of_a_config(capsys, tmp_path):

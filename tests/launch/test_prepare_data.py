@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from launch import prepare_data
-from mtl_tf.programs import runner
 from tests.datasets.corpora import line, make_fdu_mtl
 from tests.datasets.parallel_corpora import multi30k
+from tests.launch import helpers
 
 
 @pytest.fixture(autouse=True)
@@ -16,12 +16,8 @@ def no_folders_from_the_environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def run(capsys, *arguments: str):
-    """Exit status, standard output and standard error."""
-    with pytest.raises(SystemExit) as caught:
-        runner.run(prepare_data.PROGRAM, ["prepare_data", *arguments])
-    captured = capsys.readouterr()
-    return caught.value.code, captured.out, captured.err
+def run(capsys, *arguments):
+    return helpers.run(capsys, prepare_data.PROGRAM, *arguments)
 
 
 def test_builds_and_prints_tables(capsys, tmp_path):

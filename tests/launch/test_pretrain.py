@@ -8,9 +8,9 @@ import pytest
 
 from launch import pretrain
 from mtl_tf.core.errors import ConfigError, Diverged, RunError
-from mtl_tf.programs import runner
 from mtl_tf.runs import pretraining
 from mtl_tf.text import presets
+from tests.launch import helpers
 from tests.text import small_presets
 from tests.training.killing import run_killed
 
@@ -88,12 +88,8 @@ def test_kill_9_ends_with_the_same_encoder(trained, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
-def run(capsys, *arguments: str):
-    """Exit status, standard output and standard error."""
-    with pytest.raises(SystemExit) as caught:
-        runner.run(pretrain.PROGRAM, ["pretrain", *arguments])
-    captured = capsys.readouterr()
-    return caught.value.code, captured.out, captured.err
+def run(capsys, *arguments):
+    return helpers.run(capsys, pretrain.PROGRAM, *arguments)
 
 
 @pytest.mark.slow

@@ -2,18 +2,14 @@ import pytest
 
 from launch import train_vectors
 from mtl_tf.pipelines import encoding
-from mtl_tf.programs import runner
 from mtl_tf.tasks import registry
 from mtl_tf.text.vectors import load_vectors
 from tests.datasets.corpora import line, make_fdu_mtl
+from tests.launch import helpers
 
 
-def run(capsys, *arguments: str):
-    """Exit status, standard output and standard error."""
-    with pytest.raises(SystemExit) as caught:
-        runner.run(train_vectors.PROGRAM, ["train_vectors", *arguments])
-    captured = capsys.readouterr()
-    return caught.value.code, captured.out, captured.err
+def run(capsys, *arguments):
+    return helpers.run(capsys, train_vectors.PROGRAM, *arguments)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from absl import logging
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
@@ -87,6 +88,16 @@ def test_how_the_tasks_own_files_are_written_is_not_asked_of_examples(run):
     run.config = run.config | {"tasks": entries}
     results = run.evaluate(data={"mood": map(renamed, MOODS)})
     assert results["tasks"]["mood"]["examples"] == 2
+
+
+def test_what_is_odd_names_the_data_and_no_file(run, monkeypatch):
+    logged = []
+    monkeypatch.setattr(
+        logging, "log", lambda level, form, *a: logged.append(form % a)
+    )
+    run.evaluate(data={"mood": [{"text": " ", "label": "good"}, *MOODS]})
+    assert any("data['mood']" in line for line in logged)
+    assert not any(".jsonl" in line for line in logged)
 
 
 def test_predictions_take_these_columns_too(named):

@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks import registry
-from mtl_tf.tasks.in_memory import named, to_files
+from mtl_tf.tasks.given_rows import named
+from mtl_tf.tasks.in_memory import paths_of, to_files
 
 ROWS = [
     {"text": "a good tea", "label": "yes"},
@@ -154,7 +155,8 @@ def test_messages_name_what_was_given(fields, rows, message, tmp_path):
     with pytest.raises(DataError) as raised:
         (task,) = registry.resolve([entry])
         list(task.dataset("train"))
-    found = named(str(raised.value), ["quickstart", {"files": 3}, entry])
+    paths = paths_of(["quickstart", {"files": 3}, entry])
+    found = named(str(raised.value), paths)
     assert found.startswith(message)
     assert "jsonl" not in found
 

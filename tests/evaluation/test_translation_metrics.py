@@ -117,6 +117,14 @@ def test_results_of_translation_tasks():
     assert f"`{german['signatures']['bleu']}`" in tables.markdown(results)
 
 
+def test_the_scores_of_a_task_know_case_or_not():
+    said = [text.upper() for text in REFERENCES]
+    results = evaluator.evaluate([predictions("en-de", said)], "test")
+    scores = results["tasks"]["en-de"]
+    assert scores["bleu"] < 50
+    assert scores["bleu_lc"] == pytest.approx(100)
+
+
 def test_unequal_numbers_and_unknown_metrics():
     with pytest.raises(ValueError, match="one value for each of the 3"):
         evaluator.evaluate([predictions("en-de", ["a"])], "test")

@@ -91,6 +91,10 @@ def test_sweep_leaves_phases_to_the_cells(calls):
     )
     (phase,) = calls[0][0]["pipeline"]["mixing"]["phases"]
     assert phase["fraction"] == 0.1
+    cell = calls[0][0]
+    cell["training"]["steps"] = 50
+    (phase,) = calls[0][1]["validate"](cell)["pipeline"]["mixing"]["phases"]
+    assert phase == {"tasks": ["books"], "steps": 5}
 
 
 def test_sweep_takes_the_configs_own_wishes(calls):

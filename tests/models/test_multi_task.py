@@ -1,5 +1,6 @@
 """Models built from a config: counts, errors, learning, saving."""
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -319,3 +320,10 @@ def test_meta_lstm_learns_what_depends_on_order_and_task():
     score = np.mean([model(b)["prediction"] == b["label"] for b in test])
     print(len(losses), losses[::100], score)
     assert score > 0.98
+
+
+def test_tables_of_integers_are_no_parameters():
+    layer = keras.layers.Layer()
+    layer.add_weight(shape=(3, 4), name="vectors", trainable=False)
+    layer.add_weight(shape=(5,), dtype="int32", name="table", trainable=False)
+    assert count_all_parameters(layer) == 12

@@ -82,6 +82,20 @@ def test_a_longer_training_equals_one_that_was_long_at_once(
     assert continued["tasks"] == whole["tasks"]
 
 
+def test_parameters_of_several_models_are_summed():
+    runs = [
+        {"parameters": 9, "trainable_parameters": 7},
+        # Of a version that counted what is trained alone.
+        {"parameters": 5},
+    ]
+    runs = [one | {"parameters_without_embedding": 2} for one in runs]
+    assert training_run.parameters_of(runs) == {
+        "parameters": 14,
+        "trainable_parameters": 12,
+        "parameters_without_embedding": 4,
+    }
+
+
 @pytest.mark.extended
 def test_kill_9_mid_epoch_ends_with_the_same_weights(tmp_path, small_files):
     config = corpus.quick(small_files)
@@ -346,6 +360,9 @@ def test_pretrained_vectors_are_loaded_and_their_coverage_told(
     row = run.encoder.vocabulary.tokens.index("no")
     rng = np.random.default_rng(0)
     expected = [rng.normal(size=16) for _ in words][1]
+    about = run.results["run"]
+    frozen = about["parameters"] - about["trainable_parameters"]
+    assert frozen == len(run.encoder.vocabulary.tokens) * 16
     got = run.model.embedding.vectors.numpy()[row]
     np.testing.assert_allclose(got, expected, atol=1e-4)
     with open(tmp_path / "run" / "vectors.json") as file:

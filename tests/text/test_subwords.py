@@ -6,6 +6,7 @@ from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.subwords import MODEL_FILE, SentencePieceTokenizer
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
+from tests.launch import helpers
 
 TEXTS = ["Das alte Haus .", "das Haus ist alt !", "Ein\taltes \\ Haus"] * 4
 
@@ -60,6 +61,21 @@ def test_equal_texts_give_equal_models(model):
 def test_few_texts_give_fewer_pieces():
     tokenizer = make_tokenizer({"name": "sentencepiece"})
     assert len(tokenizer.trained([tf.constant(["a b"])], 8000).pieces) < 10
+
+
+@pytest.mark.extended
+def test_loading_a_model_is_no_news(tokenizer, tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(tokenizer._proto)
+    # Who has trained a model in the same process hears nothing anyway.
+    program = (
+        "import sys; from mtl_tf.text import subwords; "
+        "proto = open(sys.argv[1], 'rb').read(); "
+        "subwords.SentencePieceTokenizer(proto=proto)"
+    )
+    status, _, err = helpers.execute("-c", program, path)
+    assert not status, err
+    assert b"LOG(INFO)" not in err
 
 
 def test_it_is_saved_loaded_and_served(tokenizer, tmp_path):

@@ -75,7 +75,7 @@ def test_loading_a_model_is_no_news(tokenizer, tmp_path):
     )
     status, _, err = helpers.execute("-c", program, path)
     assert not status, err
-    assert b"LOG(INFO)" not in err
+    assert "LOG(INFO)" not in err
 
 
 def test_it_is_saved_loaded_and_served(tokenizer, tmp_path):

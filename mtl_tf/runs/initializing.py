@@ -48,7 +48,12 @@ def read_source(directory: str) -> Source:
             that `launch.pretrain` has learnt for a scheme.
     """
     run = RunDirectory(directory)
-    if run.has(text_training.SETTINGS_FILE) and run.has("best"):
+    if run.has(text_training.SETTINGS_FILE):
+        if not run.has("best"):
+            raise RunError(
+                f"training.initialize_from: {directory} holds an encoder: name "
+                "it as model.encoder.preset"
+            )
         # What `launch.pretrain` has learnt for a scheme: of no task.
         best, weights = BestWeights.read(run.file("best"))
         return Source(directory, weights, [], {}, best["step"])

@@ -41,6 +41,13 @@ def named(*words):
 FREEZE_ALL = ["embedding", "private"]
 
 
+def test_an_encoder_is_no_run(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pretraining.json").write_text("{}")
+    with pytest.raises(RunError, match="name it as model.encoder.preset"):
+        initializing.read_source(str(tmp_path))
+
+
 def test_slices_are_taken_by_the_names_of_the_tasks(
     tmp_path, toy_run, toy_files
 ):

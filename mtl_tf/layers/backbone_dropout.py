@@ -2,12 +2,13 @@
 
 import contextlib
 import contextvars
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 
 import keras
 import tensorflow as tf
 
-from mtl_tf.layers.dropout import salted
+from mtl_tf.layers.dropout import Dropout, salted
 
 _SEED: contextvars.ContextVar = contextvars.ContextVar("seed", default=None)
 
@@ -42,10 +43,7 @@ class PureSeed(keras.random.SeedGenerator):
         Raises:
             ValueError: the call had no seed.
         """
-        seed = _SEED.get()
-        if seed is None:
-            raise ValueError("training with dropout needs a seed, got None")
-        return tf.bitcast(salted(seed, self.salt), tf.uint32)
+        return tf.bitcast(salted(_seed(), self.salt), tf.uint32)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""
@@ -53,14 +51,44 @@ class PureSeed(keras.random.SeedGenerator):
 
 
 def make_pure(layers: Iterable[keras.layers.Layer]) -> None:
-    """Lets layers, in a fixed order, draw from the seed of `seeded`."""
+    """Lets layers, in a fixed order, draw from the seed of `seeded`.
+
+    Keras's dropout becomes the short one of this project, which draws half
+    as much: weights of attention are most of what an encoder drops.
+    """
     for number, layer in enumerate(layers):
         for generator in list(layer._seed_generators):
             layer._seed_generators.remove(generator)
-        if isinstance(getattr(layer, "seed_generator", None), _GENERATOR):
-            # Past Keras's tracking, which is closed once a layer is built.
-            pure = PureSeed(f"encoder/{number}")
-            object.__setattr__(layer, "seed_generator", pure)
+        salt = f"encoder/{number}"
+        # Past Keras's tracking, which is closed once a layer is built.
+        change = functools.partial(object.__setattr__, layer)
+        if _is_plain_dropout(layer):
+            change("call", _short(Dropout(layer.rate, salt, short=True)))
+        elif isinstance(getattr(layer, "seed_generator", None), _GENERATOR):
+            change("seed_generator", PureSeed(salt))
 
 
 _GENERATOR = keras.random.SeedGenerator
+
+
+def _is_plain_dropout(layer: keras.layers.Layer) -> bool:
+    return type(layer) is keras.layers.Dropout and layer.noise_shape is None
+
+
+def _short(dropout: Dropout) -> Callable:
+    """The `call` of a dropout layer."""
+
+    def call(inputs: tf.Tensor, training: bool = False) -> tf.Tensor:
+        if not training:
+            return inputs
+        return dropout.call(inputs, training=True, seed=_seed())
+
+    return call
+
+
+def _seed() -> tf.Tensor:
+    """The seed of the call that is going on, int32 `[2]`."""
+    seed = _SEED.get()
+    if seed is None:
+        raise ValueError("training with dropout needs a seed, got None")
+    return seed

@@ -10,7 +10,12 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import backbone_dropout, encoder_adapters, windows
+from mtl_tf.layers import (
+    backbone_dropout,
+    encoder_adapters,
+    fused_activation,
+    windows,
+)
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.encoder_adapters import Adapting
 
@@ -118,6 +123,7 @@ class PretrainedEncoder(StackedLayer):
         self.dimension = int(output.shape[-1])
         layers = self.network._flatten_layers(include_self=False)
         backbone_dropout.make_pure(layers)
+        fused_activation.fuse(layers)
         blocks = _blocks(backbone)
         self._set_trained(blocks)
         host = encoder_adapters.Host(

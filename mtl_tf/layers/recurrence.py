@@ -67,7 +67,8 @@ def on_tpu() -> bool:
     return isinstance(strategy, tf.distribute.TPUStrategy)
 
 
-def _jit() -> bool:
+def is_compiled() -> bool:
+    """Whether what is called or traced now compiles its core with XLA."""
     option = _OPTIONS.get().jit
     return not on_tpu() if option is None else option
 
@@ -198,7 +199,7 @@ class Recurrence:
         def core(weights, x, mask, state, constants):
             return self._run(weights, x, mask, state, constants, *flags)
 
-        if not _jit():
+        if not is_compiled():
             return core
         # The shape is in the key because a relaxed trace would lose the form
         # for a single group; lengths share a trace. TensorFlow cannot

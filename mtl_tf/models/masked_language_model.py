@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks, random
-from mtl_tf.layers import backbone_dropout
+from mtl_tf.layers import backbone_dropout, fused_activation
 from mtl_tf.layers.pretrained_encoder import states_of
 
 # Devlin et al. (2019) draw weights from a normal distribution of this width.
@@ -58,6 +58,7 @@ class MaskedLanguageModel(keras.Model):
         self._inputs = tuple(sorted(self.backbone.input))
         layers = self.network._flatten_layers(include_self=False)
         backbone_dropout.make_pure(layers)
+        fused_activation.fuse(layers)
         self.head = keras_nlp.layers.MaskedLMHead(
             token_embedding=self.backbone.token_embedding,
             intermediate_activation="gelu",

@@ -1,0 +1,61 @@
+"""Activations of Keras models of others, each way in one pass."""
+
+import functools
+from collections.abc import Callable, Iterable
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.layers import recurrence
+
+Activation = Callable[[tf.Tensor], tf.Tensor]
+
+# Those of many operations; each is a pass over the largest tensor of a layer.
+_NAMES = ("gelu", "gelu_approximate", "silu")
+
+
+def fuse(layers: Iterable[keras.layers.Layer]) -> None:
+    """Lets layers with such an activation compute it in one pass."""
+    for layer in layers:
+        activation = getattr(layer, "activation", None)
+        if getattr(activation, "__name__", None) in _NAMES:
+            # Past Keras's tracking, which is closed once a layer is built.
+            object.__setattr__(layer, "activation", _fused(activation))
+
+
+@functools.cache
+def _fused(activation: Activation) -> Activation:
+    """The same function, compiled once for all layers.
+
+    XLA fuses its operations, and those of its gradient, into a loop each,
+    which computes in float32 whatever the tensors are. Where `recurrence`
+    compiles nothing, as in exports, it is the activation itself.
+    """
+
+    @_compiled
+    def forward(x: tf.Tensor) -> tf.Tensor:
+        return tf.cast(activation(tf.cast(x, tf.float32)), x.dtype)
+
+    @_compiled
+    def backward(x: tf.Tensor, gradient: tf.Tensor) -> tf.Tensor:
+        wide = tf.cast(x, tf.float32)
+        with tf.GradientTape() as tape:
+            tape.watch(wide)
+            y = activation(wide)
+        found = tape.gradient(y, wide, tf.cast(gradient, tf.float32))
+        return tf.cast(found, x.dtype)
+
+    @tf.custom_gradient
+    def fused(x: tf.Tensor):
+        return forward(x), lambda gradient: backward(x, gradient)
+
+    def chosen(x: tf.Tensor) -> tf.Tensor:
+        x = tf.convert_to_tensor(x)
+        return fused(x) if recurrence.is_compiled() else activation(x)
+
+    return chosen
+
+
+_compiled = functools.partial(
+    tf.function, jit_compile=True, reduce_retracing=True, autograph=False
+)

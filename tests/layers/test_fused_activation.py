@@ -1,0 +1,128 @@
+"""Activations of one pass: values, gradients, and where they are used."""
+
+import math
+
+import keras
+import keras_nlp
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.layers import fused_activation, recurrence
+from tests.layers.test_pretrained_encoder import backbone, batch, made
+
+__all__ = ["backbone"]  # A fixture.
+
+
+def gelu(x):
+    return x * 0.5 * (1.0 + np.vectorize(math.erf)(x / math.sqrt(2.0)))
+
+
+def gelu_slope(x):
+    density = np.exp(-0.5 * x**2) / math.sqrt(2.0 * math.pi)
+    return gelu(x) / np.where(x == 0.0, 1.0, x) + x * density
+
+
+def silu(x):
+    return x / (1.0 + np.exp(-x))
+
+
+def silu_slope(x):
+    s = 1.0 / (1.0 + np.exp(-x))
+    return s + x * s * (1.0 - s)
+
+
+def dense(activation, dtype="float32"):
+    """A layer that is its activation."""
+    layer = keras.layers.Dense(
+        1, activation=activation, kernel_initializer="ones", dtype=dtype
+    )
+    layer.build((None, 1))
+    fused_activation.fuse([layer])
+    return layer
+
+
+@pytest.mark.parametrize(
+    "name, value, slope",
+    [("gelu", gelu, gelu_slope), ("silu", silu, silu_slope)],
+)
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+def test_values_and_gradients(name, value, slope, dtype):
+    layer = dense(name, dtype)
+    x = np.linspace(-4.0, 4.0, 34, dtype="float32")[:, None]
+    if dtype == "mixed_bfloat16":
+        x = np.float32(tf.cast(x, tf.bfloat16))
+    given = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(given)
+        y = layer(given)
+    tolerance = 1e-5 if dtype == "float32" else 1e-2
+    np.testing.assert_allclose(
+        np.float32(y), value(x), atol=tolerance, rtol=tolerance
+    )
+    found = np.float32(tape.gradient(y, given))
+    np.testing.assert_allclose(found, slope(x), atol=tolerance, rtol=tolerance)
+
+
+def test_other_activations_are_left_alone():
+    for activation in ("softmax", "relu", "tanh", None):
+        layer = keras.layers.Dense(3, activation=activation)
+        before = layer.activation
+        fused_activation.fuse([layer])
+        assert layer.activation is before
+
+
+def compiled(function):
+    """Whether a graph of it compiles something with XLA."""
+    graph = tf.function(function).get_concrete_function().graph.as_graph_def()
+    nodes = [*graph.node]
+    for part in graph.library.function:
+        nodes += part.node_def
+    return any(node.attr["_XlaMustCompile"].b for node in nodes)
+
+
+def test_an_encoder_uses_them_but_not_in_exports(backbone):
+    layer, tokens = made(backbone), batch([2, 7, 8, 3])
+    assert compiled(lambda: layer(tokens))
+    plain = layer(tokens)
+    with recurrence.options(jit=False):
+        assert not compiled(lambda: layer(tokens))
+        np.testing.assert_allclose(layer(tokens), plain, atol=1e-5)
+
+
+def test_the_gradient_of_an_encoder_is_that_of_its_backbone(backbone):
+    """On the pieces' vectors, below everything else."""
+    layer, pieces = made(backbone), [2, 7, 8, 9, 3]
+
+    def gradient(states, of):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(states() ** 3)
+        table = next(w for w in of.weights if "token_embedding" in w.path)
+        return tf.convert_to_tensor(tape.gradient(loss, table))
+
+    ours = gradient(lambda: layer(batch(pieces)), layer)
+    inputs = {
+        "token_ids": tf.constant([pieces]),
+        "segment_ids": tf.zeros([1, 5], tf.int32),
+        "padding_mask": tf.ones([1, 5], tf.int32),
+    }
+    theirs = gradient(lambda: backbone(inputs)["sequence_output"], backbone)
+    assert np.abs(theirs).max() > 0.1
+    np.testing.assert_allclose(ours, theirs, atol=1e-4)
+
+
+def test_masked_language_models_use_them():
+    from mtl_tf.models.masked_language_model import MaskedLanguageModel
+
+    network = keras_nlp.models.BertBackbone(20, 1, 2, 8, 16)
+    model = MaskedLanguageModel(keras.saving.serialize_keras_object(network), 0)
+    model.build()
+    tokens = batch([2, 7, 8, 3])
+    places = tf.constant([[[1]]])
+    given = {
+        "tokens": tokens,
+        "places": places,
+        "pieces": places,
+        "counted": tf.ones([1, 1, 1]),
+    }
+    assert compiled(lambda: model(given)["loss"])

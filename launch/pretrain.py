@@ -11,6 +11,7 @@ from mtl_tf.programs import common_flags, runner
 _OBJECTIVES = ("masked_pieces", "next_words")
 #: The highest learning rate where none is given.
 _RATES = {"masked_pieces": 1e-4, "next_words": 2e-3}
+_PRECISIONS = ("float32", "mixed_bfloat16")
 # Of an encoder with random weights.
 _SIZES = (
     ("vocabulary_size", 8000, "word pieces to learn from the texts, at most"),
@@ -85,6 +86,13 @@ def define_flags(values: flags.FlagValues) -> None:
         "whether texts are lower-cased, without --preset",
         flag_values=values,
     )
+    flags.DEFINE_enum(
+        "mixed_precision",
+        "float32",
+        _PRECISIONS,
+        "what an encoder computes in, on float32 weights",
+        flag_values=values,
+    )
     for name, default, text in _INTEGERS:
         flags.DEFINE_integer(name, default, text, flag_values=values)
     for name, default, text in _NUMBERS:
@@ -109,7 +117,8 @@ def main(values: flags.FlagValues) -> None:
             "--objective=next_words needs --config: its model.scheme is what "
             "learns"
         )
-    for name in [name for name, *_ in _SIZES] + ["lowercase", "preset"]:
+    sizes = [name for name, *_ in _SIZES] + ["lowercase"]
+    for name in [*sizes, "preset", "mixed_precision"]:
         if not values[name].present:
             continue
         if not is_encoder:
@@ -117,7 +126,7 @@ def main(values: flags.FlagValues) -> None:
                 f"--{name} does nothing with --objective=next_words, whose "
                 "sizes and words are those of --config"
             )
-        if values.preset and name != "preset":
+        if values.preset and name in sizes:
             raise ConfigError(
                 f"--{name} does nothing with --preset, which has its own"
             )

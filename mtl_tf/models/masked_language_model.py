@@ -26,6 +26,8 @@ class MaskedLanguageModel(keras.Model):
         backbone: config of the backbone, as Keras serialises it.
         pad: id of the padding, in the backbone's numbering.
         seed: of random weights, which are a function of it.
+        precision: dtype policy of the backbone, such as mixed_bfloat16; the
+            head computes in float32.
 
     Input shape: a batch: "tokens" int32 `[G, B, T]`, ids of the backbone plus
         1, 0 is padding; "places" int32 `[G, B, P]`, which of them to tell;
@@ -40,10 +42,16 @@ class MaskedLanguageModel(keras.Model):
     static_shapes = False
 
     def __init__(
-        self, backbone: Mapping[str, Any], pad: int, seed: int = 0, **kwargs
+        self,
+        backbone: Mapping[str, Any],
+        pad: int,
+        seed: int = 0,
+        precision: str = "float32",
+        **kwargs,
     ):
         super().__init__(autocast=False, **kwargs)
         self._config, self.pad = dict(backbone), int(pad)
+        self._precision = precision
         self.seed = checks.not_negative_integer("seed", seed)
 
     def build(self, input_shape=None):
@@ -52,6 +60,7 @@ class MaskedLanguageModel(keras.Model):
 
         config = {**self._config, "config": dict(self._config["config"])}
         config["config"]["trainable"] = True
+        config["config"]["dtype"] = self._precision
         self.backbone = keras.saving.deserialize_keras_object(config)
         states = states_of(self.backbone)
         self.network = keras.Model(self.backbone.input, states, name="network")

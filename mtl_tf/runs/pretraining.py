@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import keras
 import numpy as np
 import tensorflow as tf
 from absl import logging
@@ -20,6 +21,10 @@ from mtl_tf.runs.text_training import TextTraining
 from mtl_tf.text import presets, word_pieces
 from mtl_tf.text.base_tokenizer import valid_utf8
 from mtl_tf.text.piece_tokenizers import in_graph
+from mtl_tf.training import precision
+
+#: float16 would need a scaled loss.
+PRECISIONS = (precision.FLOAT32, precision.BFLOAT16)
 
 # Without weights, of an encoder that starts from random ones.
 _PRESET = "preset"
@@ -38,6 +43,7 @@ class Pretraining(TextTraining):
             times as many units.
         heads: of their attention.
         lowercase: whether texts are lower-cased.
+        mixed_precision: what the encoder computes in, of `PRECISIONS`.
     """
 
     preset: str = ""
@@ -46,11 +52,13 @@ class Pretraining(TextTraining):
     hidden: int = 256
     heads: int = 4
     lowercase: bool = True
+    mixed_precision: str = precision.FLOAT32
 
     def check(self) -> None:
         """Raises `ConfigError` if a value is wrong."""
         for name in ("vocabulary_size", "layers", "hidden", "heads"):
             checks.positive_integer(f"--{name}", getattr(self, name))
+        checks.one_of("--mixed_precision", self.mixed_precision, PRECISIONS)
         super().check()
         if self.hidden % self.heads:
             raise ConfigError(
@@ -146,7 +154,8 @@ class _Encoder:
             texts, tokenizer, specials, options
         )
         self.blocks = len(self.train_blocks)
-        self.model = _model(start, specials.pad, options)
+        self._start = presets.serialized(start)
+        self.model = _model(self._start, specials.pad, options)
         if options.preset:
             self.model.set_pretrained(start)
         self.variables = self.model.trained_variables()
@@ -178,7 +187,10 @@ class _Encoder:
 
     def save(self, folder: str, results: Mapping[str, float]) -> None:
         del results
-        self.model.backbone.save_to_preset(folder)
+        # In float32, whatever it was trained in.
+        backbone = keras.saving.deserialize_keras_object(self._start)
+        backbone.set_weights(self.model.backbone.get_weights())
+        backbone.save_to_preset(folder)
         self.tokenizer.save_to_preset(folder)
 
     def _loss_of(self, batch: dict[str, tf.Tensor]) -> tf.Tensor:
@@ -242,11 +254,14 @@ def _blocks(
     return parts[0], parts[1]
 
 
-def _model(start: Any, pad: int, options: Pretraining) -> MaskedLanguageModel:
+def _model(
+    start: Mapping[str, Any], pad: int, options: Pretraining
+) -> MaskedLanguageModel:
     model = MaskedLanguageModel(
-        presets.serialized(start),
+        start,
         pad,
         fold(options.seed, "init") % 2**31,
+        options.mixed_precision,
         name="masked_language_model",
     )
     model.build()

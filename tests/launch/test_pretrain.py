@@ -123,6 +123,15 @@ def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
         (["--texts={fine}", "--steps=0"], "--steps must be a positive"),
         (["--texts={fine}", "--length=5"], "--length must be at least 8"),
         (["--texts={fine}", "--preset={here}"], "keras_hub has no such"),
+        (
+            [
+                "--texts=a",
+                "--config=quickstart",
+                "--objective=next_words",
+                "--mixed_precision=mixed_bfloat16",
+            ],
+            "--mixed_precision does nothing",
+        ),
         (["--texts={one}"], "there are 1 texts: at least 2"),
     ],
 )
@@ -167,3 +176,17 @@ def test_pieces_that_are_hardly_ever_known_teach_nothing(tmp_path):
             texts(), options_of(vocabulary_size=6), str(tmp_path / "new")
         )
     assert not os.listdir(tmp_path)
+
+
+@pytest.mark.slow
+def test_bfloat16_learns_and_leaves_an_encoder_in_float32(tmp_path):
+    output = str(tmp_path / "small")
+    options = options_of(mixed_precision="mixed_bfloat16")
+    found = pretraining.pretrain(texts(), options, output)
+    assert found["after"] < 0.7 * found["before"]
+    backbone = presets.load_backbone(output)
+    assert backbone.dtype_policy.name == "float32"
+    for layer in backbone._flatten_layers():
+        assert layer.compute_dtype == "float32"
+    start = presets.load_backbone(output, weights=False)
+    assert not np.allclose(start.get_weights()[0], backbone.get_weights()[0])

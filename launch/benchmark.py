@@ -24,6 +24,7 @@ CASES = {
     "meta_mtl": "a training step beside the same cell in keras.layers.RNN",
     "arc_ii": "training steps of the schemes with memories beside an LSTM's",
     "transformer": "a training step beside keras_nlp's TransformerEncoder",
+    "encoder": "a training step of a tuned BERT beside keras_hub's own",
     "pipeline": "the input pipeline alone beside the training that it feeds",
     "epoch": "an epoch of sixteen tasks: time, rates, memory",
     "latency": "the forward pass of one text",

@@ -11,6 +11,7 @@ from absl import logging
 from mtl_tf.benchmarks import contestants as contestants
 from mtl_tf.benchmarks import made_data as data
 from mtl_tf.benchmarks.crf import crf
+from mtl_tf.benchmarks.encoder import encoder
 from mtl_tf.benchmarks.mqan import mqan
 from mtl_tf.benchmarks.result_rows import (
     Result,
@@ -224,6 +225,7 @@ CASES = {
     "meta_mtl": meta_mtl,
     "arc_ii": arc_ii,
     "transformer": transformer,
+    "encoder": encoder,
     "pipeline": pipeline,
     "epoch": epoch,
     "latency": latency,

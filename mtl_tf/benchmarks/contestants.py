@@ -53,14 +53,18 @@ def make_model(
     labels: int = 2,
 ) -> MultiTaskModel:
     """A model with so many labels a task, Meta-MTL by default."""
+    scheme = scheme or meta_scheme(sizes)
+    config = {"embedding_dim": sizes.embedding, "scheme": scheme}
+    return build_model(config, vocabulary, task_entries(sizes, labels))
+
+
+def task_entries(sizes: Sizes, labels: int = 2) -> list[dict[str, Any]]:
+    """The tasks of a model, as `build_model` takes them."""
     names = [f"label_{n}" for n in range(labels)]
-    tasks = [
+    return [
         {"name": f"task_{n}", "type": "classification", "labels": names}
         for n in range(sizes.tasks)
     ]
-    scheme = scheme or meta_scheme(sizes)
-    config = {"embedding_dim": sizes.embedding, "scheme": scheme}
-    return build_model(config, vocabulary, tasks)
 
 
 def adagrad(
@@ -85,11 +89,16 @@ def make_trainer(
     make: Callable[..., keras.optimizers.Optimizer] = adagrad,
     strategy: tf.distribute.Strategy | None = None,
     labels: int = 2,
+    model: Callable[[], MultiTaskModel] | None = None,
 ) -> Trainer:
-    """Our model in the trainer that `launch.train` uses."""
+    """Our model in the trainer that `launch.train` uses.
+
+    By default it is that of `make_model`.
+    """
     strategy = strategy or make_strategy("one_device")
+    make_one = model or (lambda: make_model(sizes, vocabulary, scheme, labels))
     with strategy.scope():
-        model = make_model(sizes, vocabulary, scheme, labels)
+        model = make_one()
         variables = model.trainable_variables
         optimizer = make(variables, model.embedding_variables())
     weighting = make_loss_weighting("static", [1.0] * sizes.tasks)

@@ -23,6 +23,11 @@ class Sizes:
         transformer_feed_forward: hidden units of a block's network.
         transformer_length: tokens of a text there.
         transformer_batch: examples a step there.
+        encoder_units: size of the states in the case `encoder`.
+        encoder_layers: number of its layers.
+        encoder_heads: heads of attention in a layer.
+        encoder_length: pieces of a text there.
+        encoder_batch: examples a step there.
         translation_units: size of the word vectors and states there.
         translation_vocabulary: words of a language.
         translation_batch: sentences a step.
@@ -70,6 +75,11 @@ class Sizes:
     transformer_feed_forward: int = 512
     transformer_length: int = 200
     transformer_batch: int = 50
+    encoder_units: int = 384
+    encoder_layers: int = 6
+    encoder_heads: int = 12
+    encoder_length: int = 160
+    encoder_batch: int = 32
     translation_units: int = 256
     translation_vocabulary: int = 8000
     translation_batch: int = 64
@@ -119,3 +129,7 @@ class Sizes:
             embedding=self.transformer_units,
             length=self.transformer_length,
         )
+
+    def of_encoders(self) -> "Sizes":
+        """The sizes in the case about pretrained encoders."""
+        return dataclasses.replace(self, length=self.encoder_length)

@@ -1,0 +1,150 @@
+"""The case of the benchmark about pretrained encoders."""
+
+import functools
+from collections.abc import Sequence
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.benchmarks import contestants as contestants
+from mtl_tf.benchmarks import made_data as data
+from mtl_tf.benchmarks.result_rows import (
+    Result,
+    check_same,
+    make_row,
+    make_target,
+)
+from mtl_tf.benchmarks.sizes import Sizes
+from mtl_tf.benchmarks.timing import compete
+from mtl_tf.layers.pretrained_encoder import states_of
+from mtl_tf.models.multi_task import MultiTaskModel, build_model
+from mtl_tf.training.optimizers import make_optimizer
+
+_PRECISIONS = ("float32", "mixed_bfloat16")
+_LEARNING_RATE = 1e-4
+# Ids that no made text has: it is one text without padding.
+_SPECIALS = {"start": [-1], "separator": [-1], "end": [-1], "pad": 0}
+
+
+def encoder(sizes: Sizes, rounds: int) -> Result:
+    """A training step of a tuned BERT beside keras_hub's with its weights."""
+    sizes = sizes.of_encoders()
+    rows, targets = [], []
+    for precision in _PRECISIONS:
+        dataset = data.batches(sizes, sizes.encoder_batch)
+        trainer = contestants.make_trainer(
+            sizes,
+            sizes.vocabulary,
+            make=_adamw,
+            model=functools.partial(_make_model, sizes, precision),
+        )
+        other = KerasEncoder(trainer.model)
+        first = next(iter(dataset))
+        if precision == "float32":
+            answers = [trainer.model(first)["logits"][0], other(first)]
+            check_same([float(np.abs(logits).sum()) for logits in answers])
+        runs = {
+            "mtl_tf": contestants.trainer_run(trainer, dataset),
+            "keras_hub": contestants.keras_run(other, dataset, "", _adamw),
+        }
+        timings = compete(runs, rounds, sizes.round_seconds)
+        for name, timing in timings.items():
+            facts = {"precision": precision, "contestant": name}
+            row = make_row(timing, timings["mtl_tf"], **facts)
+            tokens = sizes.encoder_batch * sizes.length / timing.median
+            rows.append(row | {"tokens_per_s": tokens})
+        what = f"time of keras_hub over mtl_tf's, {precision}"
+        times = rows[-1]["times_ours"]
+        targets.append(make_target(what, times, "at least", 1.0))
+    return {"rows": rows, "targets": targets, "notes": [_NOTE]}
+
+
+_NOTE = (
+    "a keras_hub BertBackbone of MiniLM's size with the same random weights "
+    "in both, whose answers without dropout agree in float32; mean of the "
+    "states, head, loss and AdamW are part of every step"
+)
+
+
+def _make_model(sizes: Sizes, precision: str) -> MultiTaskModel:
+    import keras_nlp
+
+    backbone = keras_nlp.models.BertBackbone(
+        vocabulary_size=sizes.vocabulary,
+        num_layers=sizes.encoder_layers,
+        num_heads=sizes.encoder_heads,
+        hidden_dim=sizes.encoder_units,
+        intermediate_dim=4 * sizes.encoder_units,
+        max_sequence_length=sizes.length,
+    )
+    config = keras.saving.serialize_keras_object(backbone)
+    model = build_model(
+        {
+            "embedding_dim": sizes.encoder_units,
+            "scheme": {"name": "direct", "pooling": "mean"},
+        },
+        sizes.vocabulary,
+        contestants.task_entries(sizes),
+        dtype=precision,
+        backbone={"config": config, "specials": _SPECIALS},
+    )
+    model.embedding.set_pretrained(backbone)
+    return model
+
+
+def _adamw(
+    variables: Sequence[keras.Variable],
+    embedding: Sequence[keras.Variable],
+    compiled: bool = False,
+) -> keras.optimizers.Optimizer:
+    del embedding
+    optimizer = make_optimizer({"name": "adamw"}, _LEARNING_RATE)
+    none, all_ = [0.0] * len(variables), [1.0] * len(variables)
+    optimizer.configure(variables, none, all_, compiled=compiled)
+    return optimizer
+
+
+class KerasEncoder(keras.Model):
+    """A tuned encoder as a Keras user would write it first.
+
+    Args:
+        model: our model, whose parameters it copies.
+
+    Input shape: a batch of one group.
+    Output shape: logits `[B, labels]`.
+    """
+
+    def __init__(self, model: MultiTaskModel):
+        super().__init__()
+        ours = model.embedding
+        given = ours.get_config()["backbone"]
+        config = {**given, "config": dict(given["config"])}
+        config["config"]["dtype"] = ours.dtype_policy.name
+        backbone = keras.saving.deserialize_keras_object(config)
+        states = states_of(backbone)
+        self.network = keras.Model(backbone.input, states)
+        self.network.set_weights(ours.network.get_weights())
+        self.embedding = backbone.token_embedding
+        [head] = model.heads.values()
+        self.kernel = self._own("kernel", head.dense.kernel)
+        self.bias = self._own("bias", head.dense.bias)
+        self.built = True
+
+    def _own(self, name: str, weight: keras.Variable) -> keras.Variable:
+        copied = self.add_weight(name=name, shape=weight.shape)
+        copied.assign(weight)
+        return copied
+
+    def call(self, batch, training=False):
+        """Scores a batch; the task's parameters are gathered once."""
+        tokens, task = batch["tokens"][0], batch["task"][0]
+        inputs = {
+            "token_ids": tokens - 1,
+            "segment_ids": tf.zeros_like(tokens),
+            "padding_mask": tf.ones_like(tokens),
+        }
+        states = self.network(inputs, training=training)
+        mean = tf.cast(tf.reduce_mean(states, 1), tf.float32)
+        kernel, bias = tf.gather(self.kernel, task), tf.gather(self.bias, task)
+        return tf.matmul(mean, kernel) + bias

@@ -95,7 +95,7 @@ def train(
     from mtl_tf.core.errors import ConfigError, Interrupted
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import console
-    from mtl_tf.runs import training_run
+    from mtl_tf.runs import run_folders, training_run
     from mtl_tf.tasks import given_rows, in_memory
 
     model_dir = os.fspath(model_dir)
@@ -104,20 +104,23 @@ def train(
     entries = plain.get("tasks", ())
     if isinstance(entries, (str, Mapping)):
         entries = (entries,)
-    tasks = tuple(in_memory.to_files(entry, folder) for entry in entries)
-    plain = validation.validate({**plain, "tasks": tasks})
-    if plain["train_separately"]:
-        raise ConfigError(
-            "mtl_tf.train returns one run: train_separately must be False "
-            "(launch.train trains such configs; compare_single=True trains "
-            "each task alone beside the joint model)"
-        )
     do = single_tasks.train if compare_single else training_run.train
     try:
-        with (
-            console.shown() if verbose else contextlib.nullcontext(),
-            given_rows.errors_named(in_memory.paths_of(tasks)),
-        ):
+        with contextlib.ExitStack() as stack:
+            if verbose:
+                stack.enter_context(console.shown())
+            stack.enter_context(run_folders.emptied_if_refused(model_dir))
+            tasks = [in_memory.to_files(entry, folder) for entry in entries]
+            paths = in_memory.paths_of(tasks)
+            stack.enter_context(given_rows.errors_named(paths))
+            plain = validation.validate({**plain, "tasks": tuple(tasks)})
+            if plain["train_separately"]:
+                raise ConfigError(
+                    "mtl_tf.train returns one run: train_separately must be "
+                    "False (launch.train trains such configs; "
+                    "compare_single=True trains each task alone beside the "
+                    "joint model)"
+                )
             do(
                 plain,
                 model_dir=model_dir,

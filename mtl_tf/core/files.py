@@ -11,6 +11,9 @@ from typing import IO, Any
 
 from mtl_tf.core.errors import InUse, RunError
 
+#: The file of a lock on a directory.
+LOCK = ".lock"
+
 
 def make_directory(path: str) -> str:
     """Makes `path` with its parents and returns it.
@@ -114,7 +117,7 @@ def read_json(path: str) -> Any:
 
 
 @contextlib.contextmanager
-def locked(directory: str, name: str = ".lock") -> Iterator[None]:
+def locked(directory: str, name: str = LOCK) -> Iterator[None]:
     """Holds `directory` for this process; the lock dies with the process.
 
     What was made for the lock alone goes again if the block raises.
@@ -123,7 +126,7 @@ def locked(directory: str, name: str = ".lock") -> Iterator[None]:
         InUse: another process holds it.
         RunError: it cannot be locked, whoever holds it.
     """
-    absent = _absent(directory)
+    missing = absent(directory)
     make_directory(directory)
     path = os.path.join(directory, name)
     with contextlib.ExitStack() as stack:
@@ -146,18 +149,18 @@ def locked(directory: str, name: str = ".lock") -> Iterator[None]:
             with contextlib.suppress(OSError):
                 if os.listdir(directory) == [name]:
                     os.unlink(path)
-                    for made in absent:
+                    for made in missing:
                         os.rmdir(made)
             raise
 
 
-def _absent(directory: str) -> list[str]:
+def absent(directory: str) -> list[str]:
     """The directory and those above it that are not there, it first."""
-    path, absent = os.path.abspath(directory), []
+    path, missing = os.path.abspath(directory), []
     while not os.path.lexists(path):
-        absent.append(path)
+        missing.append(path)
         path = os.path.dirname(path)
-    return absent
+    return missing
 
 
 def _is_at(file: IO, path: str) -> bool:

@@ -1,12 +1,17 @@
 """The run directories that a path stands for."""
 
+import contextlib
 import os
 import re
+import shutil
+from collections.abc import Iterator
 
 from absl import logging
 
-from mtl_tf.core.errors import RunError
+from mtl_tf.core import files
+from mtl_tf.core.errors import InUse, MtlError, RunError
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.tasks import given_rows
 
 _SEED = re.compile(r"seed_\d+")
 
@@ -60,3 +65,28 @@ def run_folders(path: str) -> list[RunDirectory]:
         for root, _, names in sorted(os.walk(directory.file("tasks")))
         if "metrics.jsonl" in names
     ]
+
+
+@contextlib.contextmanager
+def emptied_if_refused(path: str) -> Iterator[None]:
+    """Examples that were given to a run go again if it does not begin.
+
+    Args:
+        path: the run directory. It is removed, too, if nothing else is in it
+            and it was not there before.
+    """
+    absent = files.absent(path)
+    try:
+        yield
+    except InUse:  # They may be another process's.
+        raise
+    except MtlError:
+        if not RunDirectory(path).has("config.json"):
+            folder = os.path.join(path, given_rows.FOLDER)
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(path, files.LOCK))
+            with contextlib.suppress(OSError):
+                for made in absent:
+                    os.rmdir(made)
+        raise

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.tasks import fields, given_rows, task_types
 from mtl_tf.tasks.entries import name_of
-from mtl_tf.tasks.features import WORDS, inputs, targets
+from mtl_tf.tasks.features import WORDS, Feature, inputs, targets
 from mtl_tf.tasks.source import SPLITS, UNLABELLED
 
 FIELD = "data"
@@ -43,8 +43,9 @@ def to_files(entry: Any, folder: str) -> Any:
     Raises:
         ConfigError: `data` is of another form, or stands beside `files` or
             `dataset`.
-        DataError: an example is no dict or holds something else than text,
-            numbers and lists of them; the message names task, split and row.
+        DataError: an example is no dict, or a column that the task reads has
+            something else than text, numbers and lists of them; the message
+            names task, split and row. Other columns are left out then.
     """
     if hasattr(entry, "to_dict") and not isinstance(entry, Mapping):
         entry = entry.to_dict()
@@ -84,9 +85,8 @@ def paths_of(entries: Iterable[Any]) -> list[str]:
 
 def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
     """A `tf.data.Dataset` of dicts, one an example, of what Keras takes."""
-    features = task_types.of(entry.get("type", DEFAULT)).features((), {})
-    columns = {feature.name: feature.name for feature in features}
-    columns |= fields.mapping(entry, "columns", fields.is_text, "a name")
+    features = _features_of(entry)
+    columns = _columns_of(entry)
     read = [columns[feature.name] for feature in inputs(features)]
     learnt = [columns[feature.name] for feature in targets(features)]
     spec = dataset.element_spec
@@ -109,6 +109,16 @@ def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
     return dataset
 
 
+def _features_of(entry: Mapping[str, Any]) -> Sequence[Feature]:
+    return task_types.of(entry.get("type", DEFAULT)).features((), {})
+
+
+def _columns_of(entry: Mapping[str, Any]) -> dict[str, str]:
+    """The column of each feature that the entry's type reads."""
+    columns = {feature.name: feature.name for feature in _features_of(entry)}
+    return columns | fields.mapping(entry, "columns", fields.is_text, "a name")
+
+
 def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
     """Yields examples as lines of JSON.
 
@@ -121,19 +131,24 @@ def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
         ConfigError: they are in another form.
         DataError: as of `to_files`.
     """
-    if hasattr(rows, "as_numpy_iterator"):
-        try:
+    try:
+        read = set(_columns_of(entry).values())
+        if hasattr(rows, "as_numpy_iterator"):
             rows = _examples_of(entry, rows).as_numpy_iterator()
-        except ConfigError as error:
-            raise ConfigError(f"{name}: {error}")
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}")
     for number, row in enumerate(_dicts(name, rows)):
         location = f"{name} row {number}"
         if not isinstance(row, Mapping):
             raise DataError(f"{location} must be a dict, got {row!r:.80}")
-        plain = {
-            str(key): _plain(f"{location} {key!r}", value)
-            for key, value in row.items()
-        }
+        plain = {}
+        for key, value in row.items():
+            try:
+                plain[str(key)] = _plain(f"{location} {key!r}", value)
+            except DataError:
+                # Dates, for example, of a column that nobody reads.
+                if key in read:
+                    raise
         yield json.dumps(plain) + "\n"
 
 

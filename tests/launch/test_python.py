@@ -9,7 +9,8 @@ import sys
 import pytest
 
 import mtl_tf
-from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, DataError, InUse, RunError
 from mtl_tf.training.callbacks import Callback
 from tests.launch.helpers import environment
 from tests.system import corpus
@@ -89,6 +90,26 @@ def test_mistakes_in_lists_are_named_as_they_were_given(config, tmp_path):
 
 
 @pytest.mark.extended
+def test_a_refused_training_leaves_nothing(config, tmp_path):
+    model_dir = tmp_path / "new" / "run"
+    config.tasks[0]["data"]["train"][7]["label"] = ""
+    with pytest.raises(DataError, match="row 7"):
+        mtl_tf.train(config, model_dir)
+    assert os.listdir(tmp_path) == []
+    config.tasks[0]["data"]["train"][7]["label"] = object()
+    model_dir.mkdir(parents=True)
+    with pytest.raises(DataError, match="row 7 'label'"):
+        mtl_tf.train(config, model_dir)
+    assert os.listdir(model_dir) == []
+
+
+def test_examples_of_a_directory_in_use_stay(config, tmp_path):
+    with files.locked(str(tmp_path)):
+        with pytest.raises(InUse):
+            mtl_tf.train(config, tmp_path)
+    assert len(os.listdir(tmp_path / "given" / "moves")) == 2
+
+
 def test_a_callback_that_raises_stops_a_run_which_then_continues(
     config, tmp_path
 ):

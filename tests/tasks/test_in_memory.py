@@ -1,5 +1,6 @@
 """Examples at hand become files of lines that a task reads."""
 
+import datetime
 import json
 import os
 
@@ -200,6 +201,19 @@ def test_names_of_files_tell_their_contents(tmp_path):
     assert first["files"] != other["files"]
     assert os.path.isabs(first["files"]["train"])
     assert len(os.listdir(tmp_path / "tea")) == 2
+
+
+def test_what_a_column_that_nobody_reads_holds_does_not_matter(tmp_path):
+    other = {"bought": datetime.date(2026, 1, 2), "price": float("nan")}
+    rows = [{**row, **other, "stars": 4} for row in ROWS]
+    entry = to_files(entry_of({"train": rows}), str(tmp_path))
+    with open(entry["files"]["train"]) as file:
+        kept = [json.loads(line) for line in file]
+    assert kept == [{**row, "stars": 4} for row in ROWS]
+    # A column that is read has to be fine, also by another name.
+    named = entry_of({"train": rows}, columns={"text": "bought"})
+    with pytest.raises(DataError, match="row 0 'bought' must be text"):
+        to_files(named, str(tmp_path))
 
 
 def test_other_entries_stay_as_they_are(tmp_path):

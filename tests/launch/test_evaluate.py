@@ -117,6 +117,20 @@ def test_files_of_several_tasks(run, lines, tmp_path):
     assert [task for task, *_ in run.calls] == ["books", "films"]
 
 
+def test_tables_of_a_task_without_files_of_its_own(run, tmp_path):
+    (tmp_path / "mine.csv").write_text("text,label\ngood,positive\nbad,1\n")
+    (tmp_path / "mine.jsonl").write_text(
+        '{"text": "good", "label": "positive"}\n'
+        '{"text": "bad", "label": "positive"}\n'
+    )
+    output = tmp_path / "scores.json"
+    call(f"--files=books={tmp_path}/mine.jsonl", f"--output={output}")
+    books = json.loads(output.read_text())["tasks"]["books"]
+    assert (books["examples"], books["accuracy"]) == (2, 50.0)
+    with pytest.raises(DataError, match="mine.csv.*unknown label '1'"):
+        call(f"--files=books={tmp_path}/mine.csv")
+
+
 def test_a_wrong_line_in_a_file(run, lines, tmp_path):
     path = tmp_path / "mine.tsv"
     path.write_text("1\tgood\n2\tbad\n")

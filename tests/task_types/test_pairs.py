@@ -189,3 +189,6 @@ def test_rows_of_some_labels_are_left_out(tmp_path, caplog):
     path.write_text(json.dumps(rows[-1]) + "\n")
     with pytest.raises(DataError, match="is empty.*1 row left out by skip"):
         resolve([entry | {"files": {"train": str(path)}}])
+    entry |= {"files": {"train": str(path)}, "labels": ["x", "-"]}
+    with pytest.raises(ConfigError, match="- stands in labels and in skip"):
+        resolve([entry])

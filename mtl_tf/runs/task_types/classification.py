@@ -73,12 +73,14 @@ class ClassPrediction(TextPrediction):
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
-        """As the task's own files, or lines of `label TAB text`.
+        """As the task's own files, or what the file's ending tells.
 
-        The label of such a line is a name or a number.
+        Of a task that is on no files of the user's, csv and jsonl have the
+        columns `text` and `label`; others are lines of `label TAB text`, with
+        a label's name or number.
         """
-        if entry:
-            form = format_of(path, entry, FORMATS)
+        form = format_of(path, entry, FORMATS)
+        if entry or form in ("csv", "jsonl"):
             return super().read_file(path, task, {**entry, "format": form})
         from mtl_tf.datasets import lines
 

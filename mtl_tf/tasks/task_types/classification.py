@@ -147,10 +147,15 @@ class Classification(TextTaskType):
 
     def target(self, entry: Entry) -> ClassTarget:
         """What reads the labels."""
-        return ClassTarget(
-            fields.strings(entry, "labels", 2),
-            fields.strings(entry, "skip_labels", 0) or (),
-        )
+        labels = fields.strings(entry, "labels", 2)
+        skipped = fields.strings(entry, "skip_labels", 0) or ()
+        both = [label for label in labels or () if label in skipped]
+        if both:
+            raise ConfigError(
+                f"{', '.join(both)} stands in labels and in skip_labels: a "
+                "label is learnt or left out"
+            )
+        return ClassTarget(labels, skipped)
 
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
         """`class_weights`, by label, and `sampling`, if the entry has some."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from mtl_tf.baselines import task_types as answers
 from mtl_tf.baselines.ngrams import Features, scikit_learn, stack
 from mtl_tf.core import checks, files, random
 from mtl_tf.core.errors import ConfigError
@@ -148,10 +149,10 @@ def svm_seed(seed: int) -> int:
 
 def _check_types(tasks: Sequence[Task]) -> None:
     for task in tasks:
-        if not task.features[-1].is_class:
+        if not answers.of(task.type).linear:
             raise ConfigError(
-                "the linear baseline gives texts and pairs of them one label "
-                f"each; the task {task.name!r} is of the type {task.type!r}"
+                "the linear baseline gives texts and pairs of them labels; "
+                f"the task {task.name!r} is of the type {task.type!r}"
             )
 
 
@@ -213,6 +214,8 @@ class Block:
         self.scores: dict[float, float] = {}
         self.temperatures: dict[int, float] = {}
         self._model = None
+        # Whether an example may have several labels.
+        self._several = False
 
     def fit(self) -> None:
         """Trains with each C and keeps the best on the validation splits."""
@@ -222,6 +225,7 @@ class Block:
         labels = np.concatenate(
             [_labels(self.loaded.tasks[n], s) for n, s in zip(members, splits)]
         )
+        self._several = labels.ndim == 2
         validation = {
             n: self.features(self.loaded.validation[n], k)
             for k, n in enumerate(self.members)
@@ -243,7 +247,7 @@ class Block:
             _predictions(
                 self.loaded.tasks[n],
                 self.loaded.validation[n],
-                _predict(model, rows[n]),
+                _predict(model, rows[n], self._several),
             )
             for n in self.members
         ]
@@ -257,7 +261,7 @@ class Block:
             int64 [n], or 0 and 1 [n, labels] of a multi-label task.
         """
         rows = self.features(split, self.members.index(number))
-        return _predict(self._model, rows)
+        return _predict(self._model, rows, self._several)
 
     def calibrate(self) -> None:
         """Fits a temperature to each task's margins, on validation examples.
@@ -283,18 +287,27 @@ class Block:
             split: of the task of that number.
             number: the task's.
         """
-        labels = len(self.loaded.tasks[number].labels)
+        task = self.loaded.tasks[number]
+        labels = len(task.labels)
         if isinstance(self._model, int):
             return np.tile(np.eye(labels)[self._model], [len(split), 1])
+        if not len(split):
+            return np.zeros([0, labels])
+        rows = self.features(split, self.members.index(number))
+        if not hasattr(self._model, "decision_function"):
+            return np.float64(self._model.predict(rows))[:, :labels]
+        margins = self._model.decision_function(rows)
+        temperature = self.temperatures.get(number, 1.0)
+        if self._several:
+            # Each label has an SVM; places behind the labels have some, too.
+            margins = margins.reshape(len(split), -1)[:, :labels]
+            return 0.5 * (1.0 + np.tanh(margins / (2.0 * temperature)))
+        if margins.ndim == 1:
+            # The margin of the second of two classes.
+            margins = np.stack([-margins, margins], 1) / 2
         logits = np.full([len(split), labels], _NEVER)
-        if len(split):
-            rows = self.features(split, self.members.index(number))
-            margins = self._model.decision_function(rows)
-            if margins.ndim == 1:
-                # The margin of the second of two classes.
-                margins = np.stack([-margins, margins], 1) / 2
-            logits[:, self._model.classes_] = margins
-        logits /= self.temperatures.get(number, 1.0)
+        logits[:, self._model.classes_] = margins
+        logits /= temperature
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
         return powers / powers.sum(axis=1, keepdims=True)
 
@@ -333,12 +346,15 @@ def _svm(rows: Any, labels: np.ndarray, penalty: float, seed: int) -> Any:
     return model.fit(rows, labels)
 
 
-def _predict(model: Any, rows: Any) -> np.ndarray:
+def _predict(model: Any, rows: Any, several: bool) -> np.ndarray:
+    """The label of each row, or 0 and 1 for each of `several` labels."""
     if isinstance(model, int):
         return np.full(rows.shape[0], model)
     if not rows.shape[0]:
         return np.zeros(0, np.int64)
-    return model.predict(rows)
+    predicted = model.predict(rows)
+    # scikit-learn forgets that there may be several where there is one.
+    return predicted.reshape(len(predicted), -1) if several else predicted
 
 
 def _labels(task: Task, split: EncodedSplit) -> np.ndarray:

@@ -214,6 +214,41 @@ def test_odd_data(tmp_path, labels):
     assert results["tasks"]["odd"]["examples"] == 2
 
 
+@pytest.mark.parametrize("names", [["x", "none", "y", "all"], ["x"]])
+def test_texts_with_several_labels(tmp_path, names):
+    """Labels that all texts have or none; a label alone."""
+    texts = {"log in": ["x"], "pay": ["y"], "log pay": ["x", "y"], "ok": []}
+    path = tmp_path / "topics.jsonl"
+    with open(path, "w") as file:
+        for text, labels in [*texts.items()] * 5:
+            kept = [name for name in [*labels, "all"] if name in names]
+            file.write(json.dumps({"text": text, "labels": kept}) + "\n")
+    topics = {
+        "name": "topics",
+        "type": "multi_label",
+        "files": dict.fromkeys(SIZES, str(path)),
+        "labels": names,
+    }
+    where = str(tmp_path / "run")
+    results = linear.train(
+        make_config(topics), where, probabilities_of=["train"]
+    )
+    scores = results["tasks"]["topics"]
+    assert scores[scores["primary"]] == 100.0
+    folder = os.path.join(where, probability_files.FOLDER)
+    table = probability_files.read(folder, "topics")
+    given = {"text": [text.encode() for text in texts]}
+    rows, found = probability_files.looked_up(
+        table, probability_files.keys_of(given)
+    )
+    assert found.all()
+    right = [
+        [name in (*labels, "all") for name in table.labels]
+        for labels in texts.values()
+    ]
+    np.testing.assert_array_equal(table.scores[rows] > 0.5, right)
+
+
 def test_missing_scikit_learn_names_the_extra(tmp_path, monkeypatch, entries):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     where = tmp_path / "run"

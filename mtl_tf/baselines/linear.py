@@ -312,9 +312,12 @@ class Block:
         return powers / powers.sum(axis=1, keepdims=True)
 
     def parameters(self) -> int:
-        """How many weights the SVM has."""
-        return int(getattr(self._model, "coef_", np.zeros(0)).size) + int(
-            np.size(getattr(self._model, "intercept_", ()))
+        """How many weights the SVM has, or those of all labels together."""
+        models = getattr(self._model, "estimators_", [self._model])
+        return sum(
+            int(np.size(getattr(model, name, ())))
+            for model in models
+            for name in ("coef_", "intercept_")
         )
 
     def _names(self) -> str:

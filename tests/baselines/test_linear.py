@@ -235,6 +235,7 @@ def test_texts_with_several_labels(tmp_path, names):
     )
     scores = results["tasks"]["topics"]
     assert scores[scores["primary"]] == 100.0
+    assert results["run"]["parameters"] > 4
     folder = os.path.join(where, probability_files.FOLDER)
     table = probability_files.read(folder, "topics")
     given = {"text": [text.encode() for text in texts]}

@@ -19,6 +19,12 @@ _SIZES = (
     ("hidden", 256, "size of their states"),
     ("heads", 4, "heads of their attention"),
 )
+# Of --objective=next_words.
+_OF_WORDS = (
+    ("min_count", 2, "occurrences that a word needs; the others are unknown"),
+    ("samples", 1024, "words that a step tells the right one from"),
+    ("dropout", 0.2, "share of vectors and states that a step drops"),
+)
 _INTEGERS = (
     ("length", 128, "pieces, or words, of a block of text"),
     ("batch_size", 32, "blocks in a batch"),
@@ -93,6 +99,11 @@ def define_flags(values: flags.FlagValues) -> None:
         "what an encoder computes in, on float32 weights",
         flag_values=values,
     )
+    for name, default, text in _OF_WORDS:
+        is_count = isinstance(default, int)
+        define = flags.DEFINE_integer if is_count else flags.DEFINE_float
+        about = f"{text}; for --objective=next_words"
+        define(name, default, about, flag_values=values)
     for name, default, text in _INTEGERS:
         flags.DEFINE_integer(name, default, text, flag_values=values)
     for name, default, text in _NUMBERS:
@@ -117,6 +128,9 @@ def main(values: flags.FlagValues) -> None:
             "--objective=next_words needs --config: its model.scheme is what "
             "learns"
         )
+    for name in [name for name, *_ in _OF_WORDS if is_encoder]:
+        if values[name].present:
+            raise ConfigError(f"--{name} needs --objective=next_words")
     sizes = [name for name, *_ in _SIZES] + ["lowercase"]
     for name in [*sizes, "preset", "mixed_precision"]:
         if not values[name].present:
@@ -175,6 +189,8 @@ def _scheme(
     options = language_modelling.of_config(
         config, _options(values, text_training.TextTraining)
     )
+    more = {name: values[name].value for name, *_ in _OF_WORDS}
+    options = dataclasses.replace(options, **more)
     options.check()
     words = vector_corpus.collect(tasks, config["text"], more=texts)
     return language_modelling.pretrain(words, options, values.output)

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core import special_ids
+from mtl_tf.core import checks, special_ids
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.random import fold
 from mtl_tf.models.language_model import LanguageModel
@@ -53,6 +53,13 @@ class LanguageModelling(TextTraining):
     min_count: int = 2
     samples: int = 1024
     dropout: float = 0.2
+
+    def check(self) -> None:
+        """Raises `ConfigError` if a value is wrong."""
+        checks.positive_integer("--min_count", self.min_count)
+        checks.positive_integer("--samples", self.samples)
+        checks.fraction("--dropout", self.dropout)
+        super().check()
 
 
 def of_config(

@@ -246,16 +246,25 @@ def test_the_program_trains_the_scheme_of_a_config(capsys, tmp_path):
         f"--config.model.scheme={SCHEME}",
         *(f"--texts={path}", f"--output={output}"),
         *("--length=16", "--batch_size=4", "--steps=2"),
+        *("--min_count=1", "--samples=50", "--dropout=0"),
     )
     assert not status, err
     assert out.startswith("held-out perplexity ") and " after 2 steps" in out
     with open(os.path.join(output, text_training.SETTINGS_FILE)) as file:
         about = json.load(file)
     assert about["learning_rate"] == 2e-3 and about["scheme"] == SCHEME
+    assert (about["min_count"], about["samples"], about["dropout"]) == (
+        1,
+        50,
+        0,
+    )
     # Words of the file and of the tasks.
     with open(os.path.join(output, "vectors.txt")) as file:
         words = {row.split()[0] for row in file}
     assert {"tree", "book"} <= words
+
+
+LSTM = ["--config=quickstart", f"--config.model.scheme={SCHEME}"]
 
 
 @pytest.mark.parametrize(
@@ -265,6 +274,8 @@ def test_the_program_trains_the_scheme_of_a_config(capsys, tmp_path):
         (["--config=quickstart", "--preset=b"], "--preset does nothing"),
         (["--config=quickstart", "--layers=2"], "--layers does nothing"),
         (["--config=quickstart"], "config.model.scheme must be a recurrent"),
+        ([*LSTM, "--samples=0"], "--samples must be a positive integer"),
+        ([*LSTM, "--dropout=1"], "--dropout must be at least 0 and below 1"),
     ],
 )
 def test_mistakes_are_named(capsys, tmp_path, arguments, message):

@@ -117,6 +117,7 @@ def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
     [
         ([], "give --tasks, --config or --texts"),
         (["--texts=a", "--preset=b", "--layers=2"], "--layers does nothing"),
+        (["--texts=a", "--samples=9"], "--samples needs --objective=next"),
         (["--texts=a"], "cannot read a: No such file"),
         (["--texts={latin}"], ":2: the text must be UTF-8, byte 3"),
         (["--texts={fine}", "--hidden=6"], "--hidden must be a multiple of"),

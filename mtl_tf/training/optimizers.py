@@ -251,7 +251,7 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
     def update_dense(self, gradient, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_dense`."""
         if index not in self._places:
-            super().update_dense(gradient, variable, learning_rate, index)
+            self._update_whole(gradient, variable, learning_rate, index)
             return
         # A variable of one task's own, or all of its slices at once.
         count = self._counts[self._places[index]].value
@@ -274,18 +274,45 @@ class Adam(ExactSparseMixin, keras.optimizers.Adam):
             steps = tf.gather(tf.gather(count, different), places)
         self._update(slices.values, variable, learning_rate, index, rows, steps)
 
+    def _betas(self, dtype: tf.DType) -> tuple[tf.Tensor, tf.Tensor]:
+        return tf.cast(self.beta_1, dtype), tf.cast(self.beta_2, dtype)
+
+    def _update_whole(self, gradient, variable, learning_rate, index):
+        """Updates all of a variable by the steps of the training.
+
+        It is Keras's update in one pass: that of large tables would take
+        longer than their gradients.
+        """
+        dtype = variable.dtype
+        steps = tf.cast(self.iterations + 1, dtype)
+        beta_1, beta_2 = self._betas(dtype)
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=self._momentums[index].value.handle,
+            v=self._velocities[index].value.handle,
+            beta1_power=tf.pow(beta_1, steps),
+            beta2_power=tf.pow(beta_2, steps),
+            lr=tf.cast(learning_rate, dtype),
+            beta1=beta_1,
+            beta2=beta_2,
+            epsilon=tf.cast(self.epsilon, dtype),
+            grad=tf.cast(gradient, dtype),
+        )
+
     def _update(self, gradient, variable, learning_rate, index, rows, steps):
         """Updates rows, or all where that is None, with their own steps."""
         dtype = variable.dtype
-        mean = _moved(self._momentums[index], rows, self.beta_1, gradient)
+        # As tensors: 1 - beta is rounded as in `_update_whole`.
+        beta_1, beta_2 = self._betas(dtype)
+        mean = _moved(self._momentums[index], rows, beta_1, gradient)
         square = _moved(
-            self._velocities[index], rows, self.beta_2, tf.square(gradient)
+            self._velocities[index], rows, beta_2, tf.square(gradient)
         )
         steps = tf.reshape(steps, [-1] + [1] * (gradient.shape.rank - 1))
         rate = (
             tf.cast(learning_rate, dtype)
-            * tf.sqrt(1.0 - tf.pow(tf.cast(self.beta_2, dtype), steps))
-            / (1.0 - tf.pow(tf.cast(self.beta_1, dtype), steps))
+            * tf.sqrt(1.0 - tf.pow(beta_2, steps))
+            / (1.0 - tf.pow(beta_1, steps))
         )
         change = rate * mean / (tf.sqrt(square) + self.epsilon)
         if rows is None:

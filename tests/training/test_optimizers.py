@@ -19,6 +19,8 @@ STOCK = {
     "adamw": (keras.optimizers.AdamW, 0.1, {"weight_decay": 0.5}),
     "adadelta": (keras.optimizers.Adadelta, 1.0, {}),
 }
+# TensorFlow's Adam rounds 1 - 0.999 to float32, Keras's does not.
+TOLERANCE = {name: 1e-5 if name.startswith("adam") else 1e-6 for name in STOCK}
 WORDS = np.array([[1, 1, 3], [3, 1, 1], [0, 4, 4], [2, 2, 2]])
 
 
@@ -74,7 +76,7 @@ def sparse_path(name, l2=0.0, lazy=False, words=WORDS, factor=1.0):
 @pytest.mark.parametrize("name", STOCK)
 def test_repeated_words_give_the_update_of_the_dense_gradient(name):
     np.testing.assert_allclose(
-        sparse_path(name), dense_path(name), atol=1e-6, rtol=0
+        sparse_path(name), dense_path(name), atol=TOLERANCE[name], rtol=0
     )
 
 
@@ -151,7 +153,7 @@ def test_two_replicas_give_the_update_of_the_whole_batch(name, two_replicas):
             pieces(np.asarray(halves["slope"][pair], "f")),
         )
     np.testing.assert_allclose(
-        variable.numpy(), dense_path(name), atol=1e-6, rtol=0
+        variable.numpy(), dense_path(name), atol=TOLERANCE[name], rtol=0
     )
     components = two_replicas.experimental_local_results(variable.value)
     np.testing.assert_array_equal(components[0], components[1])
@@ -165,7 +167,7 @@ def test_lazy_equals_dense_while_every_step_names_every_row(name):
     variable = table()[:3]
     dense = dense_path(name, words=words)[:3]
     lazy = sparse_path(name, lazy=True, words=words)[:3]
-    np.testing.assert_allclose(lazy, dense, atol=1e-6, rtol=0)
+    np.testing.assert_allclose(lazy, dense, atol=TOLERANCE[name], rtol=0)
     assert np.abs(lazy - variable).max() > 1e-4
 
 
@@ -227,11 +229,14 @@ def test_a_slice_moves_as_if_its_task_were_alone(name, size):
         rows = slice(task * size, (task + 1) * size)
         expected = alone(name, start[rows], own, l2=0.1)
         np.testing.assert_allclose(
-            variable.numpy()[rows], expected, atol=2e-6, err_msg=str(task)
+            variable.numpy()[rows],
+            expected,
+            atol=2 * TOLERANCE[name],
+            err_msg=str(task),
         )
     # What all tasks share is updated by every step.
     shared = alone(name, start[:1], [np.ones((1, 4))] * len(STEPS))
-    np.testing.assert_allclose(other.numpy(), shared, atol=2e-6)
+    np.testing.assert_allclose(other.numpy(), shared, atol=2 * TOLERANCE[name])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -288,7 +293,9 @@ def test_word_vectors_have_step_counts_of_their_own_if_lazy():
 @pytest.mark.parametrize("name", ["sgd", "adagrad", "adam"])
 def test_l2_is_added_once_to_the_rows_in_use(name):
     np.testing.assert_allclose(
-        sparse_path(name, l2=0.05), dense_path(name, l2=0.05), atol=1e-6
+        sparse_path(name, l2=0.05),
+        dense_path(name, l2=0.05),
+        atol=TOLERANCE[name],
     )
 
 

@@ -118,7 +118,8 @@ TRAINING: Fields = {
     "training.jit": Field(
         True,
         rules.BOOLEAN,
-        "Compile recurrences with XLA: slower to start, faster from then on.",
+        "Compile recurrences, and activations of a pretrained encoder, with "
+        "XLA: slower to start, faster from then on.",
     ),
     "training.steps_per_call": Field(
         0,

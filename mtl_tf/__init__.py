@@ -41,6 +41,9 @@ def config(
             `{"training.epochs": 3}`; they mean what overrides on the command
             line mean.
 
+    Returns:
+        The config, which can be changed: `config.training.epochs = 3`.
+
     Raises:
         ConfigError: there is no such config or field.
     """
@@ -70,13 +73,18 @@ def train(
         config: what `mtl_tf.config` or a `get_config` returns, or a dict of
             the same fields. An entry of `tasks` may have its examples as
             `data`, in place of `files`; see `mtl_tf.tasks.in_memory.to_files`.
-        model_dir: the run directory.
-        data_dir: where prepared datasets are kept.
-        manual_dir: where the corpora's own files are.
-        strategy: see docs/strategies.md.
+        model_dir: the run directory, which is made if it is not there.
+        data_dir: where prepared datasets are kept; None for the folder of
+            TensorFlow Datasets, ~/tensorflow_datasets.
+        manual_dir: the folder of the corpora's own files, such as its
+            `fdu_mtl/`; not needed for a user's own files and `data`.
+        strategy: "auto" for all there is, "one_device", "mirrored" over the
+            GPUs, "multi_worker" or "tpu"; see
+            `mtl_tf.training.strategies.make_strategy`.
         callbacks: told of the training as it goes; see
             `mtl_tf.training.callbacks`.
-        compare_single: also trains each task alone.
+        compare_single: also trains each task alone, in the folder `single`
+            of the run directory.
         verbose: whether to show the log and the progress on standard error.
 
     Returns:
@@ -85,6 +93,16 @@ def train(
     Raises:
         MtlError: a mistake in the config, the data or the run directory.
         KeyboardInterrupt: after Ctrl-C. The state is saved.
+
+    Example:
+        ```python
+        # Of dicts such as {"text": "my parcel is late", "label": "delivery"}.
+        data = {"train": mails, "test": other_mails}
+        config = mtl_tf.config("starter", {"training.epochs": 5})
+        config.tasks = ({"name": "mails", "data": data},)
+        run = mtl_tf.train(config, "runs/mails")
+        label = run.predict("mails", ["where is it ?"])[0]["label"]
+        ```
     """
     import contextlib
     import signal
@@ -92,7 +110,7 @@ def train(
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
     from mtl_tf.configs import validation
-    from mtl_tf.core.errors import ConfigError, Interrupted
+    from mtl_tf.core.errors import Interrupted
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import console
     from mtl_tf.runs import run_folders, training_run
@@ -114,13 +132,7 @@ def train(
             paths = in_memory.paths_of(tasks)
             stack.enter_context(given_rows.errors_named(paths))
             plain = validation.validate({**plain, "tasks": tuple(tasks)})
-            if plain["train_separately"]:
-                raise ConfigError(
-                    "mtl_tf.train returns one run: train_separately must be "
-                    "False (launch.train trains such configs; "
-                    "compare_single=True trains each task alone beside the "
-                    "joint model)"
-                )
+            _check_one_run(plain)
             do(
                 plain,
                 model_dir=model_dir,
@@ -148,14 +160,19 @@ def load(
 
     Args:
         run_directory: the `--model_dir` of `launch.train`.
-        decoding: of a run that translates, fields of
-            `mtl_tf.runs.translating.Decoding` in place of those of its
-            config.
+        decoding: of a run that writes texts, how it looks for them, such as
+            `{"beam": 4}`, in place of what its config says: the fields of
+            `mtl_tf.runs.translating.Decoding` for translations, of
+            `mtl_tf.runs.answering.Decoding` for answers to questions.
+
+    Returns:
+        The run. Its methods are `predict`, `evaluate` and `inputs`; its Keras
+        model is `run.model`, its config `run.config`.
 
     Raises:
         RunError: it is not the directory of a run with trained weights.
-        ConfigError: a value of `decoding` is wrong, or the run does not
-            translate.
+        ConfigError: a value of `decoding` is wrong, or the run writes no
+            texts.
     """
     _import_tensorflow()
     from mtl_tf.runs.loaded_run import load as load_run
@@ -171,7 +188,16 @@ def evaluate(
     Args:
         run: a run or its directory.
         split: of the tasks' sources.
-        **options: the others of `Run.evaluate`.
+        **options: the others of `Run.evaluate`, such as `data`, examples with
+            labels in place of the split.
+
+    Returns:
+        The scores, from 0 to 100: those of a task in
+        `["tasks"][NAME][METRIC]`, their mean in `["mean"]["overall"]`; see
+        `mtl_tf.evaluation.evaluator.evaluate`.
+
+    Raises:
+        MtlError: as of `load` and `Run.evaluate`.
     """
     return _loaded(run).evaluate(split, **options)
 
@@ -187,6 +213,13 @@ def predict(
     Args:
         run: a run, or its directory, which is loaded anew at each call.
         task, examples, batch_size: as of `Run.predict`.
+
+    Returns:
+        A dict for each example; see `Run.predict`.
+
+    Raises:
+        MtlError: as of `load` and `Run.predict`.
+        TypeError: an example is not one of the task.
     """
     return _loaded(run).predict(task, examples, batch_size)
 
@@ -280,6 +313,17 @@ def _import_tensorflow() -> None:
     if "tensorflow" not in sys.modules:
         quiet.lower_log_level()
         quiet.import_tensorflow(quiet=True)
+
+
+def _check_one_run(config: Mapping[str, Any]) -> None:
+    from mtl_tf.core.errors import ConfigError
+
+    if config["train_separately"]:
+        raise ConfigError(
+            "mtl_tf.train returns one run: train_separately must be False "
+            "(launch.train trains such configs; compare_single=True trains "
+            "each task alone beside the joint model)"
+        )
 
 
 def _loaded(run: "Run | str | os.PathLike[str]") -> "Run":

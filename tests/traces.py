@@ -1,9 +1,10 @@
-"""Counts what TensorFlow traces."""
+"""What TensorFlow traces and compiles."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from unittest import mock
 
+import tensorflow as tf
 from tensorflow.python.framework import func_graph
 
 
@@ -23,3 +24,12 @@ def counted() -> Iterator[list[str]]:
 
     with mock.patch.object(func_graph.FuncGraph, "__init__", noted):
         yield names
+
+
+def compiled(function: Callable) -> bool:
+    """Whether a graph of it compiles something with XLA."""
+    graph = tf.function(function).get_concrete_function().graph.as_graph_def()
+    nodes = [*graph.node]
+    for part in graph.library.function:
+        nodes += part.node_def
+    return any(node.attr["_XlaMustCompile"].b for node in nodes)

@@ -29,7 +29,8 @@ from mtl_tf.evaluation.probabilities import fit_temperature
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.runs import probability_files, run_data, soft_targets
-from mtl_tf.runs.run_data import CleanParts, RunData
+from mtl_tf.runs.clean_parts import CleanParts
+from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks.task import SPLITS, Task
 
@@ -121,8 +122,7 @@ def _train(
     for block in blocks:
         block.fit()
         block.calibrate()
-    group = config["evaluation"]["group"] or config["tasks"]
-    clean = CleanParts(group, *folders, config["cross_validation"])
+    clean = CleanParts.of_config(config, *folders)
     splits = [*config["evaluation"]["splits"], "validation"]
     parts = {
         split: _evaluate(loaded, blocks, split, clean, run.path)

@@ -36,10 +36,10 @@ def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
                       "diagnostics": {name: mean, ...}}}
 
         A task whose probabilities have a fitted temperature has "calibration":
-    the temperature, what `probabilities.quality` returns, and the same of the
-    probabilities without it as "before".
+        the temperature, what `probabilities.quality` returns, and the same of
+        the probabilities without it as "before".
 
-    A task also has what its type's scorer tells beside (see
+        A task also has what its type's scorer tells beside (see
         `mtl_tf.evaluation.task_types`), and `"lower_is_better": True` where
         that is so of its primary metric. The means are over the tasks' primary
         metrics, of which those that are better when lower count with a minus,

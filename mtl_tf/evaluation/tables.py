@@ -85,9 +85,7 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
                 if line != row[0]
             ]
             lines += [rule, *with_means] if with_means else []
-    below += [*_totals(results), *_diagnostics(results)]
-    below += _calibrations(results)
-    below += [*_signatures(results), *_facts(results)]
+    below += [*_beside(results), *_signatures(results), *_facts(results)]
     sentences = [f"{about}: {value}" for about, value in below]
     for sentence in sentences + beaten(results):
         lines += folding.wrapped(sentence, columns)
@@ -111,13 +109,7 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
         f"Split `{results['split']}`. {_MEANING}",
         grid(header, rows + bold),
     ]
-    paragraphs += [f"{about}: {value}" for about, value in _totals(results)]
-    paragraphs += [
-        f"{about}: {value}" for about, value in _diagnostics(results)
-    ]
-    paragraphs += [
-        f"{about}: {value}" for about, value in _calibrations(results)
-    ]
+    paragraphs += [f"{about}: {value}" for about, value in _beside(results)]
     paragraphs += [
         f"{about}: `{value}`" for about, value in _signatures(results)
     ]
@@ -223,6 +215,13 @@ def beaten(results: dict[str, Any]) -> list[str]:
                 f"{' and '.join(better)}."
             )
     return warnings
+
+
+def _beside(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is told below the table of scores."""
+    yield from _totals(results)
+    yield from _diagnostics(results)
+    yield from _calibrations(results)
 
 
 def _totals(results: dict[str, Any]) -> Iterator[tuple[str, str]]:

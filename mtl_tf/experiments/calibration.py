@@ -9,8 +9,9 @@ from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import metrics, scored_examples, task_types
 from mtl_tf.evaluation.probabilities import quality
 from mtl_tf.evaluation.tables import metric_title
-from mtl_tf.runs import run_data, training_run
+from mtl_tf.runs import run_data
 from mtl_tf.runs.calibrating import Wish
+from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_folders import run_folders
 
@@ -96,7 +97,7 @@ def _of_run(
 ) -> dict[str, Any]:
     splits = list(dict.fromkeys(["validation", split]))
     # Reading the group's texts takes longer than all the rest: once is enough.
-    clean = training_run.clean_parts(run.config, *directories)
+    clean = CleanParts.of_config(run.config, *directories)
     labels = {n: [wish.label for wish in some] for n, some in wishes.items()}
     before = _scores(run, splits, directories, clean, labels)
     tasks = run_data.tasks_of(run.config, directories)
@@ -128,7 +129,7 @@ def _scores(
     run: Any,
     splits: list[str],
     directories: tuple[str | None, str | None],
-    clean: run_data.CleanParts,
+    clean: CleanParts,
     labels: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, dict[str, float]]]:
     """The scores and the quality of probabilities, by split and task."""

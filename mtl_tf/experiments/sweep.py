@@ -15,7 +15,7 @@ from mtl_tf.core.errors import Diverged, Interrupted, MtlError, RunError
 from mtl_tf.experiments import sweep_report
 from mtl_tf.experiments.grids import Cell, cells, parse
 from mtl_tf.runs import training_run
-from mtl_tf.runs.run_data import CleanParts
+from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.training import strategies
 
@@ -80,7 +80,7 @@ def sweep(
         if not fields["folds"] and not {"tasks", "evaluation.group"} & set(
             grid
         ):
-            clean = training_run.clean_parts(config, *directories)
+            clean = CleanParts.of_config(config, *directories)
         worker = _Worker(run, todo, directories, strategy, clean, retry)
         return worker.work(config["name"])
 

@@ -20,7 +20,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.runs import systems, training_run
-from mtl_tf.runs.run_data import CleanParts
+from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.systems import sharing
 from mtl_tf.tasks import registry
@@ -93,7 +93,7 @@ def transfer(
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         run.check_or_write("transfer.json", {"config": config}, "the config")
-        clean = training_run.clean_parts(config, *directories)
+        clean = CleanParts.of_config(config, *directories)
         turns = _Turns(
             config, run, names, directories, strategy, clean, control
         )

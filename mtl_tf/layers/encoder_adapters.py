@@ -15,6 +15,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.adapters import BottleneckAdapter
 from mtl_tf.layers.low_rank_adapter import LowRankAdapter
 from mtl_tf.layers.projected_attention import ProjectedAttention
+from mtl_tf.layers.sublayers import sublayers
 
 #: What low-rank changes may belong to: the projections of the attention, and
 #: the two layers of the feed-forward network.
@@ -121,7 +122,7 @@ class Host:
         self, block: keras.layers.Layer, names: Sequence[str], field: str
     ) -> list[keras.layers.Layer]:
         """As `layers`, of one block."""
-        layers = list(block._flatten_layers(include_self=False))
+        layers = sublayers(block)
         return [self._only(block, layers, name, field) for name in names]
 
     def _only(self, block, layers, name: str, field: str):

@@ -18,6 +18,7 @@ from mtl_tf.layers import (
 )
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.encoder_adapters import Adapting
+from mtl_tf.layers.sublayers import sublayers
 
 _SEQUENCE = "sequence_output"
 # What keras_hub calls the vectors of pieces.
@@ -121,7 +122,7 @@ class PretrainedEncoder(StackedLayer):
         self._segments = config["config"].get("num_segments", 2)
         self.size = self._window_size(config["config"])
         self.dimension = int(output.shape[-1])
-        layers = self.network._flatten_layers(include_self=False)
+        layers = sublayers(self.network)
         backbone_dropout.make_pure(layers)
         fused_activation.fuse(layers)
         blocks = _blocks(backbone)
@@ -264,7 +265,7 @@ class PretrainedEncoder(StackedLayer):
         Raises:
             ConfigError: the backbone has no such table.
         """
-        for layer in self.network._flatten_layers(include_self=False):
+        for layer in sublayers(self.network):
             if layer.name == _TABLE:
                 table = tf.convert_to_tensor(layer.embeddings)
                 return tf.pad(table, [[1, 0], [0, 0]])

@@ -9,6 +9,7 @@ import tensorflow as tf
 from mtl_tf.core import checks, random
 from mtl_tf.layers import backbone_dropout, fused_activation
 from mtl_tf.layers.pretrained_encoder import states_of
+from mtl_tf.layers.sublayers import sublayers
 
 # Devlin et al. (2019) draw weights from a normal distribution of this width.
 _WIDTH = 0.02
@@ -65,7 +66,7 @@ class MaskedLanguageModel(keras.Model):
         states = states_of(self.backbone)
         self.network = keras.Model(self.backbone.input, states, name="network")
         self._inputs = tuple(sorted(self.backbone.input))
-        layers = self.network._flatten_layers(include_self=False)
+        layers = sublayers(self.network)
         backbone_dropout.make_pure(layers)
         fused_activation.fuse(layers)
         self.head = keras_nlp.layers.MaskedLMHead(

@@ -1,4 +1,4 @@
-"""Answers to questions about contexts: the MQAN and what it is built from."""
+"""Answers to questions about contexts: the MQAN and its ablations."""
 
 from collections.abc import Mapping
 
@@ -9,32 +9,22 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed, look_up
-from mtl_tf.core.special_ids import BOS, OOV
+from mtl_tf.core.special_ids import BOS
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.answer_block import AnswerBlock
 from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.beam_search import BeamSearch
-from mtl_tf.layers.coattention import DualCoattention
-from mtl_tf.layers.dropout import Dropout
-from mtl_tf.layers.embedding import Embedding
-from mtl_tf.layers.ngram_embedding import NgramEmbedding
 from mtl_tf.layers.pointer_decoder import PointerDecoder
 from mtl_tf.layers.positions import Positions
-from mtl_tf.layers.self_attentive_encoder import (
-    BidirectionalLSTM,
-    SelfAttentiveEncoder,
-)
-from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.models.answering import Answering
-from mtl_tf.models.protocol import TaskModel
+from mtl_tf.models.question_reader import Parts, QuestionReader
 
-#: What the models of table 2 have: self-attention, two texts that are
-#: coattended, a pointer into the question.
-MODELS: Mapping[str, tuple[bool, bool, bool]] = {
-    "s2s": (False, False, False),
-    "s2s_self_attention": (True, False, False),
-    "coattention": (True, True, False),
-    "mqan": (True, True, True),
+#: The models of table 2, each of which adds a part to the one before.
+MODELS: Mapping[str, Parts] = {
+    "s2s": Parts(False, False, False),
+    "s2s_self_attention": Parts(True, False, False),
+    "coattention": Parts(True, True, False),
+    "mqan": Parts(True, True, True),
 }
 
 _DEFAULTS = {
@@ -52,7 +42,7 @@ _DEFAULTS = {
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
-class QuestionAnsweringModel(TaskModel):
+class QuestionAnsweringModel(QuestionReader):
     """Writes an answer to a question about a context.
 
     McCann et al. (2018), section 3 and appendix C, and the models of its
@@ -99,86 +89,20 @@ class QuestionAnsweringModel(TaskModel):
         options: Mapping,
         ngrams: tuple[int, np.ndarray] | None = None,
     ):
-        super().__init__(autocast=False, name=name)
-        attentive, coattended, question = look_up(name, MODELS, "model")
-        self.vocabulary_size = checks.positive_integer(
-            "vocabulary_size", vocabulary_size
-        )
+        parts = look_up(name, MODELS, "model")
+        super().__init__(name, parts, vocabulary_size, options, ngrams)
         checks.positive_integer("generative vocabulary", generative)
         if generative > vocabulary_size:
             raise ConfigError(
                 "the generative vocabulary must be a part of all "
                 f"{vocabulary_size} words, got {generative}"
             )
-        self.units, self.rate = options["units"], options["dropout"]
         self.per_word = options["per_word"]
-        self.coattended = coattended
-        # Without a pointer into it, a question is read through the context
-        # alone, which it was aligned with.
-        self.encoded = ("context", "question") if question else ("context",)
-        shared = {"init": options["init"]}
-        self.embedding = Embedding(
-            vocabulary_size,
-            options["embedding_dim"],
-            name="embedding",
-            **shared,
+        self._add_projection("answer")
+        self.positions = Positions(
+            "sinusoidal", name="positions", init=self.init
         )
-        self.ngram_embedding = None
-        if ngrams is not None:
-            count, of_words = ngrams
-            self.ngram_embedding = NgramEmbedding(
-                count,
-                options["ngram_dim"],
-                of_words,
-                name="ngram_embedding",
-                **shared,
-            )
-        self._make_encoder(attentive, options, shared)
-        self._make_decoder(attentive, options, shared)
-        self.projection_dropout = {
-            side: Dropout(self.rate, salt=f"{side}_projection", short=True)
-            for side in ("text", "answer")
-        }
-        self.pointer = PointerDecoder(
-            generative,
-            self.units,
-            question,
-            self.rate,
-            name="pointer",
-            **shared,
-        )
-
-    def _projection(self, side: str, shared) -> TaskDense:
-        """The `x W` of equations 2 and 15, without a bias."""
-        name = f"{side}_projection"
-        return TaskDense(self.units, 0, use_bias=False, name=name, **shared)
-
-    def _make_encoder(self, attentive, options, shared):
-        units, rate = self.units, self.rate
-        self.text_projection = self._projection("text", shared)
-        if self.coattended:
-            self.independent = BidirectionalLSTM(
-                units, rate, name="independent", **shared
-            )
-            self.coattention = DualCoattention(
-                units, name="coattention", **shared
-            )
-        for name in self.encoded:
-            encoder = SelfAttentiveEncoder(
-                units,
-                options["blocks"] if attentive else 0,
-                options["heads"],
-                options["feed_forward"],
-                rate,
-                name=f"{name}_encoder",
-                **shared,
-            )
-            setattr(self, f"{name}_encoder", encoder)
-
-    def _make_decoder(self, attentive, options, shared):
-        self.answer_projection = self._projection("answer", shared)
-        self.positions = Positions("sinusoidal", name="positions", **shared)
-        self.block_count = options["blocks"] if attentive else 0
+        self.block_count = options["blocks"] if parts.self_attention else 0
         # Attributes: tf.train.Checkpoint does not look into lists.
         for number in range(self.block_count):
             block = AnswerBlock(
@@ -187,9 +111,17 @@ class QuestionAnsweringModel(TaskModel):
                 options["feed_forward"],
                 self.rate,
                 name=f"answer_block_{number}",
-                **shared,
+                init=self.init,
             )
             setattr(self, f"answer_block_{number}", block)
+        self.pointer = PointerDecoder(
+            generative,
+            self.units,
+            parts.question_pointer,
+            self.rate,
+            name="pointer",
+            init=self.init,
+        )
 
     @classmethod
     def build_again(cls, ngrams=None, **arguments) -> "QuestionAnsweringModel":
@@ -206,23 +138,9 @@ class QuestionAnsweringModel(TaskModel):
 
     def build(self, input_shape=None):
         """Makes all weights."""
-        self.embedding.build()
-        dimension = self.embedding.dimension
-        if self.ngram_embedding is not None:
-            self.ngram_embedding.build()
-            dimension += self.ngram_embedding.dimension
-        embedded = (None, None, None, dimension)
-        units = (None, None, None, self.units)
-        self.text_projection.build(embedded)
-        self.answer_projection.build(embedded)
-        self.positions.build(units)
-        read = units
-        if self.coattended:
-            self.independent.build(units)
-            self.coattention.build()
-            read = (*units[:-1], 4 * self.units)
-        for name in self.encoded:
-            getattr(self, f"{name}_encoder").build(read)
+        super().build()
+        self.answer_projection.build((None, None, None, self.embedded_size))
+        self.positions.build((None, None, None, self.units))
         for block in self.answer_blocks:
             block.build((None, None, self.units))
         self.pointer.build()
@@ -241,7 +159,7 @@ class QuestionAnsweringModel(TaskModel):
         call = {"training": training, "seed": seed}
         target = at_least_one_step(batch["answer"], 2)
         names = ("context", "question", "own_words")
-        texts = self._encode(*map(batch.get, names), **call)
+        texts = self.read(*map(batch.get, names), **call)
         target = self.pointer.reachable(target, texts)
         before = tf.concat(
             [tf.fill(tf.shape(target[:, :, :1]), BOS), target[:, :, :-1]], -1
@@ -297,7 +215,7 @@ class QuestionAnsweringModel(TaskModel):
         checks.positive_integer("max_length", max_length)
         with recurrence.options(jit=False, shards=1):
             grouped = None if own_words is None else own_words[None]
-            texts = self._encode(context[None], question[None], grouped)
+            texts = self.read(context[None], question[None], grouped)
         texts = {name: value[0] for name, value in texts.items()}
         answering = Answering(self, texts, beam, max_length)
         search = BeamSearch(
@@ -319,79 +237,15 @@ class QuestionAnsweringModel(TaskModel):
             "sources": answers["attention"],
         }
 
-    def _encode(
-        self, context, question, own_words=None, training=False, seed=None
-    ) -> dict:
-        """What the decoder reads of both texts, `[G, B, ...]`."""
-        call = {"training": training, "seed": seed}
-        # Looked up once for both texts and all of the answer.
-        texts, own_vectors = {}, None
-        if self.ngram_embedding is not None and own_words is not None:
-            texts["own_words"] = own_vectors = self.ngram_embedding.means(
-                own_words
-            )
-        context = at_least_one_step(context, 2)
-        question = at_least_one_step(question, 2)
-        if not self.coattended:
-            # Padding between the two texts is as good as behind them.
-            context = tf.concat([context, question], 2)
-            mask = tf.not_equal(context, 0)
-            x = self._project("text", context, own_vectors, **call)
-            x = self.context_encoder(x, mask, **call)
-            return texts | {
-                "context": x,
-                "context_mask": mask,
-                "context_ids": context,
-            }
-        ids = {"context": context, "question": question}
-        masks = {name: tf.not_equal(x, 0) for name, x in ids.items()}
-        projected = {
-            name: self._project("text", x, own_vectors, **call)
-            for name, x in ids.items()
-        }
-        independent = {
-            name: self.independent(x, masks[name], **call)
-            for name, x in projected.items()
-        }
-        coattended = self.coattention(
-            independent["context"],
-            masks["context"],
-            independent["question"],
-            masks["question"],
-        )
-        for name, (summary, back) in zip(self.encoded, coattended):
-            x = tf.concat(
-                [projected[name], independent[name], summary, back], -1
-            )
-            encoder = getattr(self, f"{name}_encoder")
-            texts[name] = encoder(x, masks[name], **call)
-            texts[f"{name}_mask"] = masks[name]
-            texts[f"{name}_ids"] = ids[name]
-        return texts
-
-    def _embed(self, ids, own_vectors):
-        x = self.embedding(tf.where(ids < self.vocabulary_size, ids, OOV))
-        if self.ngram_embedding is None:
-            return x
-        return tf.concat(
-            [x, self.ngram_embedding.look_up(ids, own_vectors)], -1
-        )
-
-    def _project(self, side: str, ids, own_vectors, **call):
-        layer = getattr(self, f"{side}_projection")
-        x = layer(self._embed(ids, own_vectors), None)
-        return self.projection_dropout[side](x, **call)
-
     def project_answers(self, ids, own_vectors=None, **call):
         """Words of answers, as positions are added to, `[G, B, U, D]`.
 
         Args:
             ids: int32 `[G, B, U]`, or both without G.
-            own_vectors: float32 `[G, B, O, E]`, the means of the n-grams of the
-                examples' own words, where the model has n-grams.
+            own_vectors: see `embed`.
             **call: `training` and `seed`, of dropout.
         """
-        x = self._project("answer", ids, own_vectors, **call)
+        x = self.project("answer", ids, own_vectors, **call)
         return x * self.units**0.5 if self.answer_blocks else x
 
     def _represent(self, before, target, texts, call):
@@ -407,17 +261,6 @@ class QuestionAnsweringModel(TaskModel):
         for block in self.answer_blocks:
             x = block(x, mask, context, context_mask, **call)
         return tf.ensure_shape(tf.reshape(x, shape), static)
-
-    def private_variables(self) -> list[keras.Variable]:
-        """Nothing: all tasks share all weights."""
-        return []
-
-    def embedding_variables(self) -> list[keras.Variable]:
-        """The trainable vectors of words and of n-grams."""
-        variables = list(self.embedding.trainable_variables)
-        if self.ngram_embedding is not None:
-            variables += self.ngram_embedding.trainable_variables
-        return variables
 
 
 def _rows(x: tf.Tensor) -> tf.Tensor:

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.pipelines.text_examples import Ragged, TextExamples, time_axes
+from mtl_tf.pipelines.text_examples import Examples, Ragged, TextExamples
 from mtl_tf.tasks.features import WORDS, Feature
 from mtl_tf.text import pieces
 from mtl_tf.text.encoder import TextEncoder
@@ -18,76 +18,42 @@ from mtl_tf.text.tokenizers import make_tokenizer
 PIECES = "pieces"
 
 
-class PieceExamples:
-    """Turns examples of a task into pieces of a pretrained encoder.
+class PieceExamples(Examples):
+    """Turns examples into pieces of a pretrained encoder.
 
-    "tokens" are the pieces of the first time axis; those of another axis
-    have its name before them. Where a run has tasks of words, "words" says
-    where the first piece of each word stands, and the pieces have a time axis
-    of their own. Features that are numbers keep their names.
+    The columns are "tokens", the pieces; see `Examples`. Where a run has tasks
+    of words, "words" says where the first piece of each word stands, and the
+    pieces have a time axis of their own.
 
     Args:
         encoder: texts to pieces.
         features: of the task.
-
-    Attributes:
-        encoder: see above.
     """
 
-    def __init__(self, encoder: PieceEncoder, features: Sequence[Feature]):
-        self.encoder = encoder
-        self._features = tuple(features)
-        self._strings = time_axes(features)
+    encoder: PieceEncoder
 
-    @property
-    def axes(self) -> dict[str, str]:
-        """The time axis of each column, "" of those without."""
-        found = {}
+    def _string_axes(self) -> dict[str, str]:
+        axes = {}
         for axis in self._strings:
             first = not self._prefix(axis)
             if first and self.encoder.reads_words:
-                found["words"] = axis
-                found["tokens"] = PIECES
+                axes["words"] = axis
+                axes["tokens"] = PIECES
             else:
-                found[f"{self._prefix(axis)}tokens"] = axis
-        numbers = (one for one in self._features if not one.is_string)
-        return found | {one.name: one.time for one in numbers}
+                axes[f"{self._prefix(axis)}tokens"] = axis
+        return axes
 
-    def _prefix(self, axis: str) -> str:
-        return "" if axis == next(iter(self._strings)) else f"{axis}_"
-
-    def __call__(self, batch: Mapping[str, tf.Tensor]) -> Ragged:
-        """Encodes a batch of examples.
-
-        Args:
-            batch: the features that are strings, [n] or ragged [n, None], and
-                as many of the others as there are.
-
-        Returns:
-            The columns by name: int32 [n, T].
-        """
-        found = {}
-        for axis, features in self._strings.items():
-            prefix = self._prefix(axis)
-            for part, value in self._encoded(features, batch).items():
-                found[f"{prefix}{part}"] = value
+    def _string_columns(self, batch: Mapping[str, tf.Tensor]) -> Ragged:
+        columns = super()._string_columns(batch)
         if not self.encoder.reads_words:
-            found.pop("words", None)
-        elif "words" not in found:
-            empty = found["tokens"][:, :0]
-            found = {"words": empty, **found}
-        for feature in self._features:
-            if not feature.is_string and feature.name in batch:
-                value = batch[feature.name]
-                if feature.time and self.encoder.max_length:
-                    value = value[:, : self.encoder.max_length]
-                found[feature.name] = value
-        return found
+            columns.pop("words", None)
+        elif "words" not in columns:
+            columns = {"words": columns["tokens"][:, :0], **columns}
+        return columns
 
     def _encoded(
         self, features: Sequence[Feature], batch: Mapping[str, tf.Tensor]
     ) -> Ragged:
-        """The strings of one time axis."""
         first = features[0]
         if first.element == WORDS:
             return self.encoder.of_words(batch[first.name])

@@ -1,6 +1,7 @@
 """What models with a sharing scheme read of a task's declared features."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -20,23 +21,23 @@ def time_axes(features: Iterable[Feature]) -> dict[str, list[Feature]]:
     return found
 
 
-class TextExamples:
-    """Turns examples of a task into numbers.
+class Examples:
+    """Turns examples of a task into numbers: what all kinds of texts share.
 
-    The columns of the first time axis are what a `TextEncoder` gives:
-    "tokens", and maybe "characters" and "casing"; those of another axis have
-    its name before them, such as "text_pair_tokens". Features that are
-    numbers keep their names; on a time axis they are cut as the tokens are.
+    A subclass gives the columns of the features made of strings. Those of the
+    first time axis have plain names, those of another axis have its name
+    before them, such as "text_pair_tokens". Features that are numbers keep
+    their names; on a time axis they are cut as the tokens are.
 
     Args:
-        encoder: texts to ids.
+        encoder: texts to numbers.
         features: of the task.
 
     Attributes:
         encoder: see above.
     """
 
-    def __init__(self, encoder: TextEncoder, features: Sequence[Feature]):
+    def __init__(self, encoder: Any, features: Sequence[Feature]):
         self.encoder = encoder
         self._features = tuple(features)
         self._strings = time_axes(features)
@@ -44,15 +45,8 @@ class TextExamples:
     @property
     def axes(self) -> dict[str, str]:
         """The time axis of each column, "" of those without."""
-        found = {}
-        for axis in self._strings:
-            for part in self.encoder.parts:
-                found[f"{self._prefix(axis)}{part}"] = axis
         numbers = (one for one in self._features if not one.is_string)
-        return found | {one.name: one.time for one in numbers}
-
-    def _prefix(self, axis: str) -> str:
-        return "" if axis == next(iter(self._strings)) else f"{axis}_"
+        return self._string_axes() | {one.name: one.time for one in numbers}
 
     def __call__(self, batch: Mapping[str, tf.Tensor]) -> Ragged:
         """Encodes a batch of examples.
@@ -64,23 +58,60 @@ class TextExamples:
         Returns:
             The columns by name: int32 [n, T], of characters [n, T, W].
         """
-        found = {
-            f"{self._prefix(axis)}{part}": value
-            for axis, features in self._strings.items()
-            for part, value in self._encoded(features, batch).items()
-        }
+        columns = self._string_columns(batch)
         for feature in self._features:
             if not feature.is_string and feature.name in batch:
                 value = batch[feature.name]
                 if feature.time and self.encoder.max_length:
                     value = value[:, : self.encoder.max_length]
-                found[feature.name] = value
-        return found
+                columns[feature.name] = value
+        return columns
+
+    def _string_axes(self) -> dict[str, str]:
+        """The time axis of each column of strings."""
+        raise NotImplementedError
+
+    def _string_columns(self, batch: Mapping[str, tf.Tensor]) -> Ragged:
+        """The columns of strings by name."""
+        return {
+            f"{self._prefix(axis)}{part}": value
+            for axis, features in self._strings.items()
+            for part, value in self._encoded(features, batch).items()
+        }
+
+    def _prefix(self, axis: str) -> str:
+        return "" if axis == next(iter(self._strings)) else f"{axis}_"
 
     def _encoded(
         self, features: Sequence[Feature], batch: Mapping[str, tf.Tensor]
-    ) -> dict[str, tf.RaggedTensor]:
+    ) -> Ragged:
         """The strings of one time axis."""
+        raise NotImplementedError
+
+
+class TextExamples(Examples):
+    """Turns examples into ids of words, as a `TextEncoder` gives them.
+
+    The columns are "tokens", and maybe "characters" and "casing"; see
+    `Examples`.
+
+    Args:
+        encoder: texts to ids.
+        features: of the task.
+    """
+
+    encoder: TextEncoder
+
+    def _string_axes(self) -> dict[str, str]:
+        return {
+            f"{self._prefix(axis)}{part}": axis
+            for axis in self._strings
+            for part in self.encoder.parts
+        }
+
+    def _encoded(
+        self, features: Sequence[Feature], batch: Mapping[str, tf.Tensor]
+    ) -> Ragged:
         parts = [
             self.encoder.of_words(batch[one.name])
             if one.element == WORDS

@@ -130,15 +130,18 @@ def _read_rows(
 ) -> tuple[list[dict[str, Any]], Any]:
     """Examples and their targets, by way of a file: that is how they train."""
     name = given_rows.data_of(task["name"], "")
-    asked = {**entry, "type": task["type"]}
-    lines = list(in_memory.lines(name, data, asked))
-    if not lines:
-        raise ConfigError(f"{name} has no examples")
+    # Files without a header have numbers of columns, which rows do not.
     columns = {
         field: column
         for field, column in (entry.get("columns") or {}).items()
-        if isinstance(column, str) and column in json.loads(lines[0])
+        if isinstance(column, str)
     }
+    asked = {**entry, "type": task["type"], "columns": columns}
+    lines = list(in_memory.lines(name, data, asked))
+    if not lines:
+        raise ConfigError(f"{name} has no examples")
+    first = json.loads(lines[0])
+    columns = {f: column for f, column in columns.items() if column in first}
     entry = {k: v for k, v in entry.items() if k not in _OF_FILES}
     entry |= {"format": "jsonl", "columns": columns}
     with tempfile.TemporaryDirectory() as folder:

@@ -22,18 +22,18 @@ from mtl_tf.runs import (
     seals,
     systems,
     task_types,
+    trained_tasks,
 )
 from mtl_tf.runs.building import build
 from mtl_tf.runs.calibrating import Wish
+from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.inference import Predictor
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_boundaries import boundaries_of
 from mtl_tf.runs.run_directory import RunDirectory, no_weights
 from mtl_tf.runs.scored_split import fitted_on, score
-from mtl_tf.tasks import registry
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
-from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.task import Task
 from mtl_tf.training.checkpoints import BestWeights
 
@@ -128,12 +128,22 @@ class Run:
             batch_size: examples at a time.
 
         Returns:
-            Of each a dict of `task` and what its type gives, such as `label`
-            and `scores`, probabilities by label.
+            Of each example a dict of `task` and what its type gives: `label`
+            and `scores`, probabilities by label, of classification; `labels`
+            and `scores` of several labels; `value` of regression; `tokens`,
+            `tags` and `confidence`, a probability for each token, of tagging;
+            `translation` and its `score`, a log probability; `answer`, its
+            `confidence` and where its `words` come from.
 
         Raises:
-            ConfigError: an unknown task.
+            ConfigError: an unknown task, or a batch size below 1.
             TypeError: an example is not one of the task.
+
+        Example:
+            ```python
+            label = run.predict("books", ["a dull one"])[0]["label"]
+            run.predict("pairs", [{"text": "a cat", "text_pair": "a pet"}])
+            ```
         """
         described = self.tasks[self.task_index(task)]
         checks.positive_integer("batch_size", batch_size)
@@ -163,7 +173,7 @@ class Run:
         """The model's outputs for examples without targets.
 
         Args:
-            task: one of `tasks`, whose weights are loaded.
+            task: one of `tasks`, for which `weights_for` was called.
             examples: its input features, string [n], or ragged [n, None].
             batch_size: examples at a time.
 
@@ -229,7 +239,7 @@ class Run:
         tasks: Sequence[str] | None = None,
         data_dir: str | None = None,
         manual_dir: str | None = None,
-        clean: run_data.CleanParts | None = None,
+        clean: CleanParts | None = None,
         predictions_dir: str | None = None,
         keep: bool = False,
         data: Mapping[str, Any] | None = None,
@@ -250,11 +260,19 @@ class Run:
                 a pandas DataFrame or dicts; see `labelled_data.evaluate`.
 
         Returns:
-            See `mtl_tf.evaluation.evaluator.evaluate`.
+            `split`, `tasks` with the scores of each, from 0 to 100, and their
+            `mean`; see `mtl_tf.evaluation.evaluator.evaluate`.
 
         Raises:
-            MtlError: as of `Task.dataset`; the data have another label than
+            ConfigError: an unknown task or split, or `data` with one of them.
+            MtlError: the data cannot be read, or have another label than
                 those that the run was trained on.
+
+        Example:
+            ```python
+            scores = run.evaluate(data={"books": "new.train.csv"})
+            accuracy = scores["tasks"]["books"]["accuracy"]
+            ```
         """
         if data is not None:
             if tasks or keep or split != "test":
@@ -264,11 +282,9 @@ class Run:
         if isinstance(tasks, str):
             tasks = [tasks]
         chosen = [names[self.task_index(n)] for n in tasks or names]
-        where = (data_dir, manual_dir, self.config["cross_validation"])
-        resolved = self._resolved(where)
-        group = self.config["evaluation"]["group"] or self.config["tasks"]
+        resolved = self._resolved(data_dir, manual_dir)
         if clean is None:
-            clean = run_data.CleanParts(group, *where)
+            clean = CleanParts.of_config(self.config, data_dir, manual_dir)
         scored = [self._score(resolved[n], split, clean) for n in chosen]
         if keep:
             scored = [
@@ -296,48 +312,23 @@ class Run:
             task: the task's name.
             split, data_dir, manual_dir: as of `evaluate`.
 
+        Returns:
+            What `predict` takes, an entry for each example in their order.
+
         Raises:
             MtlError: as of `evaluate`.
         """
         self.task_index(task)
-        where = (data_dir, manual_dir, self.config["cross_validation"])
-        resolved = self._resolved(where)[task]
+        resolved = self._resolved(data_dir, manual_dir)[task]
         return task_types.of(resolved.type).inputs(resolved, split)
 
-    def _resolved(self, where: tuple) -> dict[str, Task]:
-        """The tasks with the data that they train on.
-
-        Labels are numbered as in training. Those that an entry does not list
-        are of its files, which may have others by now.
-        """
-        entries = self.config["tasks"]
-        trained = {task["name"]: task for task in self.tasks}
-        resolved = self._of_entries(entries, where)
-        if not _changed(resolved, trained):
-            return resolved
-        entries = [
-            {**entry, **_fixed_fields(trained[entry["name"]])}
-            if isinstance(entry, Mapping)
-            else entry
-            for entry in entries
-        ]
-        resolved = self._of_entries(entries, where)
-        for name in _changed(resolved, trained):
-            raise RunError(
-                f"the labels of the task {name} are others than those that "
-                f"{self.directory.path} was trained on: "
-                f"{', '.join(resolved[name].labels)} in place of "
-                f"{', '.join(trained[name]['labels'])}"
-            )
-        return resolved
-
-    def _of_entries(self, entries: Any, where: tuple) -> dict[str, Task]:
-        found = registry.resolve(entries, *where)
-        found = cut(found, self.config["pipeline"]["fractions"])
-        return {task.name: task for task in found}
+    def _resolved(self, *folders: str | None) -> dict[str, Task]:
+        return trained_tasks.resolve(
+            *(self.directory.path, self.config, self.tasks, *folders)
+        )
 
     def _score(
-        self, task: Task, split: str, clean: run_data.CleanParts
+        self, task: Task, split: str, clean: CleanParts
     ) -> TaskPredictions:
         self.weights_for(task.name)
         predictions, index = (
@@ -358,23 +349,6 @@ class Run:
             self, task.name, found.predictions, found.labels
         )
         return dataclasses.replace(found, variants=variants)
-
-
-def _changed(
-    resolved: Mapping[str, Task], trained: Mapping[str, Mapping]
-) -> list[str]:
-    """The tasks whose labels are not those of the training."""
-    return [
-        name
-        for name, task in resolved.items()
-        if list(task.labels) != list(trained[name]["labels"])
-    ]
-
-
-def _fixed_fields(task: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of an entry that number labels as they are in a run."""
-    task_type = types_of_tasks.of(task["type"])
-    return task_type.fixed_fields(task["labels"], task)
 
 
 #: The file of what task types settled on validation examples, by task.

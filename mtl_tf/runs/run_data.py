@@ -1,21 +1,18 @@
 """The data of a run: its tasks, its encoder and its encoded splits."""
 
 import dataclasses
-import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from absl import logging
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.evaluation.clean import SeenTexts
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines import buckets, encoding
 from mtl_tf.pipelines.encoded_split import alike, digest_of
 from mtl_tf.pipelines.encoding import EncodedSplit
-from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs import (
     encoded_cache,
     seals,
@@ -27,7 +24,6 @@ from mtl_tf.runs.encoded_cache import EncodedCache
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.system import Pretrained, System
 from mtl_tf.tasks import checking, registry
-from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.task import Task
 from mtl_tf.text import vectors
@@ -300,91 +296,3 @@ def _for_training(
 
 def _digest(split: EncodedSplit) -> dict[str, Any]:
     return {"examples": len(split), "digest": digest_of(split)}
-
-
-def texts(task: Task, split: str) -> Iterator[bytes]:
-    """Yields the texts of a split; several of an example are joined."""
-    for batch in fixed(batched(task.dataset(split), 1024)):
-        yield from task.text_of(batch).numpy()
-
-
-class CleanParts:
-    """Which test texts nobody has trained or selected on.
-
-    Args:
-        group: config entries of the tasks whose training and validation
-            texts count as seen; a task of a known group stands for all of
-            the group whose corpora are there: nobody trains on the others.
-        data_dir: see `mtl_tf.tasks.registry.resolve`.
-        manual_dir: the same.
-        cross_validation: the same.
-    """
-
-    def __init__(
-        self,
-        group: Sequence[Any],
-        data_dir: str | None,
-        manual_dir: str | None,
-        cross_validation: Mapping[str, int] | None = None,
-    ):
-        self.group = list(group)
-        self.where = (data_dir, manual_dir, cross_validation)
-
-    @functools.cached_property
-    def seen(self) -> SeenTexts:
-        """The training and validation texts of the whole group.
-
-        Raises:
-            MtlError: as of `Task.dataset`; of a task that no entry names it
-                is only logged.
-        """
-        logging.info("Reading the texts that no clean test example repeats.")
-        found = SeenTexts()
-        for name, (task, is_named) in self._members().items():
-            try:
-                parts = [texts(task, p) for p in ("train", "validation")]
-                found.merge(SeenTexts(*parts))
-            except DataError as error:
-                # Its files may be there in part, or be damaged: all the same
-                # to a run that is not about it.
-                if is_named:
-                    raise
-                logging.warning(
-                    "%s cannot be read: the clean part of the tests is judged "
-                    "without its texts. %s",
-                    name,
-                    error,
-                )
-        return found
-
-    def _members(self) -> dict[str, tuple[Task, bool]]:
-        """The tasks of the groups, and whether an entry names them itself."""
-        named = registry.single_entries(self.group)
-        members = {}
-        for entry in self.group:
-            whole = registry.group_of(entry, *self.where)
-            own = not isinstance(entry, str)
-            for task in whole.tasks:
-                # Two groups may have a task of one name, such as en-fr.
-                key = f"{whole.name}/{task.name}"
-                members[key] = task, own or key in named
-        return members
-
-    def about(self, task: Task, split: str) -> dict[str, Any]:
-        """What `TaskPredictions` has to know of a split.
-
-        Args:
-            task: the task.
-            split: the split that is scored.
-
-        Returns:
-            `clean` and `validation_in_training`; nothing for a split that
-            training or selection has seen.
-        """
-        if split in ("train", "validation"):
-            return {}
-        training = SeenTexts(texts(task, "train"))
-        return {
-            "clean": self.seen.clean(texts(task, split)),
-            "validation_in_training": training.count(texts(task, "validation")),
-        }

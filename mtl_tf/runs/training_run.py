@@ -3,44 +3,56 @@
 import contextlib
 import dataclasses
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core import files, random, renewal
+from mtl_tf.core import files, renewal
 from mtl_tf.evaluation import environment, evaluator, tables
 from mtl_tf.models.multi_task import count_all_parameters, count_parameters
 from mtl_tf.pipelines import mixing
-from mtl_tf.pipelines.encoded_split import count_ids
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import (
-    initializing,
+    model_to_train,
     own_files,
     run_data,
     stage_plan,
     stage_runner,
-    systems,
     task_types,
     teachers,
 )
-from mtl_tf.runs.building import build
-from mtl_tf.runs.run_data import CleanParts
+from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.vectors import load_vectors
-from mtl_tf.training import freezing
 from mtl_tf.training.callbacks import Callback
 from mtl_tf.training.strategies import make_strategy
 from mtl_tf.training.summaries import TensorBoard
 from mtl_tf.training.workers import Workers
 
 Beside = Callable[[run_data.RunData, list[dict[str, Any]], int], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Session:
+    """What a training has beside its config and directory; see `train`.
+
+    Attributes:
+        where: `data_dir` and `manual_dir`.
+        strategy: where it computes.
+        clean: the clean parts of the config's group.
+        beside: adds to the scores of splits.
+        callbacks: told of the training.
+    """
+
+    where: tuple[str | None, str | None]
+    strategy: tf.distribute.Strategy
+    clean: CleanParts
+    beside: Beside | None
+    callbacks: Sequence[Callback]
 
 
 def train(
@@ -83,22 +95,13 @@ def train(
     """
     config = own_files.absolute(json.loads(json.dumps(config)))
     where = (data_dir, manual_dir)
-    clean = clean or clean_parts(config, *where)
+    clean = clean or CleanParts.of_config(config, *where)
     # First of all: workers have to meet before TensorFlow runs anything.
     chosen = make_strategy(strategy)
     callbacks = [TensorBoard(), *callbacks]
+    session = _Session(where, chosen, clean, beside, callbacks)
     with Workers(chosen).losses_reported():
-        return _train(
-            config, model_dir, where, chosen, clean, beside, callbacks
-        )
-
-
-def clean_parts(
-    config: Mapping[str, Any], data_dir: str | None, manual_dir: str | None
-) -> CleanParts:
-    """The clean parts of the test texts of a config's group of tasks."""
-    group = config["evaluation"]["group"] or config["tasks"]
-    return CleanParts(group, data_dir, manual_dir, config["cross_validation"])
+        return _train(config, model_dir, session)
 
 
 def _check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
@@ -112,20 +115,16 @@ def _check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
 def _train(
     config: dict[str, Any],
     model_dir: str,
-    where: tuple,
-    strategy: tf.distribute.Strategy,
-    clean: CleanParts,
-    beside: Beside | None,
-    callbacks: Sequence[Callback],
+    session: _Session,
 ) -> dict[str, Any]:
-    run, workers = RunDirectory(model_dir), Workers(strategy)
+    run, workers = RunDirectory(model_dir), Workers(session.strategy)
     with contextlib.ExitStack() as held:
 
         def claim() -> bool:
             held.enter_context(files.locked(model_dir))
             if not run.has("config.json"):
                 folds = config["cross_validation"]
-                tasks = registry.resolve(config["tasks"], *where, folds)
+                tasks = registry.resolve(config["tasks"], *session.where, folds)
                 _check_scored(tasks, config["evaluation"]["splits"])
                 if not config["train_separately"]:
                     names = [task.name for task in tasks]
@@ -145,7 +144,7 @@ def _train(
             return run.read("results.json")
         each = config["train_separately"]
         do = _train_separately if each else _train_jointly
-        results = do(config, run, where, strategy, clean, beside, callbacks)
+        results = do(config, run, session)
 
         def write() -> None:
             files.write_text(
@@ -153,7 +152,7 @@ def _train(
                 tables.markdown(results, config["name"]),
             )
             run.write("results.json", results)
-            for callback in callbacks:
+            for callback in session.callbacks:
                 callback.on_end(run.path, results)
 
         workers.by_chief(write)
@@ -166,15 +165,11 @@ def _train(
 def _train_separately(
     config: dict[str, Any],
     run: RunDirectory,
-    where: tuple,
-    strategy: tf.distribute.Strategy,
-    clean: CleanParts,
-    beside: Beside | None,
-    callbacks: Sequence[Callback],
+    session: _Session,
 ) -> dict[str, Any]:
     """Trains a model for every task, each in a run directory of its own."""
     collected = []
-    tasks = registry.resolve(config["tasks"], *where)
+    tasks = registry.resolve(config["tasks"], *session.where)
     entries = registry.single_entries(config["tasks"])
     group = config["evaluation"]["group"] or config["tasks"]
     # The words of a joint model: with those of its own texts alone, a
@@ -193,9 +188,7 @@ def _train_separately(
         renewal.point()
         keras.backend.clear_session()
         folder = run.file("tasks", task.name)
-        collected.append(
-            _train(single, folder, where, strategy, clean, beside, callbacks)
-        )
+        collected.append(_train(single, folder, session))
     about = [results["run"] for results in collected]
     scores = [run["validation_mean"] for run in about]
     return joined(
@@ -271,27 +264,23 @@ def joined(parts: Sequence[dict], about: dict[str, Any]) -> dict[str, Any]:
 def _train_jointly(
     config: dict[str, Any],
     run: RunDirectory,
-    where: tuple,
-    strategy: tf.distribute.Strategy,
-    clean: CleanParts,
-    beside: Beside | None,
-    callbacks: Sequence[Callback],
+    session: _Session,
 ) -> dict[str, Any] | None:
     """Trains one model on all tasks; only the chief has results."""
-    workers = Workers(strategy)
+    workers = Workers(session.strategy)
     service = _service(config, run)
 
     def load() -> run_data.RunData:
         if workers.is_chief:
-            teachers.prepare(config, run, where)
-        return run_data.load(config, run, *where)
+            teachers.prepare(config, run, session.where)
+        return run_data.load(config, run, *session.where)
 
     loaded = workers.chief_first(load)
-    with strategy.scope():
-        model = _make_model(config, run, loaded, workers)
-        _initialize(config, run, loaded, model, workers)
+    with session.strategy.scope():
+        model = model_to_train.make(config, run, loaded, workers)
     runner = stage_runner.StageRunner(
-        config, run, loaded, model, strategy, callbacks, service
+        *(config, run, loaded, model),
+        *(session.strategy, session.callbacks, service),
     )
     seconds, steps = 0.0, 0
     names = [task.name for task in loaded.tasks]
@@ -303,11 +292,13 @@ def _train_jointly(
     def results() -> dict[str, Any]:
         trained = runner.trained()
         parts = [
-            trained.evaluate(split, None, *where, clean=clean, keep=True)
+            trained.evaluate(
+                split, None, *session.where, clean=session.clean, keep=True
+            )
             for split in config["evaluation"]["splits"]
         ]
-        if beside is not None:
-            beside(loaded, parts, config["seed"])
+        if session.beside is not None:
+            session.beside(loaded, parts, config["seed"])
         about = {
             **run_facts(config),
             "parameters": count_all_parameters(model),
@@ -334,92 +325,6 @@ def _service(
     service = DataService(address, run.file("served"))
     service.check()
     return service
-
-
-def _make_model(
-    config: dict[str, Any],
-    run: RunDirectory,
-    loaded: run_data.RunData,
-    workers: Workers,
-) -> keras.Model:
-    # A run that continues has its word vectors in its checkpoint.
-    wanted = _is_new(run) and config["text"]["vectors"]
-    model = build(
-        config,
-        loaded.encoder,
-        [task.to_json() for task in loaded.tasks],
-        _pretrained(config, run, loaded, workers) if wanted else None,
-        seed=random.fold(config["seed"], "init"),
-    )
-    if _is_new(run):
-        system = systems.of_type(loaded.tasks[0].type)
-        system.set_pretrained(model, config, loaded.encoder)
-    return model
-
-
-def _is_new(run: RunDirectory) -> bool:
-    return not run.has(os.path.join("checkpoints", "checkpoint"))
-
-
-def _initialize(
-    config: dict[str, Any],
-    run: RunDirectory,
-    loaded: run_data.RunData,
-    model: keras.Model,
-    workers: Workers,
-) -> None:
-    """Takes weights of another run; writes and logs which."""
-    directory = config["training"]["initialize_from"]
-    if not directory or not _is_new(run):
-        return
-    report = initializing.initialize(
-        model,
-        initializing.read_source(directory),
-        [task.name for task in loaded.tasks],
-        systems.of_type(loaded.tasks[0].type).words_of(loaded.encoder),
-        {task.name: task.labels for task in loaded.tasks},
-        config["training"]["initialize_only"],
-    )
-    taken = {entry["path"] for entry in report["taken"]}
-    for weight in freezing.frozen(model, config["training"]["freeze"]):
-        if freezing.path_of(weight) not in taken:
-            logging.warning(
-                "%s is frozen as it was drawn: %s has none that fits.",
-                freezing.path_of(weight),
-                directory,
-            )
-    if workers.is_chief:
-        run.write("initialized.json", report)
-
-
-def _pretrained(
-    config: dict[str, Any],
-    run: RunDirectory,
-    loaded: run_data.RunData,
-    workers: Workers,
-) -> np.ndarray:
-    """The pretrained word vectors; writes and logs what they cover."""
-    system = systems.of_type(loaded.tasks[0].type)
-    vocabulary = loaded.encoder.vocabulary
-    vectors, report = load_vectors(
-        config["text"]["vectors"],
-        vocabulary,
-        run_data.shared_dimension(config["model"]),
-        random.fold(config["seed"], "vectors"),
-    )
-    covered = []
-    for split in loaded.train:
-        ids = system.word_ids(split, loaded.encoder)
-        counts = count_ids(split, ids, len(vocabulary))
-        used = {
-            vocabulary.tokens[n]: int(counts[n]) for n in counts.nonzero()[0]
-        }
-        covered.append(report.coverage(split.name, used))
-        logging.info("vectors cover %s", covered[-1])
-    tasks = [dataclasses.asdict(c) for c in covered]
-    if workers.is_chief:
-        run.write("vectors.json", {**report.to_json(), "tasks": tasks})
-    return vectors
 
 
 def run_facts(config: Mapping[str, Any]) -> dict[str, Any]:

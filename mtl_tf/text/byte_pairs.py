@@ -14,6 +14,8 @@ class BytePairGraph:
     keras_hub keeps a mutable table of the words seen so far in its graph,
     which no export can have. Here each different word of a call is merged
     once; how texts are split into words, and words merged, is keras_hub's.
+    Both are not public there (`split_strings_for_bpe`, `_bpe_merge_tf`), and
+    nothing that is does one without the table.
 
     Args:
         tokenizer: a `keras_nlp.tokenizers.BytePairTokenizer`.

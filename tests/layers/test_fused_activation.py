@@ -3,15 +3,18 @@
 import math
 
 import keras
-import keras_nlp
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from mtl_tf.layers import fused_activation, recurrence
-from tests.layers.test_pretrained_encoder import backbone, batch, made
+from tests.layers.encoder_testing import batch, made, make_backbone
+from tests.traces import compiled
 
-__all__ = ["backbone"]  # A fixture.
+
+@pytest.fixture(scope="module")
+def backbone():
+    return make_backbone()
 
 
 def gelu(x):
@@ -72,15 +75,6 @@ def test_other_activations_are_left_alone():
         assert layer.activation is before
 
 
-def compiled(function):
-    """Whether a graph of it compiles something with XLA."""
-    graph = tf.function(function).get_concrete_function().graph.as_graph_def()
-    nodes = [*graph.node]
-    for part in graph.library.function:
-        nodes += part.node_def
-    return any(node.attr["_XlaMustCompile"].b for node in nodes)
-
-
 def test_an_encoder_uses_them_but_not_in_exports(backbone):
     layer, tokens = made(backbone), batch([2, 7, 8, 3])
     assert compiled(lambda: layer(tokens))
@@ -109,20 +103,3 @@ def test_the_gradient_of_an_encoder_is_that_of_its_backbone(backbone):
     theirs = gradient(lambda: backbone(inputs)["sequence_output"], backbone)
     assert np.abs(theirs).max() > 0.1
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
-
-
-def test_masked_language_models_use_them():
-    from mtl_tf.models.masked_language_model import MaskedLanguageModel
-
-    network = keras_nlp.models.BertBackbone(20, 1, 2, 8, 16)
-    model = MaskedLanguageModel(keras.saving.serialize_keras_object(network), 0)
-    model.build()
-    tokens = batch([2, 7, 8, 3])
-    places = tf.constant([[[1]]])
-    given = {
-        "tokens": tokens,
-        "places": places,
-        "pieces": places,
-        "counted": tf.ones([1, 1, 1]),
-    }
-    assert compiled(lambda: model(given)["loss"])

@@ -1,6 +1,5 @@
 """The encoder layer: what it reads, windows, and what is trained."""
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,38 +8,12 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.encoder_adapters import LORA_TARGETS
 from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
 from mtl_tf.layers.projected_attention import ProjectedAttention
-
-SPECIALS = {"start": [2], "separator": [3], "end": [3], "pad": 0}
+from tests.layers.encoder_testing import batch, made, make_backbone
 
 
 @pytest.fixture(scope="module")
 def backbone():
-    import keras_nlp
-
-    keras.utils.set_random_seed(3)
-    return keras_nlp.models.BertBackbone(
-        vocabulary_size=20,
-        num_layers=3,
-        num_heads=2,
-        hidden_dim=8,
-        intermediate_dim=16,
-        max_sequence_length=12,
-    )
-
-
-def made(backbone, **options):
-    config = keras.saving.serialize_keras_object(backbone)
-    layer = PretrainedEncoder(config, SPECIALS, name="encoder", **options)
-    layer.build()
-    layer.set_pretrained(backbone)
-    return layer
-
-
-def batch(*rows):
-    """Pieces of the backbone as a batch of one group."""
-    width = max(map(len, rows))
-    found = [[p + 1 for p in row] + [0] * (width - len(row)) for row in rows]
-    return tf.constant([found], tf.int32)
+    return make_backbone()
 
 
 def reference(backbone, pieces, segments=None):

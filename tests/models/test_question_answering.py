@@ -148,8 +148,8 @@ def test_own_words_are_told_apart_and_read_as_unknown():
     }
     assert np.any(np.abs(model(same)["loss"] - model(BATCH)["loss"]) > 1e-3)
     np.testing.assert_array_equal(
-        model._embed(tf.constant([VOCABULARY + 2]), None),
-        model._embed(tf.constant([OOV]), None),
+        model.embed(tf.constant([VOCABULARY + 2]), None),
+        model.embed(tf.constant([OOV]), None),
     )
 
 
@@ -179,7 +179,7 @@ def test_ngrams_stand_beside_words_and_are_all_that_own_words_have(name):
     own = batch["own_words"][0, :2]
     rows = [[of_words[7], own[0, 2], []], [[], [], own[1, 0]]]
     means = model.ngram_embedding.means(tf.constant(own))
-    found = model._embed(tf.constant(ids, tf.int32), means).numpy()
+    found = model.embed(tf.constant(ids, tf.int32), means).numpy()
     for place in np.ndindex(2, 3):
         ngrams = [n for n in rows[place[0]][place[1]] if n]
         expected = vectors[ngrams].mean(0) if ngrams else np.zeros(6)

@@ -8,6 +8,7 @@ from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.text_examples import TextExamples
 from mtl_tf.runs import run_data
 from mtl_tf.runs import task_types as prediction_types
+from mtl_tf.runs.clean_parts import CleanParts, texts
 from mtl_tf.runs.prediction_type import as_tensors
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import registry
@@ -56,9 +57,9 @@ def test_data_of_both_kinds(tmp_path, builds):
 
 def test_the_clean_part_compares_joined_tokens(tmp_path, builds):
     run, config = loaded(tmp_path, builds)
-    parts = run_data.CleanParts(config["tasks"][1:], None, None)
+    parts = CleanParts(config["tasks"][1:], None, None)
     about = parts.about(run.tasks[1], "test")
-    assert list(run_data.texts(run.tasks[1], "test")) == [b"A dog", b"a"]
+    assert list(texts(run.tasks[1], "test")) == [b"A dog", b"a"]
     assert about["clean"].tolist() == [True, True]
 
 

@@ -18,6 +18,7 @@ from mtl_tf.runs import (
     teachers,
     training_run,
 )
+from mtl_tf.runs.clean_parts import texts
 from mtl_tf.runs.run_directory import RunDirectory
 from tests.runs.helpers import train_killed, weights
 from tests.system import corpus
@@ -68,9 +69,7 @@ def test_the_columns_are_what_the_teacher_says(tmp_path, entries, teacher):
     data = loaded(config, tmp_path / "run")
     run = mtl_tf.load(teacher)
     plain, mirror = data.train
-    labelled = [
-        text.decode() for text in run_data.texts(data.tasks[0], "train")
-    ]
+    labelled = [text.decode() for text in texts(data.tasks[0], "train")]
     said = run.predict("plain", labelled + UNLABELLED)
     scores = [[one["scores"][name] for name in "01"] for one in said]
     found = plain.columns[distillation.SCORES].values

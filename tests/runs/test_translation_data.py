@@ -10,6 +10,7 @@ from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.batches import BatchPlan, training_dataset
 from mtl_tf.runs import run_data, task_types
+from mtl_tf.runs.clean_parts import CleanParts, texts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.text.decoding import TextDecoder
 from mtl_tf.text.translation import TranslationText
@@ -92,12 +93,12 @@ def test_the_texts_that_are_scored(tmp_path):
     loaded = run_data.load(config, run, None, None)
     task = loaded.tasks[0]
     references = task_types.of(task.type).targets(task, "train")
-    sources = [text.decode() for text in run_data.texts(task, "train")]
+    sources = [text.decode() for text in texts(task, "train")]
     assert len(sources) == len(references) == 66  # nothing is left out
     assert references[-1] == "one two three four five six seven"
     split = run_data.encode_split(loaded.tasks[0], "train", loaded.encoder)
     assert len(split) == 66
-    assert next(run_data.texts(task, "validation")) == sources[0].encode()
+    assert next(texts(task, "validation")) == sources[0].encode()
     source = tf.data.Dataset.from_tensor_slices({"source": ["the dog", ""]})
     alone = encoding.encode(source, loaded.encoder.pair("en-de"))
     assert alone.lengths.tolist() == [2, 0]
@@ -133,14 +134,14 @@ def test_clean_parts_of_a_group_with_absent_pairs(tmp_path, caplog):
     entries = ["multi_target_nmt/en-es", "multi_target_nmt/en-fr"]
     for chosen in (entries, entries[:1]):
         # Texts of both pairs count, whichever of them is trained.
-        seen = run_data.CleanParts(chosen, *where).seen
+        seen = CleanParts(chosen, *where).seen
         said = ["line 1", "line 2", "le line 1", "le line 2", "other"]
         assert seen.count(said) == 4
     assert "multi_target_nmt/en-nl cannot be read" in caplog.text
     # One that is there in part is as good as absent.
     (tmp_path / "europarl" / "europarl-v7.pt-en.pt").write_text("um lado\n")
-    assert run_data.CleanParts(entries, *where).seen.count(["line 1"]) == 1
+    assert CleanParts(entries, *where).seen.count(["line 1"]) == 1
     # What a config itself names has to be there.
-    parts = run_data.CleanParts(["multi_target_nmt"], *where)
+    parts = CleanParts(["multi_target_nmt"], *where)
     with pytest.raises(MissingData, match="nl-en"):
         parts.seen.count([])

@@ -178,8 +178,8 @@ def test_how_steps_are_cut_into_calls_changes_nothing(run, entries, tmp_path):
 def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
     used = {}
 
-    def train(config, run, where, *rest):
-        [task] = (loaded := run_data.load(config, run, *where)).tasks
+    def train(config, run, session):
+        [task] = (loaded := run_data.load(config, run, *session.where)).tasks
         used[task.name] = len(loaded.train[0])
         scores = {"type": "translation", "primary": "bleu", "bleu": 1.0}
         names = ("parameters", "parameters_without_embedding")

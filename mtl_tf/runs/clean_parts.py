@@ -1,0 +1,113 @@
+"""The test texts that repeat no training or validation text."""
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from absl import logging
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.evaluation.clean import SeenTexts
+from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.tasks import registry
+from mtl_tf.tasks.batching import batched
+from mtl_tf.tasks.task import Task
+
+
+class CleanParts:
+    """Which test texts nobody has trained or selected on.
+
+    Args:
+        group: config entries of the tasks whose training and validation
+            texts count as seen; a task of a known group stands for all of
+            the group whose corpora are there: nobody trains on the others.
+        data_dir: see `mtl_tf.tasks.registry.resolve`.
+        manual_dir: the same.
+        cross_validation: the same.
+    """
+
+    def __init__(
+        self,
+        group: Sequence[Any],
+        data_dir: str | None,
+        manual_dir: str | None,
+        cross_validation: Mapping[str, int] | None = None,
+    ):
+        self.group = list(group)
+        self.where = (data_dir, manual_dir, cross_validation)
+
+    @classmethod
+    def of_config(
+        cls,
+        config: Mapping[str, Any],
+        data_dir: str | None,
+        manual_dir: str | None,
+    ) -> "CleanParts":
+        """Those of the group of a config's tasks, `evaluation.group`."""
+        group = config["evaluation"]["group"] or config["tasks"]
+        return cls(group, data_dir, manual_dir, config["cross_validation"])
+
+    @functools.cached_property
+    def seen(self) -> SeenTexts:
+        """The training and validation texts of the whole group.
+
+        Raises:
+            MtlError: as of `Task.dataset`; of a task that no entry names it
+                is only logged.
+        """
+        logging.info("Reading the texts that no clean test example repeats.")
+        found = SeenTexts()
+        for name, (task, is_named) in self._members().items():
+            try:
+                parts = [texts(task, p) for p in ("train", "validation")]
+                found.merge(SeenTexts(*parts))
+            except DataError as error:
+                # Its files may be there in part, or be damaged: all the same
+                # to a run that is not about it.
+                if is_named:
+                    raise
+                logging.warning(
+                    "%s cannot be read: the clean part of the tests is judged "
+                    "without its texts. %s",
+                    name,
+                    error,
+                )
+        return found
+
+    def _members(self) -> dict[str, tuple[Task, bool]]:
+        """The tasks of the groups, and whether an entry names them itself."""
+        named = registry.single_entries(self.group)
+        members = {}
+        for entry in self.group:
+            whole = registry.group_of(entry, *self.where)
+            own = not isinstance(entry, str)
+            for task in whole.tasks:
+                # Two groups may have a task of one name, such as en-fr.
+                key = f"{whole.name}/{task.name}"
+                members[key] = task, own or key in named
+        return members
+
+    def about(self, task: Task, split: str) -> dict[str, Any]:
+        """What `TaskPredictions` has to know of a split.
+
+        Args:
+            task: the task.
+            split: the split that is scored.
+
+        Returns:
+            `clean` and `validation_in_training`; nothing for a split that
+            training or selection has seen.
+        """
+        if split in ("train", "validation"):
+            return {}
+        training = SeenTexts(texts(task, "train"))
+        return {
+            "clean": self.seen.clean(texts(task, split)),
+            "validation_in_training": training.count(texts(task, "validation")),
+        }
+
+
+def texts(task: Task, split: str) -> Iterator[bytes]:
+    """Yields the texts of a split; several of an example are joined."""
+    for batch in fixed(batched(task.dataset(split), 1024)):
+        yield from task.text_of(batch).numpy()

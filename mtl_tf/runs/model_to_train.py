@@ -1,0 +1,117 @@
+"""The model that a run trains, with the weights that it starts from."""
+
+import dataclasses
+import os
+from typing import Any
+
+import keras
+import numpy as np
+from absl import logging
+
+from mtl_tf.core import random
+from mtl_tf.pipelines.encoded_split import count_ids
+from mtl_tf.runs import initializing, run_data, systems
+from mtl_tf.runs.building import build
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.text.vectors import load_vectors
+from mtl_tf.training import freezing
+from mtl_tf.training.workers import Workers
+
+
+def make(
+    config: dict[str, Any],
+    run: RunDirectory,
+    loaded: run_data.RunData,
+    workers: Workers,
+) -> keras.Model:
+    """Builds the model; call it in the scope of the strategy.
+
+    A new run takes pretrained vectors and the weights of another run, and the
+    chief writes which (`vectors.json`, `initialized.json`). A run that
+    continues has its weights in its checkpoint, which is restored later.
+
+    Args:
+        config: the run's.
+        run: its directory.
+        loaded: its data.
+        workers: who trains.
+
+    Raises:
+        MtlError: vectors or weights of another run do not fit.
+    """
+    is_new = not run.has(os.path.join("checkpoints", "checkpoint"))
+    vectors = None
+    if is_new and config["text"]["vectors"]:
+        vectors = _pretrained(config, run, loaded, workers)
+    model = build(
+        config,
+        loaded.encoder,
+        [task.to_json() for task in loaded.tasks],
+        vectors,
+        seed=random.fold(config["seed"], "init"),
+    )
+    if is_new:
+        system = systems.of_type(loaded.tasks[0].type)
+        system.set_pretrained(model, config, loaded.encoder)
+        if config["training"]["initialize_from"]:
+            _initialize(config, run, loaded, model, workers)
+    return model
+
+
+def _initialize(
+    config: dict[str, Any],
+    run: RunDirectory,
+    loaded: run_data.RunData,
+    model: keras.Model,
+    workers: Workers,
+) -> None:
+    """Takes weights of another run; writes and logs which."""
+    directory = config["training"]["initialize_from"]
+    report = initializing.initialize(
+        model,
+        initializing.read_source(directory),
+        [task.name for task in loaded.tasks],
+        systems.of_type(loaded.tasks[0].type).words_of(loaded.encoder),
+        {task.name: task.labels for task in loaded.tasks},
+        config["training"]["initialize_only"],
+    )
+    taken = {entry["path"] for entry in report["taken"]}
+    for weight in freezing.frozen(model, config["training"]["freeze"]):
+        if freezing.path_of(weight) not in taken:
+            logging.warning(
+                "%s is frozen as it was drawn: %s has none that fits.",
+                freezing.path_of(weight),
+                directory,
+            )
+    if workers.is_chief:
+        run.write("initialized.json", report)
+
+
+def _pretrained(
+    config: dict[str, Any],
+    run: RunDirectory,
+    loaded: run_data.RunData,
+    workers: Workers,
+) -> np.ndarray:
+    """The pretrained word vectors; writes and logs what they cover."""
+    system = systems.of_type(loaded.tasks[0].type)
+    vocabulary = loaded.encoder.vocabulary
+    vectors, report = load_vectors(
+        config["text"]["vectors"],
+        vocabulary,
+        run_data.shared_dimension(config["model"]),
+        random.fold(config["seed"], "vectors"),
+    )
+    covered = []
+    for split in loaded.train:
+        ids = system.word_ids(split, loaded.encoder)
+        counts = count_ids(split, ids, len(vocabulary))
+        used = {
+            vocabulary.tokens[n]: int(counts[n]) for n in counts.nonzero()[0]
+        }
+        covered.append(report.coverage(split.name, used))
+        logging.info("vectors cover %s", covered[-1])
+    tasks = [dataclasses.asdict(c) for c in covered]
+    if workers.is_chief:
+        run.write("vectors.json", {**report.to_json(), "tasks": tasks})
+    return vectors

@@ -190,3 +190,11 @@ def test_bfloat16_learns_and_leaves_an_encoder_in_float32(tmp_path):
         assert layer.compute_dtype == "float32"
     start = presets.load_backbone(output, weights=False)
     assert not np.allclose(start.get_weights()[0], backbone.get_weights()[0])
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_a_vocabulary_without_room_for_pieces_is_refused(size, tmp_path):
+    output = str(tmp_path / "small")
+    with pytest.raises(ConfigError, match="vocabulary_size must be above 5"):
+        pretraining.pretrain(texts(), options_of(vocabulary_size=size), output)
+    assert not os.path.exists(f"{output}.training")

@@ -88,6 +88,9 @@ def check(preset: str) -> None:
             )
         _check_config(preset)
         return
+    if os.path.exists(preset) or os.sep in preset:
+        kind = "is a file" if os.path.exists(preset) else "is not there"
+        raise ConfigError(f"{FIELD}: {preset!r} must be a folder, it {kind}")
     import keras_nlp
 
     names = keras_nlp.models.Backbone.presets

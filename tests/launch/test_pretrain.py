@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from launch import pretrain
-from mtl_tf.core.errors import ConfigError, Diverged, RunError
+from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
 from mtl_tf.runs import pretraining
 from mtl_tf.text import presets
 from tests.launch import helpers
@@ -198,3 +198,15 @@ def test_a_vocabulary_without_room_for_pieces_is_refused(size, tmp_path):
     with pytest.raises(ConfigError, match="vocabulary_size must be above 5"):
         pretraining.pretrain(texts(), options_of(vocabulary_size=size), output)
     assert not os.path.exists(f"{output}.training")
+
+
+def test_what_is_wrong_with_a_preset_is_told_of_the_flag(tmp_path):
+    options = options_of(preset=str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigError, match="^--preset: .*nowhere' must be a f"):
+        pretraining.pretrain(texts(), options, str(tmp_path / "small"))
+    folder = small_presets.bert(tmp_path / "bert")
+    os.unlink(os.path.join(folder, "model.weights.h5"))
+    with pytest.raises(DataError, match="^--preset: cannot read the weights"):
+        pretraining.pretrain(
+            texts(), options_of(preset=folder), str(tmp_path / "small")
+        )

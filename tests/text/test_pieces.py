@@ -114,6 +114,10 @@ def test_damaged_files_are_told(preset, tmp_path):
 def test_what_is_no_preset_is_told(preset, tmp_path):
     with pytest.raises(ConfigError, match="'bert_bace_en' is no folder.*bert_"):
         presets.check("bert_bace_en")
+    with pytest.raises(ConfigError, match="must be a folder, it is not there$"):
+        presets.check(str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigError, match="must be a folder, it is a file$"):
+        presets.check(__file__)
     with pytest.raises(ConfigError, match="has no config.json"):
         presets.check(str(tmp_path))
     copied = tmp_path / "copied"

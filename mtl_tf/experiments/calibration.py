@@ -70,6 +70,14 @@ def calibrate(
                 raise ConfigError(
                     f"--threshold names the label {label} of {name} twice"
                 )
+    types = {task["type"] for run in runs for task in run.tasks}
+    none = ConfigError(
+        f"no task of {model_dir} has probabilities of whole examples, which "
+        f"are of labels of texts: its type is {' or '.join(sorted(types))}"
+    )
+    # Before the splits are scored, which may take long.
+    if not any(task_types.of(name).probabilities for name in types):
+        raise none
     by_task: dict[str, Any] = {}
     for run in runs:
         names = [task["name"] for task in run.tasks]
@@ -82,9 +90,7 @@ def calibrate(
     if not any(
         task["splits"]["validation"]["after"] for task in by_task.values()
     ):
-        raise ConfigError(
-            f"no task of {model_dir} has probabilities of whole examples"
-        )
+        raise none
     return by_task
 
 

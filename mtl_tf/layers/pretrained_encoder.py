@@ -21,6 +21,7 @@ from mtl_tf.layers.encoder_adapters import Adapting
 from mtl_tf.layers.sublayers import sublayers
 
 _SEQUENCE = "sequence_output"
+_LEAST_WINDOW = 3
 # What keras_hub calls the vectors of pieces.
 _TABLE = "token_embedding"
 
@@ -147,6 +148,12 @@ class PretrainedEncoder(StackedLayer):
             raise ConfigError(
                 f"model.encoder.window must be at most {most}, which the "
                 f"encoder can read, got {self.window}"
+            )
+        if 0 < self.window < _LEAST_WINDOW:
+            raise ConfigError(
+                f"model.encoder.window must be 0 or at least {_LEAST_WINDOW}, "
+                "a piece of the text between the first piece and the end, got "
+                f"{self.window}"
             )
         size = self.window or most
         self._shared = min(self.overlap, (size - 2) // 2)

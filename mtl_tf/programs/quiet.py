@@ -5,9 +5,13 @@ import glob
 import importlib
 import logging
 import os
+import re
 import sys
 
 from mtl_tf.core import standard_error
+
+_PACKAGE = "mtl_tf"
+_PLAIN = re.compile(r"calls to <function ([\w.]+) at 0x")
 
 
 def lower_log_level() -> None:
@@ -31,7 +35,24 @@ def expect_traces() -> None:
 
 def _is_news(record: logging.LogRecord) -> bool:
     text = record.getMessage()
-    return "triggered tf.function retracing" not in text or "mtl_tf" not in text
+    if "triggered tf.function retracing" not in text:
+        return True
+    # Of a method, TensorFlow tells the class but not the module.
+    plain = _PLAIN.search(text)
+    return not (_PACKAGE in text or plain and _is_of_package(plain[1]))
+
+
+def _is_of_package(name: str) -> bool:
+    """Whether a module of this package has a method or a function so called."""
+    for module_name, module in list(sys.modules.items()):
+        value = module if module_name.split(".")[0] == _PACKAGE else None
+        for part in name.split("."):
+            value = (
+                vars(value).get(part) if hasattr(value, "__dict__") else None
+            )
+        if value is not None:
+            return True
+    return False
 
 
 def import_tensorflow(quiet: bool) -> None:

@@ -1,8 +1,9 @@
 """Training of an encoder on texts without labels, before it is tuned."""
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -11,7 +12,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import checks, files
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError, DataError, MtlError
 from mtl_tf.core.random import fold, generator
 from mtl_tf.models.masked_language_model import MaskedLanguageModel
 from mtl_tf.pipelines import masked_batches
@@ -102,8 +103,14 @@ def _beginning(
     import keras_nlp
 
     if options.preset:
-        start = presets.load_backbone(options.preset)
-        tokenizer = presets.load_tokenizer(options.preset)
+        with _flag_named():
+            start = presets.load_backbone(options.preset)
+            tokenizer = presets.load_tokenizer(options.preset)
+            presets.check_pieces(
+                options.preset,
+                presets.serialized(start),
+                int(tokenizer.vocabulary_size()),
+            )
         longest = getattr(start, "max_sequence_length", None)
         if longest and options.length > longest:
             raise ConfigError(
@@ -135,6 +142,16 @@ def _beginning(
             presets.save(made, presets.serialized(backbone), learnt)
     start = presets.load_backbone(folder, weights=False)
     return presets.load_tokenizer(folder), start
+
+
+@contextlib.contextmanager
+def _flag_named() -> Iterator[None]:
+    """What is wrong with a preset is told of the flag, not of a config."""
+    try:
+        yield
+    except MtlError as error:
+        message = str(error).replace(presets.FIELD, "--preset")
+        raise type(error)(message) from error
 
 
 class _Encoder:

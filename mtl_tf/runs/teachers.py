@@ -270,7 +270,11 @@ class FileTeacher:
             ConfigError: it has other labels, or lacks texts.
         """
         table = probability_files.read(self._folder, task.name)
-        ordered = probability_files.in_order(table, task.labels)
+        try:
+            ordered = probability_files.in_order(table, task.labels)
+        except ConfigError as error:
+            path = probability_files.path_of(self._folder, task.name)
+            raise ConfigError(f"{_FIELD}: {path}: {error}") from error
         found = []
         for part in probability_files.batches(task, examples):
             keys = probability_files.keys_of(part)

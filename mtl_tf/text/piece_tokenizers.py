@@ -23,7 +23,7 @@ class GraphTokenizer:
             tokenizer.tokenize(tf.constant(["a"]))
         # Called eagerly, it would return lists.
         self._graph = tf.function(
-            tokenizer.tokenize,
+            self._tokenized,
             input_signature=[tf.TensorSpec([None], tf.string)],
             autograph=False,
         )
@@ -38,6 +38,11 @@ class GraphTokenizer:
             int32 [n, None], ids of the preset, without special ones.
         """
         return tf.cast(self._graph(texts), tf.int32)
+
+    def _tokenized(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        # Of ours: each run of a process has a trace of its own, as
+        # `programs.quiet` knows.
+        return self._tokenizer.tokenize(texts)
 
     def of_words(self, words: tf.Tensor) -> tf.RaggedTensor:
         """The pieces of words that stand between spaces, as `__call__`."""

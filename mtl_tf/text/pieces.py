@@ -242,6 +242,7 @@ def of_preset(
     tokenizer = presets.load_tokenizer(preset)
     specials = presets.specials_of(preset, tokenizer)
     config = presets.config_of(preset)
+    presets.check_pieces(preset, config, int(tokenizer.vocabulary_size()))
     return PieceEncoder(
         tokenizer, specials, config, words, max_length, reads_words
     )

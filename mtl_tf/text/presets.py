@@ -9,8 +9,11 @@ keras_hub tells from `config.json`.
 import dataclasses
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
+
+from absl import logging
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, DataError
@@ -18,6 +21,17 @@ from mtl_tf.core.names import hint
 
 FIELD = "model.encoder.preset"
 CONFIG_FILE = "config.json"
+# keras_hub names the second where both are missing.
+_WEIGHTS_FILE, _SHARDS_FILE = "model.weights.h5", "model.weights.json"
+# As Keras says that a weight does not fit.
+_SHAPES = re.compile(
+    r"variable\.shape=(?P<config>\([\d, ]*\)), "
+    r"Received: value\.shape=(?P<found>\([\d, ]*\))"
+)
+# The same of files that Keras has saved.
+_UNFIT = re.compile(r"A total of (\d+) objects could not be loaded")
+# Pieces a vector that a tokenizer has at least, unless something is missing.
+_USUAL_SHARE = 0.9
 # What keras_hub can be told to download.
 _SCHEMES = ("kaggle://", "hf://", "modelscope://", "gs://")
 
@@ -72,7 +86,11 @@ def check(preset: str) -> None:
                 f"{FIELD}: the folder {preset!r} is no preset: it has no "
                 f"{CONFIG_FILE}"
             )
+        _check_config(preset)
         return
+    if os.path.exists(preset) or os.sep in preset:
+        kind = "is a file" if os.path.exists(preset) else "is not there"
+        raise ConfigError(f"{FIELD}: {preset!r} must be a folder, it {kind}")
     import keras_nlp
 
     names = keras_nlp.models.Backbone.presets
@@ -80,6 +98,21 @@ def check(preset: str) -> None:
         raise ConfigError(
             f"{FIELD}: {preset!r} is no folder, and keras_hub has no such "
             f"preset; {hint(preset, names)}"
+        )
+
+
+def _check_config(folder: str) -> None:
+    """Raises `DataError` if the config of a preset is of neither form."""
+    path = os.path.join(folder, CONFIG_FILE)
+    config = files.read_json(path)
+    is_mapping = isinstance(config, Mapping)
+    if is_mapping and "model_type" in config:
+        return  # of Hugging Face
+    needed = ("registered_name", "class_name", "config")
+    if not is_mapping or any(name not in config for name in needed):
+        raise DataError(
+            f"{FIELD}: {path} must be of Hugging Face, with a model_type, or "
+            f"of keras_hub, with {', '.join(needed)}"
         )
 
 
@@ -168,7 +201,42 @@ def config_of(preset: str) -> dict[str, Any]:
     Raises:
         MtlError: see `load_backbone`.
     """
-    return serialized(load_backbone(preset, weights=False))
+    # With the weights: whether they can be read, and are of the config's
+    # sizes, is told before anything is made for the encoder.
+    return serialized(load_backbone(preset))
+
+
+def check_pieces(preset: str, backbone: Mapping[str, Any], pieces: int) -> None:
+    """Compares a tokenizer with the vectors of its pieces.
+
+    Fewer pieces than vectors are usual, which are padded to round numbers; far
+    fewer are logged: a vocabulary that was cut off has unknown pieces for most
+    words.
+
+    Args:
+        preset: for messages.
+        backbone: its config, as `config_of` returns it.
+        pieces: how many the tokenizer has.
+
+    Raises:
+        DataError: the tokenizer has more.
+    """
+    sizes = backbone["config"]
+    vectors = sizes.get("vocabulary_size") or sizes.get("vocab_size")
+    if not vectors:
+        return
+    counts = (
+        f"{FIELD}: the tokenizer of {preset!r} has {pieces:,} pieces and its "
+        f"encoder vectors for {vectors:,}"
+    )
+    if pieces > vectors:
+        raise DataError(f"{counts}: the two do not belong together")
+    if pieces < _USUAL_SHARE * vectors:
+        logging.warning(
+            "%s: words without a piece are unknown to it. Are the tokenizer's "
+            "files whole, and the encoder's own?",
+            counts,
+        )
 
 
 def serialized(backbone: Any) -> dict[str, Any]:
@@ -247,9 +315,30 @@ def _unknown(tokenizer: Any, default: int) -> int:
 
 
 def _unreadable(preset: str, part: str, error: Exception) -> DataError:
-    reason = str(error).strip().splitlines() or [type(error).__name__]
+    reason = _reason(preset, error)
+    return DataError(f"{FIELD}: cannot read the {part} of {preset!r}: {reason}")
+
+
+def _reason(preset: str, error: Exception) -> str:
+    """What an error of keras_hub says, in one line, and what it leaves out."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, json.JSONDecodeError):
-        reason = [f"{CONFIG_FILE} is no JSON: {reason[0]}"]
-    return DataError(
-        f"{FIELD}: cannot read the {part} of {preset!r}: {reason[0]}"
-    )
+        return f"a file of it is no JSON: {lines[0]}"
+    if isinstance(error, KeyError):
+        return f"{CONFIG_FILE} has no field {lines[0]}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"a file of it is not UTF-8: {lines[0]}"
+    if f"`{_SHARDS_FILE}` doesn't exist" in lines[0]:
+        return f"{_WEIGHTS_FILE} doesn't exist in {preset}"
+    shapes = _SHAPES.search(str(error))
+    if shapes:
+        return (
+            f"weights of the shape {shapes['found']} stand where those of "
+            f"{CONFIG_FILE} have the shape {shapes['config']}"
+        )
+    unfit = _UNFIT.match(lines[0])
+    if unfit:
+        return (
+            f"{unfit[1]} of its layers find no weights that fit {CONFIG_FILE}"
+        )
+    return lines[0]

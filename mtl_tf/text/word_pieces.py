@@ -28,6 +28,11 @@ def learn(texts: Sequence[str], size: int, lowercase: bool = True) -> Any:
     import tensorflow as tf
 
     checks.positive_integer("vocabulary_size", size)
+    if size <= len(SPECIALS):
+        raise ConfigError(
+            f"vocabulary_size must be above {len(SPECIALS)}, the pieces that "
+            f"stand for no text ({' '.join(SPECIALS)}), got {size}"
+        )
     if not any(text.strip() for text in texts):
         raise DataError("there is no text to learn word pieces from")
     try:

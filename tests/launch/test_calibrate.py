@@ -12,8 +12,9 @@ from launch import calibrate
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import scored_examples
 from mtl_tf.evaluation.probabilities import OneLabel
+from mtl_tf.experiments import calibration
 from mtl_tf.programs import runner
-from mtl_tf.runs import run_data, training_run
+from mtl_tf.runs import calibrating, run_data, training_run
 from tests.system import corpus
 
 
@@ -153,3 +154,26 @@ def test_unknown_tasks_and_labels(directory):
         run(f"--model_dir={directory}", "--threshold=plan=1:f1")
     with pytest.raises(ConfigError, match="unknown label of plain '2'"):
         run(f"--model_dir={directory}", "--threshold=plain=2:f1")
+
+
+def test_a_run_without_probabilities_is_refused_before_it_is_scored(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "config.json").write_text("{}")
+    tags = [{"name": "tags", "type": "tagging", "labels": ["O"]}]
+    run_of_tags = types.SimpleNamespace(tasks=tags)
+    monkeypatch.setattr(mtl_tf, "load", lambda path: run_of_tags)
+    monkeypatch.setattr(
+        calibration, "_of_run", lambda *_: pytest.fail("it was scored")
+    )
+    with pytest.raises(ConfigError, match="probabilities.*type is tagging$"):
+        run(f"--model_dir={tmp_path}")
+
+
+def test_the_only_label_of_a_task_has_no_threshold():
+    task = {"name": "mails", "type": "classification", "labels": ["spam"]}
+    outputs = {"scores": np.ones([3, 1]), "prediction": np.zeros(3, int)}
+    with pytest.raises(ConfigError, match="mails has one label alone, 'spam'"):
+        calibrating.settled(
+            task, np.zeros(3, int), outputs, False, [calibrating.Wish("spam")]
+        )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from launch import pretrain
-from mtl_tf.core.errors import ConfigError, Diverged, RunError
+from mtl_tf.core.errors import ConfigError, DataError, Diverged, RunError
 from mtl_tf.runs import pretraining
 from mtl_tf.text import presets
 from tests.launch import helpers
@@ -191,3 +191,23 @@ def test_bfloat16_learns_and_leaves_an_encoder_in_float32(tmp_path):
         assert layer.compute_dtype == "float32"
     start = presets.load_backbone(output, weights=False)
     assert not np.allclose(start.get_weights()[0], backbone.get_weights()[0])
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_a_vocabulary_without_room_for_pieces_is_refused(size, tmp_path):
+    output = str(tmp_path / "small")
+    with pytest.raises(ConfigError, match="vocabulary_size must be above 5"):
+        pretraining.pretrain(texts(), options_of(vocabulary_size=size), output)
+    assert not os.path.exists(f"{output}.training")
+
+
+def test_what_is_wrong_with_a_preset_is_told_of_the_flag(tmp_path):
+    options = options_of(preset=str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigError, match="^--preset: .*nowhere' must be a f"):
+        pretraining.pretrain(texts(), options, str(tmp_path / "small"))
+    folder = small_presets.bert(tmp_path / "bert")
+    os.unlink(os.path.join(folder, "model.weights.h5"))
+    with pytest.raises(DataError, match="^--preset: cannot read the weights"):
+        pretraining.pretrain(
+            texts(), options_of(preset=folder), str(tmp_path / "small")
+        )

@@ -108,6 +108,7 @@ def test_a_frozen_encoder_gives_no_gradient_and_drops_nothing(backbone):
     [
         ({"frozen_layers": 4}, "frozen_layers must be at most 3"),
         ({"window": 13}, "window must be at most 12"),
+        ({"window": 2}, "window must be 0 or at least 3, .* got 2"),
     ],
 )
 def test_wrong_options_are_refused(backbone, options, message):

@@ -2,7 +2,7 @@
 
 import logging
 
-from mtl_tf.programs import quiet
+from mtl_tf.programs import console, quiet
 
 WARNING = "5 out of the last 9 calls to %s triggered tf.function retracing."
 
@@ -15,11 +15,18 @@ def test_only_our_own_traces_are_expected(caplog):
         quiet.expect_traces()
         assert len(logger.filters) <= len(before) + 1
         logger.warning(WARNING, "<bound method of <mtl_tf.runs.Predictor>>")
+        method = "<function PlainFormatter.format at 0x7f9cba326d40>"
+        assert console.PlainFormatter.format
+        logger.warning(WARNING, method)
         logger.warning(WARNING, "<function theirs>")
+        logger.warning(
+            WARNING, "<function PlainFormatter.theirs at 0x7f9cba326d4>"
+        )
         logger.warning("mtl_tf has a problem")
     finally:
         logger.filters = before
     assert caplog.messages == [
         WARNING % "<function theirs>",
+        WARNING % "<function PlainFormatter.theirs at 0x7f9cba326d4>",
         "mtl_tf has a problem",
     ]

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import types
 
 import numpy as np
 import pytest
@@ -306,3 +307,15 @@ def test_raw_texts_are_read_as_the_training_texts_are(tmp_path, entries):
     tokens = split.columns["tokens"]
     yes, comma, _, tree, stop = tokens[0]
     assert tokens[20][[0, 1, 3, 4]].tolist() == [yes, comma, tree, stop]
+
+
+def test_probabilities_of_other_labels_are_told_with_their_file(tmp_path):
+    table = probability_files.Table(
+        np.zeros([1], "V12"), np.ones([1, 2], np.float32), ("bad", "good")
+    )
+    path = probability_files.write(str(tmp_path), "mails", table)
+    asked = types.SimpleNamespace(name="mails", labels=("ham", "spam"))
+    (teacher,) = teachers.teachers_of(str(tmp_path))
+    match = f"^training.teachers: {path}: .* bad, good, but .* ham, spam$"
+    with pytest.raises(ConfigError, match=match):
+        teacher.teacher.scores(asked, None)

@@ -114,6 +114,10 @@ def test_damaged_files_are_told(preset, tmp_path):
 def test_what_is_no_preset_is_told(preset, tmp_path):
     with pytest.raises(ConfigError, match="'bert_bace_en' is no folder.*bert_"):
         presets.check("bert_bace_en")
+    with pytest.raises(ConfigError, match="must be a folder, it is not there$"):
+        presets.check(str(tmp_path / "nowhere"))
+    with pytest.raises(ConfigError, match="must be a folder, it is a file$"):
+        presets.check(__file__)
     with pytest.raises(ConfigError, match="has no config.json"):
         presets.check(str(tmp_path))
     copied = tmp_path / "copied"
@@ -122,8 +126,64 @@ def test_what_is_no_preset_is_told(preset, tmp_path):
     with pytest.raises(DataError, match="cannot read the tokenizer"):
         presets.load_tokenizer(str(copied))
     (copied / "config.json").write_text("{}")
-    with pytest.raises(DataError, match="cannot read the weights"):
+    with pytest.raises(DataError, match="config.json must be of Hugging Face"):
         presets.load_backbone(str(copied))
+
+
+def changed_config(preset, folder, change):
+    """A copy of a preset whose config.json is what `change` makes of it."""
+    shutil.copytree(preset, folder)
+    path = folder / "config.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda c: [], "config.json must be of Hugging Face, with a model_ty"),
+        (lambda c: {"model_type": "bert"}, "config.json has no field 'vocab_"),
+        (
+            lambda c: {k: v for k, v in c.items() if k != "class_name"},
+            "config.json must be .* of keras_hub, with registered_name, class",
+        ),
+        (
+            lambda c: {**c, "config": {**c["config"], "hidden_dim": 32}},
+            "of its layers find no weights that fit config.json$",
+        ),
+    ],
+)
+def test_a_damaged_config_is_told(change, message, preset, tmp_path):
+    folder = changed_config(preset, tmp_path / "damaged", change)
+    with pytest.raises(DataError, match=message):
+        presets.load_backbone(folder)
+
+
+def test_damaged_weights_are_told_before_anything_is_built(preset, tmp_path):
+    copied = tmp_path / "copied"
+    shutil.copytree(preset, copied)
+    weights = copied / "model.weights.h5"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(DataError, match="cannot read the weights"):
+        encoder_of(str(copied))
+    weights.unlink()
+    with pytest.raises(DataError, match="model.weights.h5 doesn't exist"):
+        encoder_of(str(copied))
+
+
+def test_a_vocabulary_that_was_cut_off_is_told(preset, tmp_path, caplog):
+    encoder_of(preset)
+    assert "pieces and its encoder vectors" not in caplog.text
+    copied = tmp_path / "copied"
+    shutil.copytree(preset, copied)
+    path = copied / "assets" / "tokenizer" / "vocabulary.txt"
+    names = path.read_text().split()
+    path.write_text("\n".join(names[: len(names) // 2]))
+    encoder_of(str(copied))
+    assert "Are the tokenizer's files whole" in caplog.text
+    path.write_text("\n".join([*names, "more"]))
+    with pytest.raises(DataError, match="the two do not belong together"):
+        encoder_of(str(copied))
 
 
 def hugging_face(folder, backbone):
@@ -199,6 +259,20 @@ def test_a_folder_of_hugging_face_is_read(preset, tmp_path):
         encoder_of(str(tmp_path)).of_texts(texts)["tokens"].to_list()
         == encoder_of(preset).of_texts(texts)["tokens"].to_list()
     )
+
+
+def test_weights_of_another_size_are_told(preset, tmp_path):
+    pytest.importorskip("safetensors")
+    hugging_face(tmp_path, presets.load_backbone(preset))
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps({**config, "hidden_size": 32}))
+    message = (
+        r"weights of the shape \(.*, 16\) stand where those of config.json "
+        r"have the shape \(.*, 32\)$"
+    )
+    with pytest.raises(DataError, match=message):
+        encoder_of(str(tmp_path))
 
 
 def test_a_missing_package_is_named(preset, tmp_path, monkeypatch):

@@ -88,7 +88,8 @@ class Sharing(System):
         except ValueError as error:
             raise DataError(
                 f"{presets.FIELD}: {preset!r} is another encoder than when "
-                f"the run's vocabulary was built: {error}"
+                f"the run's vocabulary was built: {error}. Name another "
+                "--model_dir, or restore it"
             )
 
     def words_of(self, text: Text) -> dict[str, Sequence[str]]:

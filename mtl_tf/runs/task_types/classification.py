@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation.probabilities import OneLabel
 from mtl_tf.runs.prediction_type import (
     Outputs,
@@ -32,6 +33,11 @@ class ClassPrediction(TextPrediction):
         self, task: TaskDict, targets: Any, outputs: Outputs, wish: Any
     ) -> dict[str, Any]:
         """`decision`: a label and its threshold."""
+        if len(task["labels"]) < 2:
+            raise ConfigError(
+                f"the task {task['name']} has one label alone, "
+                f"{wish.label!r}: below a threshold there is no other to give"
+            )
         place = list(task["labels"]).index(wish.label)
         scores = np.asarray(outputs["scores"])[:, place]
         labels = np.asarray(targets) == place

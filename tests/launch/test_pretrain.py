@@ -123,7 +123,7 @@ def test_a_preset_goes_on_to_learn_from_a_file(capsys, tmp_path):
         (["--texts={fine}", "--hidden=6"], "--hidden must be a multiple of"),
         (["--texts={fine}", "--steps=0"], "--steps must be a positive"),
         (["--texts={fine}", "--length=5"], "--length must be at least 8"),
-        (["--texts={fine}", "--preset={here}"], "keras_hub has no such"),
+        (["--texts={fine}", "--preset={here}"], "must be a folder, it is not"),
         (
             [
                 "--texts=a",

@@ -300,18 +300,18 @@ def test_emissions():
 def test_options_nest_and_end():
     assert recurrence._shards(8) >= 1
     with recurrence.options(jit=False, shards=4):
-        assert not recurrence._jit()
+        assert not recurrence.is_compiled()
         assert recurrence._shards(8) == 4
         assert recurrence._shards(6) == 3
         assert recurrence._shards(None) == 1
         with recurrence.options(shards=2):
-            assert not recurrence._jit()
+            assert not recurrence.is_compiled()
             assert recurrence._shards(6) == 2
         with pytest.raises(RuntimeError), recurrence.options(jit=True):
-            assert recurrence._jit()
+            assert recurrence.is_compiled()
             raise RuntimeError
-        assert not recurrence._jit()
-    assert recurrence._jit()
+        assert not recurrence.is_compiled()
+    assert recurrence.is_compiled()
 
 
 def test_without_jit_nothing_is_compiled():

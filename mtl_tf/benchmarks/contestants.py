@@ -82,6 +82,25 @@ def adagrad(
     return optimizer
 
 
+def without_l2(
+    name: str, learning_rate: float
+) -> Callable[..., keras.optimizers.Optimizer]:
+    """Makes our optimizer of that name, without L2, for all contestants."""
+
+    def make(
+        variables: Sequence[keras.Variable],
+        embedding: Sequence[keras.Variable],
+        compiled: bool = False,
+    ) -> keras.optimizers.Optimizer:
+        del embedding
+        optimizer = make_optimizer({"name": name}, learning_rate)
+        none, all_ = [0.0] * len(variables), [1.0] * len(variables)
+        optimizer.configure(variables, none, all_, compiled=compiled)
+        return optimizer
+
+    return make
+
+
 def make_trainer(
     sizes: Sizes,
     vocabulary: int,

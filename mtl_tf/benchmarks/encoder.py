@@ -1,7 +1,6 @@
 """The case of the benchmark about pretrained encoders."""
 
 import functools
-from collections.abc import Sequence
 
 import keras
 import numpy as np
@@ -19,10 +18,10 @@ from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import compete
 from mtl_tf.layers.pretrained_encoder import states_of
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
-from mtl_tf.training.optimizers import make_optimizer
 
 _PRECISIONS = ("float32", "mixed_bfloat16")
 _LEARNING_RATE = 1e-4
+_adamw = contestants.without_l2("adamw", _LEARNING_RATE)
 # Ids that no made text has: it is one text without padding.
 _SPECIALS = {"start": [-1], "separator": [-1], "end": [-1], "pad": 0}
 
@@ -91,18 +90,6 @@ def _make_model(sizes: Sizes, precision: str) -> MultiTaskModel:
     )
     model.embedding.set_pretrained(backbone)
     return model
-
-
-def _adamw(
-    variables: Sequence[keras.Variable],
-    embedding: Sequence[keras.Variable],
-    compiled: bool = False,
-) -> keras.optimizers.Optimizer:
-    del embedding
-    optimizer = make_optimizer({"name": "adamw"}, _LEARNING_RATE)
-    none, all_ = [0.0] * len(variables), [1.0] * len(variables)
-    optimizer.configure(variables, none, all_, compiled=compiled)
-    return optimizer
 
 
 class KerasEncoder(keras.Model):

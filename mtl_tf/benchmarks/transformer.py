@@ -1,6 +1,5 @@
 """The case of the benchmark about Transformers, and who competes in it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -19,10 +18,10 @@ from mtl_tf.benchmarks.sizes import Sizes
 from mtl_tf.benchmarks.timing import compete
 from mtl_tf.layers.transformer_block import TransformerBlock
 from mtl_tf.models.multi_task import MultiTaskModel
-from mtl_tf.training.optimizers import make_optimizer
 
 _DROPOUT, _INPUT_DROPOUT = 0.1, 0.5
 _LEARNING_RATE = 5e-4
+_adam = contestants.without_l2("adam", _LEARNING_RATE)
 
 
 def transformer(sizes: Sizes, rounds: int) -> Result:
@@ -80,18 +79,6 @@ def _scheme(sizes: Sizes) -> dict[str, Any]:
         "input_dropout": _INPUT_DROPOUT,
         "max_positions": sizes.transformer_length,
     }
-
-
-def _adam(
-    variables: Sequence[keras.Variable],
-    embedding: Sequence[keras.Variable],
-    compiled: bool = False,
-) -> keras.optimizers.Optimizer:
-    del embedding
-    optimizer = make_optimizer({"name": "adam"}, _LEARNING_RATE)
-    none, all_ = [0.0] * len(variables), [1.0] * len(variables)
-    optimizer.configure(variables, none, all_, compiled=compiled)
-    return optimizer
 
 
 class KerasTransformer(keras.Model):

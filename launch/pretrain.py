@@ -1,6 +1,7 @@
 """Pre-trains on texts without labels: `python -m launch.pretrain`."""
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from absl import flags
@@ -83,9 +84,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "it a BERT with random weights",
         flag_values=values,
     )
-    for name, default, text in _SIZES:
-        about = f"{text}, without --preset"
-        flags.DEFINE_integer(name, default, about, flag_values=values)
+    _define_numbers(values, _SIZES, "without --preset")
     flags.DEFINE_bool(
         "lowercase",
         True,
@@ -99,15 +98,22 @@ def define_flags(values: flags.FlagValues) -> None:
         "what an encoder computes in, on float32 weights",
         flag_values=values,
     )
-    for name, default, text in _OF_WORDS:
+    _define_numbers(values, _OF_WORDS, "for --objective=next_words")
+    _define_numbers(values, _INTEGERS)
+    _define_numbers(values, _NUMBERS)
+
+
+def _define_numbers(
+    values: flags.FlagValues,
+    numbers: Iterable[tuple[str, int | float | None, str]],
+    condition: str = "",
+) -> None:
+    """Defines flags of names, defaults and meanings, some on a condition."""
+    for name, default, text in numbers:
         is_count = isinstance(default, int)
         define = flags.DEFINE_integer if is_count else flags.DEFINE_float
-        about = f"{text}; for --objective=next_words"
+        about = f"{text}; {condition}" if condition else text
         define(name, default, about, flag_values=values)
-    for name, default, text in _INTEGERS:
-        flags.DEFINE_integer(name, default, text, flag_values=values)
-    for name, default, text in _NUMBERS:
-        flags.DEFINE_float(name, default, text, flag_values=values)
 
 
 def main(values: flags.FlagValues) -> None:

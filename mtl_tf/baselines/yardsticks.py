@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from mtl_tf.baselines import linear, ngrams, task_types
+from mtl_tf.baselines import ngrams, svm, task_types
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -47,7 +47,7 @@ def add(loaded: RunData, parts: Iterable[dict[str, Any]], seed: int) -> None:
 
 
 def _of_task(
-    loaded: RunData, number: int, name: str, block_of: dict[int, linear.Block]
+    loaded: RunData, number: int, name: str, block_of: dict[int, svm.Block]
 ) -> dict[str, float]:
     """The primary scores of a task's yardsticks on a split."""
     task = loaded.tasks[number]
@@ -82,7 +82,7 @@ def _score(
     return scores[scores["primary"]]
 
 
-def _linear(loaded: RunData, seed: int) -> dict[int, linear.Block]:
+def _linear(loaded: RunData, seed: int) -> dict[int, svm.Block]:
     """The fitted linear baseline of each task that has one, by number."""
     numbers = [
         number
@@ -103,9 +103,9 @@ def _linear(loaded: RunData, seed: int) -> dict[int, linear.Block]:
         return {}
     tasks = [loaded.tasks[n] for n in numbers]
     block_of = {}
-    for members in linear.blocks_of(tasks, linear.FEATURES[0]):
+    for members in svm.blocks_of(tasks, svm.FEATURES[0]):
         in_run = [numbers[n] for n in members]
-        block = linear.Block(loaded, in_run, True, linear.svm_seed(seed))
+        block = svm.Block(loaded, in_run, True, svm.seed_of(seed))
         block.fit()
         block_of |= dict.fromkeys(in_run, block)
     return block_of

@@ -127,7 +127,32 @@ def make_trainer(
     )
 
 
-class KerasModel(keras.Model):
+class KerasHeads(keras.Model):
+    """Copies of our parameters, and the output layers of the tasks.
+
+    Input shape: a batch of one group.
+    Output shape: logits `[B, labels]`.
+    """
+
+    def copy_heads(self, model: MultiTaskModel) -> None:
+        """Takes the tasks' output layers of our model."""
+        [head] = model.heads.values()
+        self.kernel = self.copied("kernel", head.dense.kernel)
+        self.bias = self.copied("bias", head.dense.bias)
+
+    def copied(self, name: str, weight: keras.Variable) -> keras.Variable:
+        """A weight of its own with the value of ours."""
+        copied = self.add_weight(name=name, shape=weight.shape)
+        copied.assign(weight)
+        return copied
+
+    def scored(self, summary: tf.Tensor, task: tf.Tensor) -> tf.Tensor:
+        """The logits of summaries `[B, D]`; the task's are gathered once."""
+        kernel, bias = tf.gather(self.kernel, task), tf.gather(self.bias, task)
+        return tf.matmul(summary, kernel) + bias
+
+
+class KerasModel(KerasHeads):
     """Meta-MTL as a Keras user would write it first.
 
     Args:
@@ -140,7 +165,6 @@ class KerasModel(keras.Model):
     def __init__(self, model: MultiTaskModel):
         super().__init__()
         [ours] = model.scheme.directions
-        [head] = model.heads.values()
         embedding = model.embedding
         self.embedding = keras.layers.Embedding(
             embedding.vocabulary_size, embedding.dimension
@@ -149,16 +173,10 @@ class KerasModel(keras.Model):
         self.recurrent = keras.layers.RNN(self.cell)
         self.embedding.build()
         self.recurrent.build([None, None, embedding.dimension])
-        self.kernel = self._copy("kernel", head.dense.kernel)
-        self.bias = self._copy("bias", head.dense.bias)
+        self.copy_heads(model)
         self.embedding.embeddings.assign(embedding.vectors)
         self._copy_cell(ours)
         self.built = True
-
-    def _copy(self, name: str, weight: keras.Variable) -> keras.Variable:
-        copied = self.add_weight(name=name, shape=weight.shape)
-        copied.assign(weight)
-        return copied
 
     def _make_cell(self, ours: keras.layers.Layer) -> keras.layers.Layer:
         return MetaLSTMCell(
@@ -183,8 +201,7 @@ class KerasModel(keras.Model):
         self.cell.choose(task)
         mask = tf.not_equal(tokens, 0)
         summary = self.recurrent(self.embedding(tokens), mask=mask)
-        kernel, bias = tf.gather(self.kernel, task), tf.gather(self.bias, task)
-        return tf.matmul(summary, kernel) + bias
+        return self.scored(summary, task)
 
 
 def trainer_run(trainer: Trainer, dataset: tf.data.Dataset) -> Run:

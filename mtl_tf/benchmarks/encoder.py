@@ -92,7 +92,7 @@ def _make_model(sizes: Sizes, precision: str) -> MultiTaskModel:
     return model
 
 
-class KerasEncoder(keras.Model):
+class KerasEncoder(contestants.KerasHeads):
     """A tuned encoder as a Keras user would write it first.
 
     Args:
@@ -113,18 +113,11 @@ class KerasEncoder(keras.Model):
         self.network = keras.Model(backbone.input, states)
         self.network.set_weights(ours.network.get_weights())
         self.embedding = backbone.token_embedding
-        [head] = model.heads.values()
-        self.kernel = self._own("kernel", head.dense.kernel)
-        self.bias = self._own("bias", head.dense.bias)
+        self.copy_heads(model)
         self.built = True
 
-    def _own(self, name: str, weight: keras.Variable) -> keras.Variable:
-        copied = self.add_weight(name=name, shape=weight.shape)
-        copied.assign(weight)
-        return copied
-
     def call(self, batch, training=False):
-        """Scores a batch; the task's parameters are gathered once."""
+        """Scores a batch."""
         tokens, task = batch["tokens"][0], batch["task"][0]
         inputs = {
             "token_ids": tokens - 1,
@@ -133,5 +126,4 @@ class KerasEncoder(keras.Model):
         }
         states = self.network(inputs, training=training)
         mean = tf.cast(tf.reduce_mean(states, 1), tf.float32)
-        kernel, bias = tf.gather(self.kernel, task), tf.gather(self.bias, task)
-        return tf.matmul(mean, kernel) + bias
+        return self.scored(mean, task)

@@ -81,7 +81,7 @@ def _scheme(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-class KerasTransformer(keras.Model):
+class KerasTransformer(contestants.KerasHeads):
     """S-P as a Keras user would write it first.
 
     Args:
@@ -119,9 +119,7 @@ class KerasTransformer(keras.Model):
         self.norm = keras.layers.LayerNormalization(
             epsilon=blocks[0].attention_norm.epsilon
         )
-        [head] = model.heads.values()
-        self.kernel = self._own("kernel", head.dense.kernel)
-        self.bias = self._own("bias", head.dense.bias)
+        self.copy_heads(model)
         self._build(embedding.dimension, units)
         self.embedding.embeddings.assign(embedding.vectors)
         self.positions.set_weights(scheme.positions.get_weights())
@@ -129,11 +127,6 @@ class KerasTransformer(keras.Model):
         for encoder, block in zip(self.encoders, blocks):
             encoder.set_weights(_weights_of(block))
         self.norm.set_weights(scheme.encoder.last_norm.get_weights())
-
-    def _own(self, name: str, weight: keras.Variable) -> keras.Variable:
-        copied = self.add_weight(name=name, shape=weight.shape)
-        copied.assign(weight)
-        return copied
 
     def _build(self, dimension: int, units: int) -> None:
         self.embedding.build()
@@ -144,7 +137,7 @@ class KerasTransformer(keras.Model):
         self.built = True
 
     def call(self, batch, training=False):
-        """Scores a batch; the task's parameters are gathered once."""
+        """Scores a batch."""
         tokens, task = batch["tokens"][0], batch["task"][0]
         mask = tf.not_equal(tokens, 0)
         x = self.embedding(tokens)
@@ -155,8 +148,7 @@ class KerasTransformer(keras.Model):
         weight = tf.cast(mask, x.dtype)[..., None]
         total = tf.reduce_sum(self.norm(x) * weight, 1)
         mean = total / tf.maximum(tf.reduce_sum(weight, 1), 1.0)
-        kernel, bias = tf.gather(self.kernel, task), tf.gather(self.bias, task)
-        return tf.matmul(mean, kernel) + bias
+        return self.scored(mean, task)
 
 
 def _weights_of(block: TransformerBlock) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from mtl_tf.baselines import linear, ngrams
+from mtl_tf.baselines import linear, ngrams, svm
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import scored_examples
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
@@ -90,7 +90,7 @@ def test_sharing_helps_and_own_copies_tell_tasks_apart(
     entries, trained, tmp_path
 ):
     """`small` needs the words of `large`, `flip` the opposite of them."""
-    found = {f: accuracies(trained(f)[1]) for f in linear.FEATURES}
+    found = {f: accuracies(trained(f)[1]) for f in svm.FEATURES}
     assert found["private"]["large"] > 95 and found["private"]["flip"] > 95
     assert found["private"]["small"] < 85
     assert found["shared"]["flip"] < 50  # outvoted
@@ -116,7 +116,7 @@ def test_results_have_the_structure_of_a_trained_run(trained):
     assert "clean" not in validation["tasks"]["large"]
     run = results["run"]
     assert run["validation_mean"] == validation["mean"]["overall"]
-    assert set(run["C"].values()) <= set(linear.GRID) and len(run["C"]) == 3
+    assert set(run["C"].values()) <= set(svm.GRID) and len(run["C"]) == 3
     assert run["features"] == "shared_private" and run["parameters"] > 100
     assert run["versions"]["scikit-learn"] and run["wall_time"] > 0
     assert json.loads((where / "results.json").read_text()) == results
@@ -156,7 +156,7 @@ def test_a_model_cannot_take_the_baselines_folder(entries, trained):
 
 
 def test_the_penalty_is_chosen_on_validation(entries, tmp_path, monkeypatch):
-    monkeypatch.setattr(linear, "GRID", (1e-9, 1.0))
+    monkeypatch.setattr(svm, "GRID", (1e-9, 1.0))
     results = linear.train(make_config(entries["large"]), str(tmp_path / "run"))
     assert results["run"]["C"] == {"large": 1.0}
 
@@ -180,8 +180,8 @@ def test_tasks_with_other_labels_have_an_svm_of_their_own(tmp_path, entries):
         for name, labels in (("a", "01"), ("b", "012"), ("c", "01"))
     ]
     tasks.append(Task("d", "multi_label", None, "01"))
-    assert linear.blocks_of(tasks, "shared_private") == [[0, 2], [1], [3]]
-    assert linear.blocks_of(tasks, "private") == [[0], [1], [2], [3]]
+    assert svm.blocks_of(tasks, "shared_private") == [[0, 2], [1], [3]]
+    assert svm.blocks_of(tasks, "private") == [[0], [1], [2], [3]]
     config = make_config(five, entries["large"])
     results = linear.train(config, str(tmp_path / "run"))
     assert accuracies(results)["five"] == 100

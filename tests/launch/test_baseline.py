@@ -70,6 +70,6 @@ def test_unknown_features_are_refused(calls):
 
 
 def test_the_flags_features_are_the_librarys():
-    from mtl_tf.baselines import linear
+    from mtl_tf.baselines import svm
 
-    assert baseline.FEATURES == linear.FEATURES
+    assert baseline.FEATURES == svm.FEATURES

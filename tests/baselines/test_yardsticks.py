@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from mtl_tf.baselines import task_types, yardsticks
+from mtl_tf.baselines import svm, task_types, yardsticks
 from mtl_tf.evaluation import tables
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.runs import run_data, training_run
@@ -119,6 +119,23 @@ def test_the_linear_baseline_of_several_labels(tmp_path, metric):
     yardsticks.add(loaded, [found], seed=1)
     scores = found["tasks"]["topics"]["yardsticks"]
     assert scores["linear"] == 100.0 > scores["majority"]
+
+
+def test_a_temperature_divides_the_margins_of_each_label(tmp_path):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    loaded = load(tmp_path)
+    names = [task.name for task in loaded.tasks]
+    number = names.index("topics")
+    block = svm.Block(loaded, [number], False, seed=1)
+    block.fit()
+    split = loaded.train[number]
+    odds = []
+    for temperature in (1.0, 2.0):
+        block.temperatures[number] = temperature
+        scores = block.probabilities(split, number)
+        assert np.array_equal(scores > 0.5, block.predict(split, number))
+        odds.append(np.log(scores / (1.0 - scores)))
+    np.testing.assert_allclose(odds[0], 2.0 * odds[1], rtol=1e-6)
 
 
 def test_too_many_words_for_an_svm_of_each_label(tmp_path, monkeypatch):

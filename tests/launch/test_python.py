@@ -89,7 +89,6 @@ def test_mistakes_in_lists_are_named_as_they_were_given(config, tmp_path):
     )
 
 
-@pytest.mark.extended
 def test_a_refused_training_leaves_nothing(config, tmp_path):
     model_dir = tmp_path / "new" / "run"
     config.tasks[0]["data"]["train"][7]["label"] = ""
@@ -110,6 +109,15 @@ def test_examples_of_a_directory_in_use_stay(config, tmp_path):
     assert len(os.listdir(tmp_path / "given" / "moves")) == 2
 
 
+def test_examples_of_a_run_that_has_begun_stay(config, tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    config.tasks[0]["data"]["test"][7]["label"] = object()
+    with pytest.raises(DataError, match="row 7"):
+        mtl_tf.train(config, tmp_path)
+    assert len(os.listdir(tmp_path / "given" / "moves")) == 1  # of train
+
+
+@pytest.mark.extended
 def test_a_callback_that_raises_stops_a_run_which_then_continues(
     config, tmp_path
 ):

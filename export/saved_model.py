@@ -1,7 +1,7 @@
 """Exports a trained run for TensorFlow Serving: `export.saved_model`."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from absl import flags, logging
@@ -100,8 +100,10 @@ def _write(run: Any, directory: str, weights: str) -> None:
     # Servers have no use for the backward loops, half of what is to be traced.
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     archive.write_out(directory, options, verbose=False)
-    if serving.DEFAULT not in functions:
-        _drop_signature(directory, serving.DEFAULT)
+    _clean(
+        directory,
+        drop=() if serving.DEFAULT in functions else (serving.DEFAULT,),
+    )
     warmup.write(directory, _warmup_calls(functions, served))
     extra = os.path.join(directory, warmup.FOLDER)
     for name in ("labels.json", "results.json", "config.json"):
@@ -119,11 +121,17 @@ def _write(run: Any, directory: str, weights: str) -> None:
     files.write_json(os.path.join(extra, digests.FILE), digest_of)
 
 
-def _drop_signature(directory: str, name: str) -> None:
-    """Takes a signature from a SavedModel.
+def _clean(directory: str, drop: Sequence[str]) -> None:
+    """Takes from a SavedModel what is of no use to servers.
 
-    Keras gives the first endpoint a second name, `serving_default`, unless
-    there is one: which task it answers for would be a matter of chance.
+    Signatures: Keras gives the first endpoint a second name,
+    `serving_default`, unless there is one; which task it answers for would be
+    a matter of chance. And the names of gradients that are not in the file:
+    Python warns of each of them whenever the model is loaded.
+
+    Args:
+        directory: of the SavedModel.
+        drop: names of signatures.
     """
     from tensorflow.core.protobuf import saved_model_pb2
 
@@ -131,11 +139,20 @@ def _drop_signature(directory: str, name: str) -> None:
     with open(path, "rb") as file:
         model = saved_model_pb2.SavedModel.FromString(file.read())
     (graph,) = model.meta_graphs
-    del graph.signature_def[name]
+    for name in drop:
+        del graph.signature_def[name]
     for node in graph.object_graph_def.nodes:
         for child in list(node.children):
-            if child.local_name == name:
+            if child.local_name in drop:
                 node.children.remove(child)
+    changed = bool(drop)
+    for function in graph.graph_def.library.function:
+        for node in function.node_def:
+            if "_gradient_op_type" in node.attr:
+                del node.attr["_gradient_op_type"]
+                changed = True
+    if not changed:
+        return
     with open(path, "wb") as file:
         file.write(model.SerializeToString(deterministic=True))
     # It is the old file's, and models need not have one.

@@ -37,6 +37,13 @@ def assert_tagged(answers, expected):
         )
 
 
+def test_loading_one_in_python_warns_of_nothing(version, caplog):
+    with caplog.at_level("WARNING"):
+        loaded = tf.saved_model.load(version)
+    assert not caplog.records
+    assert "chunks" in loaded.signatures
+
+
 def test_the_c_loader_answers_as_predict_does(run, version):
     tasks = ["words", "chunks", "no such task", "chunks", ""]
     requests = [

@@ -169,6 +169,26 @@ def spelling(config: config_dict.ConfigDict, filters: int) -> None:
     )
 
 
+def questions(config: config_dict.ConfigDict) -> None:
+    """Makes texts and batches those of questions (McCann et al. 2018).
+
+    Words that occur once in the training texts teach the vector of the unknown
+    word, and the model to copy what it does not know; their character n-grams
+    are hashed and learnt. Tokens of an answer count five times.
+    """
+    config.text.tokenizer = config_dict.ConfigDict(
+        {"name": "reversible", "lowercase": True, "plain_words": True}
+    )
+    config.text.min_count = 2
+    config.text.ngrams.buckets = 100_000
+    config.pipeline.token_weights = config_dict.ConfigDict(
+        {"answer": 5, "own_words": 0}
+    )
+    config.pipeline.buckets = 8
+    config.pipeline.buckets_per_task = True
+    config.model.embedding_dim = 300
+
+
 def shared_memory(table: str, row: str) -> config_dict.ConfigDict:
     """What the two tables of Liu et al. (2016) share: sizes, rows, batches.
 

@@ -56,24 +56,14 @@ def get_config(row: str = "mqan") -> config_dict.ConfigDict:
     config.name = f"decanlp_{row}"
     config.train_separately = row.startswith(SINGLE)
     config.tasks = ("decanlp",)
-    config.text.tokenizer = config_dict.ConfigDict(
-        {"name": "reversible", "lowercase": True, "plain_words": True}
-    )
+    base.questions(config)
     config.text.max_length = 400
-    config.text.min_count = 2
-    config.text.ngrams.buckets = 100_000
     config.pipeline.tokens_per_batch = 10_000
-    config.pipeline.token_weights = config_dict.ConfigDict(
-        {"answer": 5, "own_words": 0}
-    )
-    config.pipeline.buckets = 8
-    config.pipeline.buckets_per_task = True
     rounds = {"name": "round_robin"}
     if row in FIRST:
         phase = {"tasks": FIRST[row], "fraction": _PHASE}
         rounds = {"name": "phases", "phases": (phase,), "mixing": rounds}
     config.pipeline.mixing = config_dict.ConfigDict(rounds)
-    config.model.embedding_dim = 300
     config.model.answering.name = model
     optimizer = config.training.optimizer
     optimizer.name = "adam"

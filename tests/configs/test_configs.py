@@ -10,7 +10,13 @@ import pytest
 from ml_collections import config_dict
 
 from mtl_tf import configs
-from mtl_tf.configs import base, fdu_mtl_lstm, fdu_mtl_meta, quickstart
+from mtl_tf.configs import (
+    base,
+    fdu_mtl_lstm,
+    fdu_mtl_meta,
+    quickstart,
+    starter,
+)
 from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError
 
@@ -55,6 +61,20 @@ def test_docstring_states_paper_command_time_and_score(name):
     told = text.partition("Time and score:")[2]
     # A number by itself: names of files may have digits, too.
     assert "not run" in told or re.search(r"(?<![\w/.-])\d", told)
+
+
+@pytest.mark.parametrize("kind", ["translation", "question_answering"])
+def test_starters_of_other_types_wait_for_tasks(kind):
+    config = starter.get_config(kind)
+    with pytest.raises(ConfigError, match="tasks is missing: give --config.t"):
+        validate(config.to_dict())
+    config.tasks = ({"name": "mine", "type": kind, "files": {}},)
+    assert validate(config.to_dict())["tasks"][0]["name"] == "mine"
+
+
+def test_a_starter_of_no_such_kind_names_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'translation'"):
+        starter.get_config("translations")
 
 
 def test_configs_import_nothing_heavy():

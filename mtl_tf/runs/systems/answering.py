@@ -49,7 +49,11 @@ class Answering(System):
             ),
         ):
             if used:
-                raise ConfigError(f"question answering has no use for {name}")
+                raise ConfigError(
+                    f"question answering has no use for {name}; a config for "
+                    "it is --config=starter:question_answering, in a file "
+                    "starter.get_config('question_answering')"
+                )
         ngrams = text["ngrams"]
         if ngrams["buckets"] and ngrams["vectors"]:
             raise ConfigError(

@@ -38,7 +38,11 @@ class MultiTarget(System):
             ),
         ):
             if used:
-                raise ConfigError(f"translation tasks have no use for {name}")
+                raise ConfigError(
+                    f"translation tasks have no use for {name}; a config for "
+                    "them is --config=starter:translation, in a file "
+                    "starter.get_config('translation')"
+                )
 
     def build_text(
         self,

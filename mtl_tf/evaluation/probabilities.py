@@ -18,7 +18,9 @@ BINS = 15
 _SMALLEST = 1e-30
 # Temperatures are looked for in this range, in so many steps of the golden
 # section: each leaves 0.618 of the range's logarithm.
-_COLDEST, _HOTTEST, _STEPS = 0.02, 50.0, 60
+#: The lowest temperature that is looked at, and the highest.
+COLDEST, HOTTEST = 0.02, 50.0
+_STEPS = 60
 
 
 class Probabilities(abc.ABC):
@@ -142,7 +144,7 @@ class AnyLabels(Probabilities):
 
 
 def fit_temperature(
-    kind: Probabilities, labels: Any, scores: Any, least: float = _COLDEST
+    kind: Probabilities, labels: Any, scores: Any, least: float = COLDEST
 ) -> float:
     """The temperature of the least mean loss on examples.
 
@@ -163,7 +165,7 @@ def fit_temperature(
         tempered = kind.tempered(scores, float(np.exp(exponent)))
         return float(np.mean(kind.losses(labels, tempered)))
 
-    best = _golden(loss, np.log(least), np.log(_HOTTEST))
+    best = _golden(loss, np.log(least), np.log(HOTTEST))
     is_better = loss(best) < loss(0.0) - 1e-12
     return float(np.exp(best)) if is_better else 1.0
 

@@ -15,7 +15,11 @@ from absl import logging
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import task_types as scoring
-from mtl_tf.evaluation.probabilities import fit_temperature
+from mtl_tf.evaluation.probabilities import (
+    COLDEST,
+    HOTTEST,
+    fit_temperature,
+)
 from mtl_tf.evaluation.thresholds import (
     best_threshold,
     threshold_of_precision,
@@ -24,6 +28,8 @@ from mtl_tf.runs import task_types
 
 # Fewer examples than that say little about probabilities.
 _FEW = 50
+# What is so near an end of the range is there.
+_NEAR = 0.99
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,13 +104,8 @@ def settled(
         return found
     if temperature and kind is not None:
         scores = np.asarray(outputs["scores"])[:, : len(task["labels"])]
-        if len(scores) < _FEW:
-            logging.warning(
-                "task %s: a temperature fitted on %d validation examples is "
-                "not to be relied on.",
-                *(task["name"], len(scores)),
-            )
         found["temperature"] = fit_temperature(kind, targets, scores)
+        _comment(task["name"], found["temperature"], len(scores))
         # Thresholds are of the probabilities that users get.
         outputs = {**outputs, "scores": kind.tempered(scores, **found)}
     if types.fits:
@@ -123,3 +124,27 @@ def settled(
         )
         found |= types.decision({**task, **found}, targets, outputs, wish)
     return found
+
+
+def _comment(name: str, temperature: float, examples: int) -> None:
+    """Warns of a temperature that says more of the examples than of a model."""
+    if examples < _FEW:
+        logging.warning(
+            "task %s: a temperature fitted on %d validation examples is not to "
+            "be relied on.",
+            *(name, examples),
+        )
+    if temperature > _NEAR * HOTTEST:
+        logging.warning(
+            "task %s: the temperature %.1f is the highest that is looked at: "
+            "the model's probabilities tell nothing of the labels of the "
+            "validation examples.",
+            *(name, temperature),
+        )
+    elif temperature < COLDEST / _NEAR:
+        logging.warning(
+            "task %s: the temperature %.3f is the lowest that is looked at: "
+            "the model has no validation example wrong, so that nothing limits "
+            "how sure it may be.",
+            *(name, temperature),
+        )

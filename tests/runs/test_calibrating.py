@@ -36,6 +36,25 @@ def test_a_temperature_changes_probabilities_and_no_label():
     )
 
 
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        # Surer where it is wrong than where it is right.
+        (1 - LABELS, "the highest that is looked at: the model's probabiliti"),
+        (
+            (YES > 0.5).astype(int),
+            "the lowest that is looked at: the model has",
+        ),
+    ],
+)
+def test_a_temperature_at_an_end_of_the_range_is_told(labels, told, caplog):
+    settled(TASK, LABELS, outputs(), temperature=True)
+    assert not caplog.records
+    settled(TASK, labels, outputs(), temperature=True)
+    (record,) = caplog.records
+    assert told in record.getMessage()
+
+
 def test_a_precision_decides():
     found = settled(TASK, LABELS, outputs(), False, [Wish("yes", 1.0)])
     # Of those from 0.8 on all are right; 0.75 is wrong.

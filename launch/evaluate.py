@@ -32,7 +32,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "TASK=PATH scores a file of yours in place of a split, in the format "
         "of the task's own files (of a corpus that mtl_tf reads: csv or jsonl "
         "with text and label, other files are lines of label, tab, text); of "
-        "translation PAIR=SOURCE,REFERENCE; may be repeated",
+        "translation PAIR=SOURCE,REFERENCE or a table of both; may be repeated",
         flag_values=values,
     )
     flags.DEFINE_string(

@@ -61,15 +61,18 @@ class AlignedFiles:
 
     Args:
         source, target: their paths; packed by gzip where a name ends in `.gz`.
+
+    Attributes:
+        paths: both.
     """
 
     def __init__(self, source: str, target: str):
-        self._paths = source, target
+        self.paths = source, target
 
     def pairs(self) -> Iterator[TextPair]:
         """Yields the pairs in which both have a text."""
-        skipped = _Skipped(*self._paths)
-        return skipped.leave_out(_stripped(*map(_lines, self._paths)))
+        skipped = _Skipped(*self.paths)
+        return skipped.leave_out(_stripped(*map(_lines, self.paths)))
 
     def check(self) -> Counted:
         """Reads both to their ends.
@@ -78,18 +81,18 @@ class AlignedFiles:
             DataError: a file is missing, unreadable, empty or in UTF-16, they
                 have not equally many lines, or no pair.
         """
-        for path in self._paths:
+        for path in self.paths:
             check_text(path)
-        odd = [Undecodable() for _ in self._paths]
+        odd = [Undecodable() for _ in self.paths]
         lines = [
             _lines(path, undecodable.add)
-            for path, undecodable in zip(self._paths, odd)
+            for path, undecodable in zip(self.paths, odd)
         ]
-        skipped = _Skipped(*self._paths)
+        skipped = _Skipped(*self.paths)
         pairs = sum(1 for _ in skipped.leave_out(_stripped(*lines)))
         warnings = [
             f"{os.path.basename(path)}: {warning}"
-            for path, undecodable in zip(self._paths, odd)
+            for path, undecodable in zip(self.paths, odd)
             for warning in undecodable.warnings()
         ]
         return Counted(pairs, [*warnings, *skipped.warnings()])

@@ -86,15 +86,22 @@ def trained_columns(
         task: as the run knows it.
 
     Returns:
-        Names of columns by input feature, of those that have another name.
+        Names of columns by field of what is predicted for, of those that have
+        another name.
     """
     features = types_of_tasks.of(task["type"]).features(task["labels"], task)
     columns = entry_of(config, task["name"]).get("columns") or {}
-    return {
-        feature.name: columns[feature.name]
+    fields = task_types.of(task["type"]).field_names
+    found = {
+        fields.get(feature.name, feature.name): columns.get(
+            feature.name, feature.name
+        )
         for feature in inputs(features)
-        if isinstance(columns.get(feature.name), str)
-        and columns[feature.name] != feature.name
+    }
+    return {
+        field: column
+        for field, column in found.items()
+        if isinstance(column, str) and column != field
     }
 
 

@@ -3,6 +3,7 @@
 import abc
 import json
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class PredictionType(abc.ABC):
     Attributes:
         outputs: what is taken of a model's outputs, by name: whether it has a
             value for each place of the first time axis.
+        field_names: what an example's fields are called where they are not
+            called as the type's input features.
         targets_are_encoded: whether the columns of an encoded split hold all
             that its predictions are scored against.
         decodes_inputs: whether `decode` always reads the inputs themselves.
@@ -47,6 +50,7 @@ class PredictionType(abc.ABC):
     """
 
     outputs: Mapping[str, bool]
+    field_names: Mapping[str, str] = MappingProxyType({})
     targets_are_encoded = True
     decodes_inputs = False
     fits = False
@@ -72,7 +76,7 @@ class PredictionType(abc.ABC):
     def columns_in(
         self, row: Mapping[str, Any], columns: Mapping[str, str]
     ) -> dict[str, str]:
-        """Those of a task's own columns, by input feature, that a row has."""
+        """Those of a task's own columns, by field, that a row has."""
         return {field: name for field, name in columns.items() if name in row}
 
     def named(
@@ -84,10 +88,13 @@ class PredictionType(abc.ABC):
             task: the task.
             value: what a user gives: a mapping, or a short form. That stays,
                 and so do exactly the features: columns may swap their names.
-            columns: by input feature what the task's own files call it.
+            columns: by field what the task's own files call it.
         """
         features = types_of_tasks.of(task["type"]).features
-        names = [f.name for f in inputs(features(task["labels"], task))]
+        names = [
+            self.field_names.get(f.name, f.name)
+            for f in inputs(features(task["labels"], task))
+        ]
         if not isinstance(value, Mapping) or sorted(value) == sorted(names):
             return value
         return renamed(value, self.columns_in(value, columns))
@@ -289,8 +296,9 @@ def format_of(
     """A file without a known ending is like the task's other ones."""
     if entry.get("format"):
         return entry["format"]
-    paths = [path, *entry.get("files", {}).values()]
-    found = (entry_fields.format_of(one, formats) for one in paths)
+    # Files of two languages have endings of their own.
+    own = [p for p in entry.get("files", {}).values() if isinstance(p, str)]
+    found = (entry_fields.format_of(one, formats) for one in (path, *own))
     return next(filter(None, found), "")
 
 

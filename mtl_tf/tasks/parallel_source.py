@@ -1,41 +1,121 @@
 """Pairs of texts in two languages, from files and from TFDS datasets."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.datasets.parallel_lines import AlignedFiles, TextPair
+from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.parallel_lines import Counted, TextPair
+from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
+from mtl_tf.tasks.row_files import Layout, rows_of
 from mtl_tf.tasks.source import Source
-from mtl_tf.tasks.streamed_source import StreamedSource, encoded
+from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 
 _SIDES = ("source", "target")
 
 
+class Pairs(Protocol):
+    """Pairs of texts in files that are gone through, not held in memory.
+
+    Attributes:
+        paths: the files.
+    """
+
+    paths: tuple[str, ...]
+
+    def pairs(self) -> Iterator[TextPair]:
+        """Yields the pairs in which both have a text."""
+
+    def check(self) -> Counted:
+        """Reads the files to their ends; raises `DataError`."""
+
+
+class PairTable:
+    """A table with a column of each language.
+
+    Args:
+        path: the file, packed by gzip if its name ends in `.gz`.
+        layout: how it is laid out; its columns are `source` and `target`.
+    """
+
+    def __init__(self, path: str, layout: Layout):
+        self.paths = (path,)
+        self._layout = layout
+
+    def pairs(self) -> Iterator[TextPair]:
+        """Yields the pairs in which both have a text."""
+        return (pair for _, pair in self._rows() if all(pair))
+
+    def check(self) -> Counted:
+        """Reads the table to its end.
+
+        Raises:
+            DataError: the file is missing, unreadable or in UTF-16, a row is
+                wrong, or in none both have a text.
+        """
+        (path,) = self.paths
+        check_text(path)
+        undecodable, skipped, pairs = Tally(), Tally(), 0
+        for line, pair in self._rows(undecodable.add):
+            if all(pair):
+                pairs += 1
+            else:
+                skipped.add(line)
+        if not pairs:
+            raise DataError(f"{path}: in no row both have a text")
+        warnings = [
+            f"{path}: {tally.count} {'row' if tally.count == 1 else 'rows'} "
+            f"{oddity} (first: line {tally.first})"
+            for tally, oddity in (
+                (undecodable, "not UTF-8, read as Latin-1"),
+                (skipped, "with an empty text skipped"),
+            )
+            if tally.count
+        ]
+        return Counted(pairs, warnings)
+
+    def _rows(
+        self, odd: Callable[[int], None] = lambda line: None
+    ) -> Iterator[tuple[int, TextPair]]:
+        for row in rows_of(self.paths[0], self._layout, _text, odd):
+            yield row.line, (row.texts[0].strip(), row.target.strip())
+
+
+def _text(value: Any, column: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{column!r} must be a string, found {value!r:.40}")
+    return value
+
+
 class ParallelFileSource(StreamedSource):
-    """Two line-aligned files a split.
+    """Two line-aligned files a split, or a table of both.
 
     What is odd is counted: lines that are not UTF-8 (read as Latin-1), and
     pairs with an empty text, which are skipped.
 
     Args:
-        files: paths of the source and the target file of each split.
+        files: the pairs of each split.
     """
 
     labels = ()
 
+    def __init__(self, files: Mapping[str, Pairs]):
+        super().__init__({split: pairs.paths for split, pairs in files.items()})
+        self._pairs = dict(files)
+
     def check(self, split: str) -> int:
         """Reads the split's files to their ends, and counts their pairs."""
-        report = AlignedFiles(*self._files[split]).check()
+        report = self._pairs[split].check()
         for warning in report.warnings:
             self.note(warning)
         return report.pairs
 
     def examples(self, split: str) -> Iterator[TextPair]:
         """Yields the pairs of the split's files."""
-        return AlignedFiles(*self._files[split]).pairs()
+        return self._pairs[split].pairs()
 
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
         """Texts in both languages."""

@@ -1,16 +1,13 @@
 """Task types whose examples are whole texts with a target each."""
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mtl_tf.core.errors import ConfigError
-from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
 from mtl_tf.tasks.file_source import TextFileSource
-from mtl_tf.tasks.row_files import FORMATS, Column, Layout
-from mtl_tf.tasks.source import UNLABELLED
+from mtl_tf.tasks.layouts import FIELDS, columns_of, layouts_of
 from mtl_tf.tasks.task_type import Entry, TaskType
 from mtl_tf.tasks.text_targets import TextTarget
 from mtl_tf.tasks.tfds_source import TextDatasetSource
@@ -40,7 +37,7 @@ class TextTaskType(TaskType):
     """
 
     texts: Mapping[str, str] = {"text": "text"}
-    file_fields = ("columns", "format", "delimiter", "header")
+    file_fields = FIELDS
     element: str
 
     @abc.abstractmethod
@@ -67,17 +64,8 @@ class TextTaskType(TaskType):
     def file_source(self, entry: Entry) -> TextFileSource:
         """Tables; see the class."""
         paths, target = fields.paths(entry), self.target(entry)
-        layouts = {
-            split: self._layout(entry, split, path, target.name)
-            for split, path in paths.items()
-        }
-        forms = {layout.format for layout in layouts.values()}
-        if entry.get("delimiter") is not None and "csv" not in forms:
-            raise ConfigError(
-                f"delimiter is for csv, and the files are read as "
-                f"{' and '.join(sorted(forms))}: set format to 'csv', or leave "
-                "delimiter out"
-            )
+        features = (*self.texts, target.name)
+        layouts = layouts_of(entry, paths, features)
         return TextFileSource(paths, layouts, target)
 
     def dataset_source(
@@ -90,65 +78,12 @@ class TextTaskType(TaskType):
             fields.dataset_name(entry),
             data_dir,
             manual_dir,
-            self._columns(
-                entry, target.name, fields.is_text, "the name of a feature"
+            columns_of(
+                entry,
+                (*self.texts, target.name),
+                fields.is_text,
+                "the name of a feature",
             ),
             target,
             train=splits.get("train", "train"),
         )
-
-    def _layout(
-        self, entry: Entry, split: str, path: str, target: str
-    ) -> Layout:
-        form = fields.file_format(entry, split, path, FORMATS)
-        columns = self._columns(
-            entry, target, fields.is_column, "a column's name or number from 0"
-        )
-        if split == UNLABELLED:
-            # Such a file needs no column of targets: one of texts is there.
-            columns[target] = columns[list(self.texts)[-1]]
-        by_name = [isinstance(column, str) for column in columns.values()]
-        if form == "jsonl":
-            if not all(by_name) or entry.get("header") is not None:
-                raise ConfigError(
-                    "jsonl has keys: columns by name, and no header"
-                )
-            return Layout(form, columns, header=False)
-        header = entry.get("header")
-        if header is None:
-            header = any(by_name)
-        if not isinstance(header, bool):
-            raise ConfigError(f"header must be True or False, got {header!r}")
-        if any(by_name) and not header:
-            raise ConfigError(
-                "columns are given by name, which takes a header: give them "
-                'by number, such as {"text": 1, "label": 0}'
-            )
-        return Layout(form, columns, header, _delimiter(entry))
-
-    def _columns(
-        self,
-        entry: Entry,
-        target: str,
-        is_right: Callable[[Any], bool],
-        rule: str,
-    ) -> dict[str, Column]:
-        columns = {name: name for name in (*self.texts, target)}
-        columns |= fields.mapping(
-            entry, "columns", is_right, rule, tuple(columns)
-        )
-        features = list(columns)
-        for number, feature in enumerate(features):
-            for earlier in features[:number]:
-                if columns[feature] == columns[earlier]:
-                    raise ConfigError(
-                        f"columns.{earlier} and columns.{feature} are both "
-                        f"{columns[feature]!r}"
-                    )
-        return columns
-
-
-def _delimiter(entry: Entry) -> str:
-    """What stands between the cells of an entry's csv files."""
-    given = entry.get("delimiter")
-    return COMMA if given is None else checked_delimiter("delimiter", given)

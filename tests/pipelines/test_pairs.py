@@ -14,8 +14,8 @@ from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.pipelines.encoding import encode
 from mtl_tf.pipelines.epoch_order import batch_sizes, cut_into_batches
 from mtl_tf.pipelines.pairs import PairFilter, build_text
-from mtl_tf.tasks.parallel_source import ParallelFileSource
 from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task_types import translation
 from tests.pipelines.helpers import as_numpy
 
 TEXT = {
@@ -65,11 +65,12 @@ def make_plan(**options):
 
 
 def task_of(tmp_path, name, sources, targets):
-    paths = [str(tmp_path / f"{name}.{side}") for side in ("source", "target")]
-    for path, lines in zip(paths, (sources, targets)):
+    paths = {side: str(tmp_path / f"{name}.{side}") for side in AXES}
+    for path, lines in zip(paths.values(), (sources, targets)):
         with open(path, "w", encoding="utf-8") as file:
             file.write("".join(f"{line}\n" for line in lines))
-    source = ParallelFileSource({"train": tuple(paths)})
+    entry = {"name": name, "files": {"train": paths}}
+    source = translation.TYPE.file_source(entry)
     return Task(name, "translation", source, ())
 
 

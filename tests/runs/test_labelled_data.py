@@ -7,7 +7,7 @@ from absl import logging
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.runs import task_types
+from mtl_tf.runs import labelled_data, task_types
 from tests.system import tagging
 
 MOODS = [
@@ -179,5 +179,19 @@ def test_translations(translation_run, tmp_path):
         found = run.evaluate(data={name: rows})["tasks"][name]
         assert found["bleu"] == expected["tasks"][name]["bleu"]
         assert found["examples"] == 2
-    with pytest.raises(DataError, match="row 0: must have the texts source"):
+    with pytest.raises(
+        DataError, match="row 0: no key .target.; known: source"
+    ):
         run.evaluate(data={name: [{"source": "a"}]})
+
+
+def test_sources_are_called_as_in_the_files_of_a_translation(translation_run):
+    run = mtl_tf.load(translation_run)
+    name = run.tasks[0]["name"]
+    (expected,) = run.predict(name, ["a b c"])
+    for field in ("source", "text"):
+        assert run.predict(name, [{field: "a b c"}]) == [expected]
+    entry = {"name": name, "files": {"train": "a.csv"}}
+    config = {"tasks": [entry | {"columns": {"source": "english"}}]}
+    columns = labelled_data.trained_columns(config, run.tasks[0])
+    assert columns == {"text": "english"}

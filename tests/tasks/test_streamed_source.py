@@ -6,6 +6,7 @@ import json
 import pytest
 
 from mtl_tf.core.errors import DataError
+from mtl_tf.datasets.parallel_lines import AlignedFiles
 from mtl_tf.tasks import streamed_source
 from mtl_tf.tasks.parallel_source import ParallelFileSource
 from mtl_tf.tasks.question_source import QuestionFileSource
@@ -18,7 +19,9 @@ def parallel(folder, count=7):
     paths[0].write_text("".join(f"one {n}\n" for n in range(count)))
     lines = "".join(f"eins {n}\r\n" for n in range(count))
     paths[1].write_bytes(gzip.compress(lines.encode()))
-    return ParallelFileSource({"train": tuple(map(str, paths))}), paths[0]
+    return ParallelFileSource({"train": AlignedFiles(*map(str, paths))}), paths[
+        0
+    ]
 
 
 def questions(folder, count=7):

@@ -65,6 +65,58 @@ def test_misaligned_and_empty_lines(tmp_path):
     assert check_task(task).splits["test"].rows == 1
 
 
+TABLES = {
+    "a.csv": (b'de,en\r\n"Eins, zwei",one\r\n,two\r\nDrei, three \r\n', {}),
+    "a.tsv.gz": (
+        gzip.compress(b"one\tEins, zwei\ntwo\t \nthree\tDrei\n"),
+        {"source": 0, "target": 1},
+    ),
+    "a.jsonl": (
+        b'{"en": "one", "de": "Eins, zwei"}\n{"en": "", "de": "Zwei"}\n'
+        b'{"en": "three", "de": "Drei"}\n',
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_of_both(tmp_path, name):
+    written, columns = TABLES[name]
+    (tmp_path / name).write_bytes(written)
+    files = {**entry(tmp_path)["files"], "test": str(tmp_path / name)}
+    columns = columns or {"source": "en", "target": "de"}
+    (task,) = resolve([entry(tmp_path) | {"files": files, "columns": columns}])
+    assert rows(task, "test") == [("one", "Eins, zwei"), ("three", "Drei")]
+    (warning,) = task.source.warnings
+    line = 3 if name.endswith("csv") else 2
+    assert f"1 row with an empty text skipped (first: line {line})" in warning
+    # The other split has two files.
+    assert task.size("train") == 36
+
+
+@pytest.mark.parametrize(
+    "written, message",
+    [
+        ("source,target\none\n", "a.csv:2: no comma in the line, but"),
+        ("en,de\none,Eins\n", "a.csv:1: no column 'source' in the header"),
+        ("source,target\n,Eins\n", "a.csv: in no row both have a text"),
+        ("", "a.csv: in no row both have a text"),
+    ],
+)
+def test_wrong_tables(tmp_path, written, message):
+    path = tmp_path / "a.csv"
+    path.write_text(written)
+    made = entry(tmp_path)
+    made["files"]["test"] = str(path)
+    with pytest.raises(DataError, match=message):
+        resolve([made])[0].size("test")
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"source": "one", "target": ["Eins"]}\n')
+    made["files"]["test"] = str(path)
+    with pytest.raises(DataError, match="jsonl:1: 'target' must be a string"):
+        resolve([made])[0].size("test")
+
+
 @pytest.mark.parametrize("text", ["", "\n"])
 def test_ones_own_files_with_nothing_in_them(tmp_path, text):
     (task,) = resolve([entry(tmp_path, test=(text, text))])
@@ -76,7 +128,9 @@ def test_ones_own_files_with_nothing_in_them(tmp_path, text):
     "fields, message",
     [
         ({"name": "german"}, "source-target, such as 'en-de', got 'german'"),
-        ({"files": {"train": "a.en"}}, "files.train must be two paths"),
+        ({"files": {"train": ["a.en"]}}, "files.train must be two paths such"),
+        ({"files": {"train": "/no/a.csv"}}, "train: /no/a.csv does not exist"),
+        ({"header": True}, "header is of tables, and all files are pairs of"),
         ({"files": {}}, "files must name files"),
         ({"bleu_tokenizer": "14a"}, "unknown bleu_tokenizer '14a'; did you"),
         ({"labels": ["a", "b"]}, "unknown field 'labels'"),

@@ -1,12 +1,13 @@
 """Translation: a text in the target language."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import tensorflow as tf
 from absl import logging
 
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import translation_metrics
 from mtl_tf.evaluation.task_types.translation import RESTRICTED
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -17,8 +18,10 @@ from mtl_tf.runs.prediction_type import (
     PredictionType,
     TaskDict,
     as_json,
+    format_of,
+    resolve_file,
 )
-from mtl_tf.tasks.row_files import json_records, lines_of
+from mtl_tf.tasks.row_files import FORMATS, json_records, lines_of
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.decoding import UNKNOWN, restricted
 from mtl_tf.text.encoder import TextEncoder
@@ -37,6 +40,7 @@ class TranslationPrediction(PredictionType):
 
     outputs = {"loss": False}
     targets_are_encoded = False
+    field_names = MappingProxyType({"source": "text"})
     forms = {"jsonl": as_json, "text": as_text}
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
@@ -97,21 +101,22 @@ class TranslationPrediction(PredictionType):
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
-        """Two line-aligned files, SOURCE,REFERENCE, or JSON lines of both.
+        """Two line-aligned files, SOURCE,REFERENCE, or a table of both.
 
         Raises:
-            ConfigError: these are not two files.
+            ConfigError: it is neither.
         """
-        if entry.get("format") == "jsonl":
-            return _read_pairs(path)
         from mtl_tf.datasets import lines, parallel_lines
 
         paths = path.split(",")
+        form = format_of(path, entry, FORMATS) if len(paths) == 1 else ""
+        if form:
+            return _read_table(path, form, task, entry)
         if len(paths) != 2 or not all(paths):
             raise ConfigError(
                 f"--files={task['name']}={path} must be {task['name']}=SOURCE,"
                 "REFERENCE: two files, line n of one the translation of line n "
-                "of the other"
+                "of the other, or a table of both"
             )
         found = parallel_lines.read_aligned(*map(lines.LineFile, paths))
         for warning in found.warnings:
@@ -129,19 +134,24 @@ class TranslationPrediction(PredictionType):
         }
 
 
-def _read_pairs(path: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Sources (`source` or, as in predictions, `text`) and their `target`s."""
-    sources, references = [], []
-    for number, row in json_records(path, lines_of(path)):
-        texts = (row.get("source", row.get("text")), row.get("target"))
-        if not all(isinstance(text, str) for text in texts):
-            raise DataError(
-                f"{path}:{number}: must have the texts source and target, "
-                f"found {', '.join(row)}"
-            )
-        sources.append({"text": texts[0]})
-        references.append(texts[1])
-    return sources, references
+def _read_table(
+    path: str, form: str, task: TaskDict, entry: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The sources and the references of a table."""
+    columns = dict(entry.get("columns") or {})
+    if form == "jsonl" and "source" not in columns:
+        # In predictions a source is called as in those of other types.
+        _, first = next(json_records(path, lines_of(path)), (0, {}))
+        if "source" not in first and "text" in first:
+            columns["source"] = "text"
+    entry = {**entry, "format": form, "columns": columns}
+    resolved = resolve_file(path, task, entry)
+    rows = list(resolved.dataset("test").as_numpy_iterator())
+    sources, references = (
+        [row[side].decode("utf-8", "replace") for row in rows]
+        for side in ("source", "target")
+    )
+    return [{"text": text} for text in sources], references
 
 
 def paper_texts(

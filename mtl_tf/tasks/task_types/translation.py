@@ -7,9 +7,13 @@ from typing import Any
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.datasets.building import OWN
+from mtl_tf.datasets.parallel_lines import AlignedFiles
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
+from mtl_tf.tasks.layouts import FIELDS, layouts_of
 from mtl_tf.tasks.parallel_source import (
+    Pairs,
+    PairTable,
     ParallelDatasetSource,
     ParallelFileSource,
 )
@@ -32,7 +36,10 @@ class Translation(TaskType):
          "bleu_tokenizer": "13a"}
 
     of which `name`, `type` and `files` are needed. The name is that of the
-    pair, source-target. All files may be packed (.gz).
+    pair, source-target. All files may be packed (.gz). A split may also have
+    one table, "train": "a.csv", with a column of each language, by default
+    `source` and `target`; `columns`, `format`, `delimiter` and `header` are
+    as of tasks with labels, see `TextTaskType`.
 
     Or on a TFDS dataset with two texts, with `dataset`, `splits` and `columns`
     in place of `files`. Columns are by default the features `source` and
@@ -42,6 +49,7 @@ class Translation(TaskType):
 
     name = "translation"
     system = "multi_target"
+    file_fields = FIELDS
     fields = ("bleu_tokenizer",)
     metrics = dict.fromkeys(("bleu", "bleu_lc", "chrf"), Metric())
     # There may be millions of pairs.
@@ -57,9 +65,9 @@ class Translation(TaskType):
         )
 
     def file_source(self, entry: Entry) -> ParallelFileSource:
-        """Two line-aligned files a split."""
+        """Two line-aligned files a split, or a table."""
         _check_tokenizer(entry, languages_of(entry["name"])[1])
-        return ParallelFileSource(_paths(entry))
+        return ParallelFileSource(_pairs(entry))
 
     def dataset_source(
         self, entry: Entry, data_dir: str, manual_dir: str
@@ -125,22 +133,43 @@ def _check_tokenizer(entry: Mapping[str, Any], language: str) -> None:
         )
 
 
-def _paths(entry: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    rule = 'two paths such as {"source": "a.en", "target": "a.de"}'
-    files = fields.mapping(entry, "files", _is_pair, rule)
+def _pairs(entry: Entry) -> dict[str, Pairs]:
+    rule = (
+        'two paths such as {"source": "a.en", "target": "a.de"}, or the path '
+        "of a table of both"
+    )
+    files = fields.mapping(
+        entry,
+        "files",
+        lambda value: fields.is_text(value) or _is_pair(value),
+        rule,
+    )
     if not files:
         raise ConfigError("files must name files for train, test or both")
-    paths = {
-        split: tuple(os.path.expanduser(pair[side]) for side in _SIDES)
-        for split, pair in files.items()
-    }
-    for split, pair in paths.items():
-        for side, path in zip(_SIDES, pair):
-            if not os.path.isfile(path):
-                raise DataError(
-                    f"task {entry['name']}: files.{split}.{side}: {path} is no "
-                    "file"
-                )
+    tables = {s: file for s, file in files.items() if fields.is_text(file)}
+    given = [field for field in FIELDS if entry.get(field) is not None]
+    if given and not tables:
+        raise ConfigError(
+            f"{given[0]} is of tables, and all files are pairs of files"
+        )
+    pairs: dict[str, Pairs] = {}
+    paths = fields.paths({**entry, "files": tables}) if tables else {}
+    for split, layout in layouts_of(entry, paths, _SIDES).items():
+        pairs[split] = PairTable(paths[split], layout)
+    for split, pair in files.items():
+        if split not in pairs:
+            pairs[split] = AlignedFiles(*_paths(entry, split, pair))
+    return {split: pairs[split] for split in files}
+
+
+def _paths(entry: Entry, split: str, pair: Mapping[str, str]) -> list[str]:
+    """Those of two line-aligned files."""
+    paths = [os.path.expanduser(pair[side]) for side in _SIDES]
+    for side, path in zip(_SIDES, paths):
+        if not os.path.isfile(path):
+            raise DataError(
+                f"task {entry['name']}: files.{split}.{side}: {path} is no file"
+            )
     return paths
 
 

@@ -1,0 +1,105 @@
+"""How an entry's tables are laid out, by its fields."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
+from mtl_tf.tasks import fields
+from mtl_tf.tasks.row_files import FORMATS, Column, Layout
+from mtl_tf.tasks.source import UNLABELLED
+
+Entry = Mapping[str, Any]
+#: Fields of an entry that say how its tables are laid out.
+FIELDS = ("columns", "format", "delimiter", "header")
+
+
+def layouts_of(
+    entry: Entry, paths: Mapping[str, str], features: Sequence[str]
+) -> dict[str, Layout]:
+    """The layout of each split's file.
+
+    Args:
+        entry: of a config.
+        paths: of its files by split.
+        features: what is read: the texts, and last the target.
+
+    Raises:
+        ConfigError: a field of `FIELDS` is wrong.
+    """
+    layouts = {
+        split: _layout(entry, split, path, features)
+        for split, path in paths.items()
+    }
+    forms = {layout.format for layout in layouts.values()}
+    if entry.get("delimiter") is not None and "csv" not in forms:
+        raise ConfigError(
+            f"delimiter is for csv, and the files are read as "
+            f"{' and '.join(sorted(forms))}: set format to 'csv', or leave "
+            "delimiter out"
+        )
+    return layouts
+
+
+def columns_of(
+    entry: Entry,
+    features: Sequence[str],
+    is_right: Callable[[Any], bool],
+    rule: str,
+) -> dict[str, Column]:
+    """The column of each feature, by default the one of its name.
+
+    Args:
+        entry: of a config.
+        features: what is read.
+        is_right: whether a value of the field `columns` is right.
+        rule: what is right, for the message.
+
+    Raises:
+        ConfigError: `columns` is wrong, or names one column twice.
+    """
+    columns = {name: name for name in features}
+    columns |= fields.mapping(entry, "columns", is_right, rule, tuple(columns))
+    for number, feature in enumerate(features):
+        for earlier in features[:number]:
+            if columns[feature] == columns[earlier]:
+                raise ConfigError(
+                    f"columns.{earlier} and columns.{feature} are both "
+                    f"{columns[feature]!r}"
+                )
+    return columns
+
+
+def _layout(
+    entry: Entry, split: str, path: str, features: Sequence[str]
+) -> Layout:
+    form = fields.file_format(entry, split, path, FORMATS)
+    columns = columns_of(
+        entry, features, fields.is_column, "a column's name or number from 0"
+    )
+    if split == UNLABELLED:
+        # Such a file needs no column of targets: one of texts is there.
+        columns[features[-1]] = columns[features[-2]]
+    by_name = [isinstance(column, str) for column in columns.values()]
+    if form == "jsonl":
+        if not all(by_name) or entry.get("header") is not None:
+            raise ConfigError("jsonl has keys: columns by name, and no header")
+        return Layout(form, columns, header=False)
+    header = entry.get("header")
+    if header is None:
+        header = any(by_name)
+    if not isinstance(header, bool):
+        raise ConfigError(f"header must be True or False, got {header!r}")
+    if any(by_name) and not header:
+        example = {name: number for number, name in enumerate(features)}
+        raise ConfigError(
+            "columns are given by name, which takes a header: give them "
+            f"by number, such as {example}"
+        )
+    return Layout(form, columns, header, _delimiter(entry))
+
+
+def _delimiter(entry: Entry) -> str:
+    """What stands between the cells of an entry's csv files."""
+    given = entry.get("delimiter")
+    return COMMA if given is None else checked_delimiter("delimiter", given)

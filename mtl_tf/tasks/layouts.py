@@ -15,7 +15,10 @@ FIELDS = ("columns", "format", "delimiter", "header")
 
 
 def layouts_of(
-    entry: Entry, paths: Mapping[str, str], features: Sequence[str]
+    entry: Entry,
+    paths: Mapping[str, str],
+    features: Sequence[str],
+    default: str = "",
 ) -> dict[str, Layout]:
     """The layout of each split's file.
 
@@ -23,12 +26,13 @@ def layouts_of(
         entry: of a config.
         paths: of its files by split.
         features: what is read: the texts, and last the target.
+        default: the format of a file whose ending tells none; "" for none.
 
     Raises:
         ConfigError: a field of `FIELDS` is wrong.
     """
     layouts = {
-        split: _layout(entry, split, path, features)
+        split: _layout(entry, split, path, features, default)
         for split, path in paths.items()
     }
     forms = {layout.format for layout in layouts.values()}
@@ -71,8 +75,10 @@ def columns_of(
 
 
 def _layout(
-    entry: Entry, split: str, path: str, features: Sequence[str]
+    entry: Entry, split: str, path: str, features: Sequence[str], default: str
 ) -> Layout:
+    known = entry.get("format") or fields.format_of(path, FORMATS)
+    entry = {**entry, "format": known or default}
     form = fields.file_format(entry, split, path, FORMATS)
     columns = columns_of(
         entry, features, fields.is_column, "a column's name or number from 0"

@@ -15,7 +15,7 @@ from mtl_tf.core.names import hint
 from mtl_tf.datasets.building import QUESTIONS
 from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
-from mtl_tf.tasks.row_files import json_records, lines_of
+from mtl_tf.tasks.row_files import Layout, json_records, lines_of, rows_of
 from mtl_tf.tasks.source import SPLITS, Source
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 
@@ -37,11 +37,12 @@ class _Example(NamedTuple):
 
 
 class QuestionFileSource(StreamedSource):
-    """A JSON object a line, in one file a split.
+    """A JSON object a line, or a table, in one file a split.
 
     Args:
         files: path of each split's file.
-        columns: the keys of `context`, `question` and `answer`.
+        layouts: layout of each split's file, with the columns `context`,
+            `question` (unless it is that of all lines) and `answer`.
         question: the question of all lines; "" if each has its own.
     """
 
@@ -50,11 +51,11 @@ class QuestionFileSource(StreamedSource):
     def __init__(
         self,
         files: Mapping[str, str],
-        columns: Mapping[str, str],
+        layouts: Mapping[str, Layout],
         question: str,
     ):
         super().__init__({split: (path,) for split, path in files.items()})
-        self._columns = dict(columns)
+        self._layouts = dict(layouts)
         self._question = question
 
     def check(self, split: str) -> int:
@@ -116,25 +117,23 @@ class QuestionFileSource(StreamedSource):
         self, split: str, odd: Callable[[int], None] = lambda line: None
     ) -> Iterator[_Example]:
         (path,) = self._files[split]
-        for number, record in json_records(path, lines_of(path, odd)):
-            yield self._example(path, number, record)
+        layout = self._layouts[split]
+        for number, record in _records(path, layout, odd):
+            yield self._example(f"{path}:{number}", number, record, layout)
 
     def _example(
-        self, path: str, line: int, record: Mapping[str, Any]
+        self, location: str, line: int, record: Mapping, layout: Layout
     ) -> _Example:
-        location = f"{path}:{line}"
-        texts = {}
-        for name in INPUTS:
-            if name == "question" and self._question:
-                texts[name] = self._question
-                continue
-            texts[name] = self._value(location, record, self._columns[name])
+        texts = {"question": self._question}
+        for name in layout.texts:
+            column = layout.columns[name]
+            texts[name] = self._value(location, record, column)
             if not isinstance(texts[name], str):
                 raise DataError(
-                    f"{location}: {self._columns[name]} must be a text, found "
+                    f"{location}: {column} must be a text, found "
                     f"{_short(texts[name])}"
                 )
-        key = self._columns[ANSWER]
+        key = layout.columns[ANSWER]
         keys = [name for name in (key, SCORED[0]) if name in record]
         found = [
             answer
@@ -173,6 +172,18 @@ class QuestionFileSource(StreamedSource):
         if key not in record:
             raise DataError(f"{location}: no {key!r}; {hint(key, record)}")
         return record[key]
+
+
+def _records(
+    path: str, layout: Layout, odd: Callable[[int], None]
+) -> Iterator[tuple[int, Mapping]]:
+    """Line number and texts, by column, of every example of a file."""
+    if layout.format == "jsonl":
+        yield from json_records(path, lines_of(path, odd))
+        return
+    for row in rows_of(path, layout, lambda cell, column: cell, odd):
+        cells = (*row.texts, row.target)
+        yield row.line, dict(zip(layout.columns.values(), cells))
 
 
 def _scoring(location: str, value: Any) -> str:

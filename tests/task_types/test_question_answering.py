@@ -129,13 +129,15 @@ def test_wrong_lines(tmp_path, line, message):
     ("fields", "message"),
     [
         ({"columns": {"contex": "x"}}, "unknown columns.contex"),
-        ({"columns": {"context": "answer"}}, "columns names one twice"),
+        ({"columns": {"context": "answer"}}, "context and columns.answer are"),
         (
             {"question": "q?", "columns": {"question": "q"}},
             "question is the question of all lines",
         ),
         ({"long_contexts": "drop"}, "long_contexts"),
-        ({"format": "csv"}, "format"),
+        ({"format": "xml"}, "unknown format 'xml'"),
+        ({"delimiter": ";"}, "delimiter is for csv, and the files are read as"),
+        ({"columns": {"context": 0}}, "jsonl has keys: columns by name"),
         ({"metrics": ["acuracy"]}, "metric of question_answering"),
         ({"labels": ["a"]}, "unknown field 'labels'"),
     ],
@@ -143,6 +145,51 @@ def test_wrong_lines(tmp_path, line, message):
 def test_wrong_entries(tmp_path, fields, message):
     with pytest.raises(ConfigError, match=message):
         task_of(tmp_path, LINE, **fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "fields"),
+    [
+        (
+            "a.csv",
+            'answer;context;question\nAnn;"it was\nAnn";who?\nno;x;why?\n',
+            {"delimiter": ";"},
+        ),
+        (
+            "a.tsv",
+            "Ann\tit was\\nAnn\nno\tx\n",
+            {"columns": {"answer": 0, "context": 1}, "question": "who?"},
+        ),
+        ("a.txt", f"{json.dumps(LINE)}\n", {}),
+    ],
+)
+def test_tables_and_other_endings(tmp_path, name, written, fields):
+    path = tmp_path / name
+    path.write_text(written)
+    entry = {"name": "t", "type": NAME, "files": {"test": str(path)}, **fields}
+    (task,) = registry.resolve([entry])
+    first, *others = task.dataset("test").as_numpy_iterator()
+    assert first["question"] == b"who?" and first["answer"] == b"Ann"
+    assert list(first["answers"]) == [b"Ann"] and first["scoring"] == b"{}"
+    assert first["context"].startswith(b"it was")
+    for other in others:
+        assert other["answer"] == b"no" and other["context"] == b"x"
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("context,answer\nc,a\n", "a.csv:1: no column 'question' in the head"),
+        ("context,question,answer\nc,q\n", "a.csv:2: 2 columns, but the con"),
+        ("context,question,answer\n", "a.csv is empty: it has no examples"),
+    ],
+)
+def test_wrong_tables(tmp_path, written, message):
+    path = tmp_path / "a.csv"
+    path.write_text(written)
+    entry = {"name": "t", "type": NAME, "files": {"test": str(path)}}
+    with pytest.raises(DataError, match=message):
+        registry.resolve([entry])[0].size("test")
 
 
 def test_halves_of_pairs_and_empty_answers_are_read_and_told(tmp_path):

@@ -10,8 +10,11 @@ from mtl_tf.datasets.parallel_lines import AlignedFiles
 from mtl_tf.tasks import streamed_source
 from mtl_tf.tasks.parallel_source import ParallelFileSource
 from mtl_tf.tasks.question_source import QuestionFileSource
+from mtl_tf.tasks.row_files import Layout
 
-COLUMNS = {name: name for name in ("context", "question", "answer")}
+LAYOUT = Layout(
+    "jsonl", {name: name for name in ("context", "question", "answer")}, False
+)
 
 
 def parallel(folder, count=7):
@@ -34,7 +37,7 @@ def questions(folder, count=7):
         for n in range(count)
     ]
     path.write_text("\n".join(lines))
-    return QuestionFileSource({"train": str(path)}, COLUMNS, ""), path
+    return QuestionFileSource({"train": str(path)}, {"train": LAYOUT}, ""), path
 
 
 @pytest.mark.parametrize("make", [parallel, questions])

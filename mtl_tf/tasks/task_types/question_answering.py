@@ -8,6 +8,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.building import QUESTIONS
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
+from mtl_tf.tasks.layouts import FIELDS, columns_of, layouts_of
 from mtl_tf.tasks.question_source import (
     ANSWER,
     INPUTS,
@@ -24,6 +25,7 @@ _METRICS = (
     *("nf1", "em", "nem", "bleu", "rouge", "cf1"),
     *("dsem", "request_em", "turn_em", "lfem", "execution"),
 )
+# Another name of jsonl.
 _FORMAT = "qa_jsonl"
 _COLUMNS = (*INPUTS, ANSWER)
 
@@ -45,6 +47,10 @@ class QuestionAnswering(TaskType):
     of all lines, which then have none. Without a validation file a tenth of
     the training file is held out.
 
+    In csv and tsv the three texts are columns; `format`, `delimiter` and
+    `header` are as of tasks with labels, see `TextTaskType`. A file whose
+    ending tells nothing is JSON.
+
     Or on a TFDS dataset, with `dataset`, `splits` and `columns`: texts
     `question`, `context` and `answer`.
 
@@ -57,7 +63,7 @@ class QuestionAnswering(TaskType):
     name = "question_answering"
     system = "answering"
     metrics = dict.fromkeys(_METRICS, Metric())
-    file_fields = ("columns", "question", "format")
+    file_fields = (*FIELDS, "question")
     fields = ("long_contexts", "bleu_tokenizer", "language")
     most_held_out = 2000
 
@@ -69,24 +75,28 @@ class QuestionAnswering(TaskType):
         return (*texts, Feature(ANSWER, TARGET, TEXT, (ANSWER,)))
 
     def file_source(self, entry: Entry) -> QuestionFileSource:
-        """A JSON object a line; see the class."""
+        """JSON or a table; see the class."""
         paths = fields.paths(entry)
-        form = fields.text(entry, "format", _FORMAT)
-        checks.one_of("format", form, (_FORMAT, "jsonl"))
         question = fields.text(entry, "question")
-        columns = _columns(entry)
         if question and "question" in (entry.get("columns") or {}):
             raise ConfigError(
                 "question is the question of all lines: columns.question "
                 "names none of theirs"
             )
-        return QuestionFileSource(paths, columns, question)
+        if entry.get("format") == _FORMAT:
+            entry = {**entry, "format": "jsonl"}
+        features = [n for n in _COLUMNS if n != "question" or not question]
+        layouts = layouts_of(entry, paths, features, default="jsonl")
+        return QuestionFileSource(paths, layouts, question)
 
     def dataset_source(
         self, entry: Entry, data_dir: str, manual_dir: str
     ) -> QuestionDatasetSource:
         """A TFDS dataset with three texts."""
-        name, columns = fields.dataset_name(entry), _columns(entry)
+        name = fields.dataset_name(entry)
+        columns = columns_of(
+            entry, _COLUMNS, fields.is_text, "the name of a text"
+        )
         if name.partition("/")[0] in QUESTIONS:
             columns |= {column: column for column in SCORED}
         return QuestionDatasetSource(name, data_dir, manual_dir, columns)
@@ -110,17 +120,6 @@ class QuestionAnswering(TaskType):
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """Normalised F1, and whether the answer is a reference."""
         return ("nf1", "em")
-
-
-def _columns(entry: Entry) -> dict[str, str]:
-    """The key of each text."""
-    renamed = fields.mapping(
-        entry, "columns", fields.is_text, "the name of a text", _COLUMNS
-    )
-    columns = {name: name for name in _COLUMNS} | renamed
-    if len(set(columns.values())) < len(columns):
-        raise ConfigError(f"columns names one twice: {columns!r}")
-    return columns
 
 
 TYPE = QuestionAnswering()

@@ -279,8 +279,9 @@ def resolve_file(path: str, task: TaskDict, entry: Mapping[str, Any]) -> Task:
     """The task of an entry, with one file in place of its own ones."""
     task_type = types_of_tasks.of(task["type"])
     settings = {k: v for k, v in task.items() if k not in ("labels", "metrics")}
+    form = entry.get("format") or entry_fields.format_of(path, _FORMATS)
     entry = {
-        **entry,
+        **_suited(entry, form),
         **task_type.fixed_fields(task["labels"], settings),
         "name": task["name"],
         "type": task["type"],
@@ -288,6 +289,35 @@ def resolve_file(path: str, task: TaskDict, entry: Mapping[str, Any]) -> Task:
     }
     (resolved,) = registry.resolve([entry], None, None)
     return resolved
+
+
+# Fields of an entry that say how files of one format only are written.
+_OF_FORMAT = {
+    "delimiter": ("csv",),
+    "header": ("csv", "tsv"),
+    "separator": ("conll",),
+    "comment": ("conll",),
+}
+_FORMATS = ("csv", "tsv", "jsonl", "conll", "conllu")
+
+
+def _suited(entry: Mapping[str, Any], form: str) -> dict[str, Any]:
+    """An entry without what its own files need and those of a format do not."""
+    if form not in _FORMATS:
+        return dict(entry)
+    # By number where there may be no names, by name where there are some.
+    right = {"csv": (int, str), "tsv": (int, str), "conll": (int,)}
+    columns = {
+        feature: column
+        for feature, column in (entry.get("columns") or {}).items()
+        if isinstance(column, right.get(form, (str,)))
+    }
+    kept = {
+        field: value
+        for field, value in entry.items()
+        if form in _OF_FORMAT.get(field, _FORMATS)
+    }
+    return {**kept, "columns": columns} if "columns" in kept else kept
 
 
 def format_of(

@@ -90,6 +90,37 @@ def test_how_the_tasks_own_files_are_written_is_not_asked_of_examples(run):
     assert results["tasks"]["mood"]["examples"] == 2
 
 
+@pytest.mark.parametrize(
+    ("own", "ending", "row"),
+    [
+        ({"delimiter": ";", "columns": OWN}, "tsv", "{felt}\t{said}\n"),
+        ({"delimiter": ";", "columns": OWN}, "csv", "{felt};{said}\n"),
+        ({"header": True, "columns": OWN}, "jsonl", ""),
+        # By number, which objects of JSON do not have.
+        ({"columns": {"text": 1, "label": 0}}, "jsonl", ""),
+    ],
+)
+def test_a_file_may_have_another_format(run, tmp_path, own, ending, row):
+    expected = run.evaluate(data={"mood": MOODS})["tasks"]["mood"]
+    entries = [
+        {**entry, **own} if entry["name"] == "mood" else entry
+        for entry in run.config["tasks"]
+    ]
+    run.config = run.config | {"tasks": entries}
+    rows = [renamed(row) for row in MOODS]
+    if ending == "jsonl":
+        rows = rows if own["columns"] == OWN else MOODS
+        written = "".join(json.dumps(row) + "\n" for row in rows)
+    else:
+        header = row.format(said="said", felt="felt")
+        written = header + "".join(row.format(**one) for one in rows)
+    path = tmp_path / f"a.{ending}"
+    path.write_text(written)
+    found = run.evaluate(data={"mood": path})["tasks"]["mood"]
+    assert found["accuracy"] == expected["accuracy"]
+    assert found["examples"] == 2
+
+
 def test_what_is_odd_names_the_data_and_no_file(run, monkeypatch):
     logged = []
     monkeypatch.setattr(

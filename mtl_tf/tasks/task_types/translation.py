@@ -152,14 +152,14 @@ def _pairs(entry: Entry) -> dict[str, Pairs]:
         raise ConfigError(
             f"{given[0]} is of tables, and all files are pairs of files"
         )
-    pairs: dict[str, Pairs] = {}
     paths = fields.paths({**entry, "files": tables}) if tables else {}
-    for split, layout in layouts_of(entry, paths, _SIDES).items():
-        pairs[split] = PairTable(paths[split], layout)
-    for split, pair in files.items():
-        if split not in pairs:
-            pairs[split] = AlignedFiles(*_paths(entry, split, pair))
-    return {split: pairs[split] for split in files}
+    layouts = layouts_of(entry, paths, _SIDES)
+    return {
+        split: PairTable(paths[split], layouts[split])
+        if split in paths
+        else AlignedFiles(*_paths(entry, split, file))
+        for split, file in files.items()
+    }
 
 
 def _paths(entry: Entry, split: str, pair: Mapping[str, str]) -> list[str]:

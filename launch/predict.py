@@ -281,7 +281,8 @@ def _fields(
             return task_type.fields_of_line(task, item.fields["text"])
         return task_type.fields_of(task, renamed(item.fields, columns))
     except TypeError as error:
-        raise ConfigError(f"{item.location}: {error}{input_rows.advice(item)}")
+        advice = input_rows.advice(item, task_type.input_fields(task))
+        raise ConfigError(f"{item.location}: {error}{advice}")
 
 
 def _predictions(

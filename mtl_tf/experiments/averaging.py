@@ -21,19 +21,33 @@ from mtl_tf.runs.prediction_type import FITTED_FIELDS
 VALIDATION = "validation"
 
 
+def check_type(name: str, task_type: str) -> Probabilities:
+    """What the probabilities of a type's tasks mean.
+
+    Args:
+        name: of a task, for the message.
+        task_type: its type.
+
+    Raises:
+        ConfigError: it has none.
+    """
+    kind = task_types.of(task_type).probabilities
+    if kind is None:
+        raise ConfigError(
+            f"the task {name} is of the type {task_type}, which has no "
+            "probabilities of whole examples to average: name others with "
+            "--tasks"
+        )
+    return kind
+
+
 def kind_of(task: TaskPredictions, path: str) -> Probabilities:
     """What a task's probabilities mean.
 
     Raises:
         ConfigError: it has none.
     """
-    kind = task_types.of(task.type).probabilities
-    if kind is None:
-        raise ConfigError(
-            f"the task {task.name} is of the type {task.type}, which has no "
-            "probabilities of whole examples to average: name others with "
-            "--tasks"
-        )
+    kind = check_type(task.name, task.type)
     if task.scores is None:
         raise ConfigError(
             f"{path} has kept no probabilities of the task {task.name}: an "

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from absl import logging
@@ -93,12 +93,14 @@ def kept(path: str, split: str) -> System:
 
 
 def common_tasks(
-    runs: Sequence[System], requested: Sequence[str], paths: Sequence[str]
+    runs: Sequence[Collection[str]],
+    requested: Sequence[str],
+    paths: Sequence[str],
 ) -> list[str]:
     """The tasks that all runs have kept predictions of.
 
     Args:
-        runs: what `kept` returned of each.
+        runs: the names of each one's tasks, such as what `kept` returned.
         requested: those to take; all by default.
         paths: of the runs, for messages.
 

@@ -148,12 +148,15 @@ def ensemble(
             "an ensemble needs at least two runs, got "
             f"{', '.join(paths) or 'none'}"
         )
+    types = [_types_of(path) for path in paths]
+    names = common_tasks(types, tasks, paths)
+    for name in names:  # Before hours of scoring.
+        averaging.check_type(name, types[0][name])
     splits = list(dict.fromkeys([VALIDATION, split, *more_splits]))
     predictions = {
-        name: [predictions_of(path, name, directories) for path in paths]
+        name: [predictions_of(path, name, names, directories) for path in paths]
         for name in splits
     }
-    names = common_tasks(predictions[split], tasks, paths)
     members = {
         name: averaging.aligned(
             [{task: run[task] for task in names} for run in runs], paths, name
@@ -167,10 +170,22 @@ def ensemble(
     return Ensemble(paths, weights, members, combined, steps)
 
 
+def _types_of(path: str) -> dict[str, str]:
+    """The types of a run's tasks by their names."""
+    return {
+        task["name"]: task["type"]
+        for folder in run_folders(path)
+        for task in folder.read("labels.json")["tasks"]
+    }
+
+
 def predictions_of(
-    path: str, split: str, directories: tuple[str | None, str | None]
+    path: str,
+    split: str,
+    names: Sequence[str],
+    directories: tuple[str | None, str | None],
 ) -> System:
-    """What a run says of a split, which is scored if it was not.
+    """What a run says of a split; those of the tasks that lack it are scored.
 
     Raises:
         RunError: it is a baseline, which cannot be scored again.
@@ -178,7 +193,7 @@ def predictions_of(
     for folder in run_folders(path):
         known = [one["name"] for one in folder.read("labels.json")["tasks"]]
         kept_tasks = scored_examples.read(folder.path, split)
-        missing = [name for name in known if name not in kept_tasks]
+        missing = [n for n in known if n in names and n not in kept_tasks]
         if not missing:
             continue
         if "baseline" in folder.read("config.json"):

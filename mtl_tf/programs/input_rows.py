@@ -94,13 +94,20 @@ def record(
     return {**record, **added}
 
 
-def advice(item: Item) -> str:
-    """What may help where a task cannot take a row; "" of other inputs."""
+def advice(item: Item, fields: Sequence[str]) -> str:
+    """What may help where a task cannot take a row; "" of other inputs.
+
+    Args:
+        item: what was read.
+        fields: of the task's examples.
+    """
     if not item.row:
         return ""
+    flags = " ".join(f"--columns={field}=COLUMN" for field in fields)
+    names = "names the one" if len(fields) == 1 else "name those"
     return (
-        f"; the input has the fields {', '.join(item.row)}: --columns=text="
-        "COLUMN names the one to read"
+        f"; the input has the fields {', '.join(item.row)}: {flags} {names} to "
+        "read"
     )
 
 

@@ -73,6 +73,14 @@ class PredictionType(abc.ABC):
             TypeError: it is none; the message says what would be right.
         """
 
+    def input_fields(self, task: TaskDict) -> list[str]:
+        """What the fields of an example are called, without its target."""
+        features = types_of_tasks.of(task["type"]).features
+        return [
+            self.field_names.get(feature.name, feature.name)
+            for feature in inputs(features(task["labels"], task))
+        ]
+
     def columns_in(
         self, row: Mapping[str, Any], columns: Mapping[str, str]
     ) -> dict[str, str]:
@@ -90,11 +98,7 @@ class PredictionType(abc.ABC):
                 and so do exactly the features: columns may swap their names.
             columns: by field what the task's own files call it.
         """
-        features = types_of_tasks.of(task["type"]).features
-        names = [
-            self.field_names.get(f.name, f.name)
-            for f in inputs(features(task["labels"], task))
-        ]
+        names = self.input_fields(task)
         if not isinstance(value, Mapping) or sorted(value) == sorted(names):
             return value
         return renamed(value, self.columns_in(value, columns))

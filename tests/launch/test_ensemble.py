@@ -118,6 +118,25 @@ def test_labels_in_another_order(tmp_path, capsys):
     assert found[0] == found[1]
 
 
+def test_only_what_is_averaged_is_scored(tmp_path, capsys):
+    """The runs have no weights: what they did not keep fails."""
+    for seed in (1, 2):
+        path = make_run(tmp_path / f"{seed}", seed, "books", "tags")
+        described = json.loads((path / "labels.json").read_text())
+        described["tasks"][1]["type"] = "tagging"
+        (path / "labels.json").write_text(json.dumps(described))
+        for split in ("validation", "test"):
+            shutil.rmtree(path / "scored" / split)
+            scored_examples.write(str(path), split, [said(seed)])
+    with pytest.raises(ConfigError, match="tags is of the type tagging, which"):
+        run(f"--model_dir={tmp_path}/*")
+    run(
+        *(f"--model_dir={tmp_path}/*", "--tasks=books", "--draws=9"),
+        "--output=-",
+    )
+    assert list(json.loads(capsys.readouterr().out)["tasks"]) == ["books"]
+
+
 def test_the_greedy_choice_leaves_bad_runs_out():
     good = [{"books": said(seed)} for seed in range(3)]
     bad = {"books": said(9, noise=30.0)}

@@ -97,8 +97,9 @@ def axis_weights(
     """
     field = "pipeline.token_weights"
     for axis, weight in token_weights.items():
-        look_up(axis, dict.fromkeys(axes), f"time axis in {field}")
         checks.not_negative_integer(f"{field}[{axis!r}]", weight)
+        if weight != 1:  # So a weight of a config can be taken back.
+            look_up(axis, dict.fromkeys(axes), f"time axis in {field}")
     weights = [token_weights.get(axis, 1) for axis in axes]
     if not any(weights):
         raise ConfigError(

@@ -65,7 +65,8 @@ class PairTable:
             else:
                 skipped.add(line)
         if not pairs:
-            raise DataError(f"{path}: in no row both have a text")
+            fault = "in no row both have a text" if skipped.count else "no rows"
+            raise DataError(f"{path}: {fault}")
         warnings = [
             f"{path}: {tally.count} {'row' if tally.count == 1 else 'rows'} "
             f"{oddity} (first: line {tally.first})"

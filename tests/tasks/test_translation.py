@@ -100,7 +100,8 @@ def test_a_table_of_both(tmp_path, name):
         ("source,target\none\n", "a.csv:2: no comma in the line, but"),
         ("en,de\none,Eins\n", "a.csv:1: no column 'source' in the header"),
         ("source,target\n,Eins\n", "a.csv: in no row both have a text"),
-        ("", "a.csv: in no row both have a text"),
+        ("source,target\n", "a.csv: no rows"),
+        ("", "a.csv: no rows"),
     ],
 )
 def test_wrong_tables(tmp_path, written, message):

@@ -7,6 +7,7 @@ line on a side says nothing about translation: it is skipped and counted.
 
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from mtl_tf.datasets.lines import LineFile, Undecodable, count, decoded
 from mtl_tf.datasets.sources import check_text, opened
 
 TextPair = tuple[str, str]
+_BREAKS = re.compile(r"[\r\n]+")
 
 
 class AlignedLines(NamedTuple):
@@ -30,7 +32,7 @@ class AlignedLines(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What going through two files has shown.
+    """What going through the files of a split has shown.
 
     Attributes:
         pairs: how many there are.
@@ -39,6 +41,11 @@ class Counted(NamedTuple):
 
     pairs: int
     warnings: list[str]
+
+
+def one_line(text: str) -> str:
+    """A text whose lines are put together with a space, without its ends."""
+    return _BREAKS.sub(" ", text).strip()
 
 
 def read_aligned(source: LineFile, target: LineFile) -> AlignedLines:

@@ -97,7 +97,7 @@ def common_tasks(
     requested: Sequence[str],
     paths: Sequence[str],
 ) -> list[str]:
-    """The tasks that all runs have kept predictions of.
+    """The tasks that all runs have.
 
     Args:
         runs: the names of each one's tasks, such as what `kept` returned.
@@ -111,8 +111,8 @@ def common_tasks(
     for name in requested:
         if name not in names:
             raise ConfigError(
-                f"the task {name!r} is not among those that all runs have "
-                f"kept predictions of: {', '.join(names) or 'none'}"
+                f"the task {name!r} is not among those that all runs have: "
+                f"{', '.join(names) or 'none'}"
             )
     if not names:
         raise ConfigError(f"{' and '.join(paths)} have no task in common")

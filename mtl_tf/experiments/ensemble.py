@@ -151,7 +151,8 @@ def ensemble(
     types = [_types_of(path) for path in paths]
     names = common_tasks(types, tasks, paths)
     for name in names:  # Before hours of scoring.
-        averaging.check_type(name, types[0][name])
+        for of_run in types:
+            averaging.check_type(name, of_run[name])
     splits = list(dict.fromkeys([VALIDATION, split, *more_splits]))
     predictions = {
         name: [predictions_of(path, name, names, directories) for path in paths]

@@ -16,6 +16,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.core.random import generator
 from mtl_tf.pipelines.buckets import Boundaries, bucket_of
 from mtl_tf.pipelines.encoded_split import EncodedSplit
+from mtl_tf.text.questions import OWN_WORDS
 
 _EVALUATED_CELLS = 1 << 17  # 64 texts of 2,048 tokens
 
@@ -97,9 +98,10 @@ def axis_weights(
     """
     field = "pipeline.token_weights"
     for axis, weight in token_weights.items():
+        # That axis is there with character n-grams alone.
+        known = dict.fromkeys([*axes, OWN_WORDS])
+        look_up(axis, known, f"time axis in {field}")
         checks.not_negative_integer(f"{field}[{axis!r}]", weight)
-        if weight != 1:  # So a weight of a config can be taken back.
-            look_up(axis, dict.fromkeys(axes), f"time axis in {field}")
     weights = [token_weights.get(axis, 1) for axis in axes]
     if not any(weights):
         raise ConfigError(

@@ -30,6 +30,13 @@ from mtl_tf.runs import task_types
 _FEW = 50
 # What is so near an end of the range is there.
 _NEAR = 0.99
+# Why, by whether the model has all validation examples right.
+_COLD = {
+    True: "the model has no validation example wrong, so that nothing limits "
+    "how sure it may be.",
+    False: "the model is far less sure than it could be, since its "
+    "probabilities hardly differ between examples.",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +112,8 @@ def settled(
     if temperature and kind is not None:
         scores = np.asarray(outputs["scores"])[:, : len(task["labels"])]
         found["temperature"] = fit_temperature(kind, targets, scores)
-        _comment(task["name"], found["temperature"], len(scores))
+        is_right = np.array_equal(kind.predicted(scores), targets)
+        _comment(task["name"], found["temperature"], len(scores), is_right)
         # Thresholds are of the probabilities that users get.
         outputs = {**outputs, "scores": kind.tempered(scores, **found)}
     if types.fits:
@@ -126,7 +134,9 @@ def settled(
     return found
 
 
-def _comment(name: str, temperature: float, examples: int) -> None:
+def _comment(
+    name: str, temperature: float, examples: int, is_right: bool
+) -> None:
     """Warns of a temperature that says more of the examples than of a model."""
     if examples < _FEW:
         logging.warning(
@@ -143,8 +153,6 @@ def _comment(name: str, temperature: float, examples: int) -> None:
         )
     elif temperature < COLDEST / _NEAR:
         logging.warning(
-            "task %s: the temperature %.3f is the lowest that is looked at: "
-            "the model has no validation example wrong, so that nothing limits "
-            "how sure it may be.",
-            *(name, temperature),
+            "task %s: the temperature %.3f is the lowest that is looked at: %s",
+            *(name, temperature, _COLD[is_right]),
         )

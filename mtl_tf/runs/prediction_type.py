@@ -81,6 +81,10 @@ class PredictionType(abc.ABC):
             for feature in inputs(features(task["labels"], task))
         ]
 
+    def column_fields(self, task: TaskDict) -> list[str]:
+        """Those of an example's fields that a cell of a table can hold."""
+        return self.input_fields(task)
+
     def columns_in(
         self, row: Mapping[str, Any], columns: Mapping[str, str]
     ) -> dict[str, str]:

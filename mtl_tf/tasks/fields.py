@@ -18,14 +18,20 @@ def format_of(path: str, formats: Collection[str]) -> str:
 
 
 def file_format(
-    entry: Mapping[str, Any], split: str, path: str, formats: Collection[str]
+    entry: Mapping[str, Any],
+    split: str,
+    path: str,
+    formats: Collection[str],
+    default: str = "",
 ) -> str:
     """The format of an entry's file: the field `format`, or by its ending.
+
+    It is `default` where neither tells one.
 
     Raises:
         ConfigError: neither tells one of the formats.
     """
-    form = entry.get("format") or format_of(path, formats)
+    form = entry.get("format") or format_of(path, formats) or default
     if not form:
         raise ConfigError(
             f"files.{split}: cannot tell the format of {path} by its ending: "

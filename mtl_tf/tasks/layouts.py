@@ -77,15 +77,14 @@ def columns_of(
 def _layout(
     entry: Entry, split: str, path: str, features: Sequence[str], default: str
 ) -> Layout:
-    known = entry.get("format") or fields.format_of(path, FORMATS)
-    entry = {**entry, "format": known or default}
-    form = fields.file_format(entry, split, path, FORMATS)
+    form = fields.file_format(entry, split, path, FORMATS, default)
     columns = columns_of(
         entry, features, fields.is_column, "a column's name or number from 0"
     )
     if split == UNLABELLED:
-        # Such a file needs no column of targets: one of texts is there.
-        columns[features[-1]] = columns[features[-2]]
+        # Such a file needs no column of targets: that of a text stands in.
+        *_, text, target = features
+        columns[target] = columns[text]
     by_name = [isinstance(column, str) for column in columns.values()]
     if form == "jsonl":
         if not all(by_name) or entry.get("header") is not None:

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.parallel_lines import Counted, TextPair
+from mtl_tf.datasets.parallel_lines import Counted, TextPair, one_line
 from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.row_files import Layout, rows_of
@@ -35,6 +35,8 @@ class Pairs(Protocol):
 
 class PairTable:
     """A table with a column of each language.
+
+    Lines of a text are put together with a space: a translation is a line.
 
     Args:
         path: the file, packed by gzip if its name ends in `.gz`.
@@ -65,8 +67,9 @@ class PairTable:
             else:
                 skipped.add(line)
         if not pairs:
-            fault = "in no row both have a text" if skipped.count else "no rows"
-            raise DataError(f"{path}: {fault}")
+            if not skipped.count:
+                raise DataError(f"{path} is empty: it has no rows")
+            raise DataError(f"{path}: in no row both have a text")
         warnings = [
             f"{path}: {tally.count} {'row' if tally.count == 1 else 'rows'} "
             f"{oddity} (first: line {tally.first})"
@@ -82,7 +85,8 @@ class PairTable:
         self, odd: Callable[[int], None] = lambda line: None
     ) -> Iterator[tuple[int, TextPair]]:
         for row in rows_of(self.paths[0], self._layout, _text, odd):
-            yield row.line, (row.texts[0].strip(), row.target.strip())
+            texts = (*row.texts, row.target)
+            yield row.line, tuple(map(one_line, texts))
 
 
 def _text(value: Any, column: str) -> str:

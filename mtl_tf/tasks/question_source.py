@@ -133,8 +133,11 @@ class QuestionFileSource(StreamedSource):
                     f"{location}: {column} must be a text, found "
                     f"{_short(texts[name])}"
                 )
+        # Tables have the three texts alone.
+        more = record if layout.format == "jsonl" else {}
         key = layout.columns[ANSWER]
-        keys = [name for name in (key, SCORED[0]) if name in record]
+        keys = [key] if key in record else []
+        keys += [SCORED[0]] if SCORED[0] in more else []
         found = [
             answer
             for name in dict.fromkeys(keys or [key])
@@ -144,7 +147,7 @@ class QuestionFileSource(StreamedSource):
             **texts,
             # The first one is learnt.
             answers=list(dict.fromkeys(found)),
-            scoring=_scoring(location, record.get("scoring", {})),
+            scoring=_scoring(location, more.get("scoring", {})),
             line=line,
         )
 

@@ -168,6 +168,7 @@ def _from_cells(
         return
     if layout.header:
         columns = [_place(path, first[1], c, layout) for c in columns]
+        _check_different(path, layout, columns)
     else:
         records = itertools.chain([first], records)
     for line, cells in records:
@@ -202,6 +203,19 @@ def _place(
     raise DataError(
         f"{path}:1: no column {column!r} in the header ({shown}){advice}"
     )
+
+
+def _check_different(path: str, layout: Layout, places: Sequence[int]) -> None:
+    """Refuses a column that is named once and numbered once."""
+    of_place: dict[int, str] = {}
+    for feature, place in zip(layout.columns, places):
+        other = of_place.setdefault(place, feature)
+        # Where a layout has one twice it is on purpose.
+        if layout.columns[other] != layout.columns[feature]:
+            raise DataError(
+                f"{path}:1: columns.{other} and columns.{feature} are both "
+                f"column {place} (counted from 0)"
+            )
 
 
 def _delimiter_advice(first: Sequence[str], layout: Layout) -> str:

@@ -55,6 +55,13 @@ def test_a_temperature_at_an_end_of_the_range_is_told(labels, told, caplog):
     assert told in record.getMessage()
 
 
+def test_a_model_that_is_hardly_sure_is_not_told_to_be_right(caplog):
+    unsure = 0.5 + (YES - 0.5) / 1000
+    settled(TASK, LABELS, outputs(unsure), temperature=True)
+    (record,) = caplog.records
+    assert "lowest that is looked at: the model is far l" in record.getMessage()
+
+
 def test_a_precision_decides():
     found = settled(TASK, LABELS, outputs(), False, [Wish("yes", 1.0)])
     # Of those from 0.8 on all are right; 0.75 is wrong.

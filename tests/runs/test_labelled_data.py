@@ -150,6 +150,11 @@ def test_columns_may_swap_the_names_of_features(run):
     assert named(task, others | {"id": 1}, swapped) == pair | {"id": 1}
 
 
+def test_a_text_is_no_list_of_tokens(run):
+    with pytest.raises(TypeError, match="a text to be split is called text"):
+        run.predict("chunks", [{"tokens": "EU rejects lamb"}])
+
+
 def test_a_text_in_the_column_of_the_tokens_is_none(run):
     task = {"name": "t", "type": "tagging", "labels": ["O", "X"]}
     named = task_types.of("tagging").named
@@ -210,6 +215,22 @@ def test_translations(translation_run, tmp_path):
         found = run.evaluate(data={name: rows})["tasks"][name]
         assert found["bleu"] == expected["tasks"][name]["bleu"]
         assert found["examples"] == 2
+    table = tmp_path / "both.tsv"
+    table.write_text("target\tsource\nA B\ta b c\nB A\tb a\n")
+    found = run.evaluate(data={name: table})["tasks"][name]
+    assert found["bleu"] == expected["tasks"][name]["bleu"]
+    table = tmp_path / "a,b.jsonl"
+    rows = [{"text": a, "target": b} for a, b in zip(sources, references)]
+    table.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = run.evaluate(data={name: table})["tasks"][name]
+    assert found["bleu"] == expected["tasks"][name]["bleu"]
+    table.write_text(json.dumps(rows[0]), encoding="utf-16")
+    with pytest.raises(DataError, match="the text is in UTF-16"):
+        run.evaluate(data={name: table})
+    with pytest.raises(DataError, match="nowhere.csv does not exist"):
+        run.evaluate(data={name: "nowhere.csv"})
+    with pytest.raises(ConfigError, match="or a table of both"):
+        run.evaluate(data={name: str(paths[0])})
     with pytest.raises(
         DataError, match="row 0: no key .target.; known: source"
     ):
@@ -222,6 +243,9 @@ def test_sources_are_called_as_in_the_files_of_a_translation(translation_run):
     (expected,) = run.predict(name, ["a b c"])
     for field in ("source", "text"):
         assert run.predict(name, [{field: "a b c"}]) == [expected]
+    # Where a text is from is no text.
+    both = {"text": "a b c", "source": "the newspaper"}
+    assert run.predict(name, [both]) == [expected]
     entry = {"name": name, "files": {"train": "a.csv"}}
     config = {"tasks": [entry | {"columns": {"source": "english"}}]}
     columns = labelled_data.trained_columns(config, run.tasks[0])

@@ -161,6 +161,12 @@ def test_wrong_entries(tmp_path, fields, message):
             {"columns": {"answer": 0, "context": 1}, "question": "who?"},
         ),
         ("a.txt", f"{json.dumps(LINE)}\n", {}),
+        ("a.csv", f"\ufeff{json.dumps(LINE)}\n", {}),
+        (
+            "a.csv",
+            "scoring,context,question\nAnn,it was Ann,who?\n",
+            {"columns": {"answer": "scoring"}},
+        ),
     ],
 )
 def test_tables_and_other_endings(tmp_path, name, written, fields):

@@ -72,7 +72,7 @@ TABLES = {
         {"source": 0, "target": 1},
     ),
     "a.jsonl": (
-        b'{"en": "one", "de": "Eins, zwei"}\n{"en": "", "de": "Zwei"}\n'
+        b'{"en": "one", "de": "Eins,\\r\\nzwei"}\n{"en": "", "de": "Zwei"}\n'
         b'{"en": "three", "de": "Drei"}\n',
         {},
     ),
@@ -100,8 +100,8 @@ def test_a_table_of_both(tmp_path, name):
         ("source,target\none\n", "a.csv:2: no comma in the line, but"),
         ("en,de\none,Eins\n", "a.csv:1: no column 'source' in the header"),
         ("source,target\n,Eins\n", "a.csv: in no row both have a text"),
-        ("source,target\n", "a.csv: no rows"),
-        ("", "a.csv: no rows"),
+        ("source,target\n", "a.csv is empty: it has no rows"),
+        ("", "a.csv is empty: it has no rows"),
     ],
 )
 def test_wrong_tables(tmp_path, written, message):
@@ -115,6 +115,15 @@ def test_wrong_tables(tmp_path, written, message):
     path.write_text('{"source": "one", "target": ["Eins"]}\n')
     made["files"]["test"] = str(path)
     with pytest.raises(DataError, match="jsonl:1: 'target' must be a string"):
+        resolve([made])[0].size("test")
+
+
+def test_one_column_is_not_both(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("source,target\none,Eins\n")
+    made = entry(tmp_path) | {"columns": {"source": 1}}
+    made["files"]["test"] = str(path)
+    with pytest.raises(DataError, match="source and columns.target are both"):
         resolve([made])[0].size("test")
 
 

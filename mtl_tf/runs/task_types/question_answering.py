@@ -13,9 +13,11 @@ from mtl_tf.runs.prediction_type import (
     PredictionType,
     TaskDict,
     as_json,
+    format_of,
     resolve_file,
 )
 from mtl_tf.tasks.batching import batched
+from mtl_tf.tasks.row_files import FORMATS
 from mtl_tf.tasks.task import Task
 
 _INPUTS = ("question", "context")
@@ -106,8 +108,9 @@ class AnswerPrediction(PredictionType):
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], Any]:
-        """See `PredictionType.read_file`."""
-        resolved = resolve_file(path, task, {**entry})
+        """See `PredictionType.read_file`; an unknown ending is JSON."""
+        form = format_of(path, entry, FORMATS).removeprefix("qa_") or "jsonl"
+        resolved = resolve_file(path, task, {**entry, "format": form})
         targets = _targets(resolved, "test", task["metrics"])
         return self.inputs(resolved, "test"), targets
 

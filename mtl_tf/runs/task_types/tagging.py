@@ -63,12 +63,21 @@ class TagPrediction(PredictionType):
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
         """A text, or tokens; also in a mapping of `text` or `tokens`."""
         if isinstance(value, Mapping):
+            if isinstance(value.get("tokens"), str):
+                raise TypeError(
+                    "tokens must be a list of strings, and a text to be split "
+                    f"is called text, got {value['tokens']!r:.60}"
+                )
             if "tokens" in value:
                 return {"tokens": _given(value["tokens"])}
             value = value.get("text")
         if isinstance(value, str):
             return {"text": value}
         return {"tokens": _given(value)}
+
+    def column_fields(self, task: TaskDict) -> list[str]:
+        """A text, which the run splits."""
+        return ["text"]
 
     def columns_in(
         self, row: Mapping[str, Any], columns: Mapping[str, str]

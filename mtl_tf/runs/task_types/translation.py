@@ -1,5 +1,6 @@
 """Translation: a text in the target language."""
 
+import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -8,6 +9,9 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.datasets.lines import LineFile
+from mtl_tf.datasets.parallel_lines import one_line, read_aligned
+from mtl_tf.datasets.sources import check_text
 from mtl_tf.evaluation import translation_metrics
 from mtl_tf.evaluation.task_types.translation import RESTRICTED
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -29,7 +33,7 @@ from mtl_tf.text.encoder import TextEncoder
 
 def as_text(prediction: Mapping[str, Any]) -> str:
     """The best translation as a line."""
-    return f"{prediction['translation']}\n"
+    return one_line(prediction["translation"]) + "\n"
 
 
 class TranslationPrediction(PredictionType):
@@ -50,6 +54,19 @@ class TranslationPrediction(PredictionType):
         if not isinstance(value, str):
             raise TypeError(f"a source must be a string, got {value!r:.60}")
         return {"text": value}
+
+    def columns_in(
+        self, row: Mapping[str, Any], columns: Mapping[str, str]
+    ) -> dict[str, str]:
+        """See `PredictionType.columns_in`.
+
+        A column `source` that nobody has named may be something else, such as
+        where a `text` beside it was found.
+        """
+        found = super().columns_in(row, columns)
+        if "text" in row and found.get("text") == "source":
+            del found["text"]
+        return found
 
     def predict(
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
@@ -106,19 +123,17 @@ class TranslationPrediction(PredictionType):
         Raises:
             ConfigError: it is neither.
         """
-        from mtl_tf.datasets import lines, parallel_lines
-
-        paths = path.split(",")
-        form = format_of(path, entry, FORMATS) if len(paths) == 1 else ""
-        if form:
-            return _read_table(path, form, task, entry)
+        paths, table = path.split(","), os.path.expanduser(path)
+        form = format_of(path, entry, FORMATS)
+        if form and (len(paths) == 1 or os.path.isfile(table)):
+            return _read_table(table, form, task, entry)
         if len(paths) != 2 or not all(paths):
             raise ConfigError(
                 f"--files={task['name']}={path} must be {task['name']}=SOURCE,"
                 "REFERENCE: two files, line n of one the translation of line n "
                 "of the other, or a table of both"
             )
-        found = parallel_lines.read_aligned(*map(lines.LineFile, paths))
+        found = read_aligned(*map(LineFile, paths))
         for warning in found.warnings:
             logging.warning("%s", warning)
         sources, references = map(list, zip(*found.pairs))
@@ -139,8 +154,10 @@ def _read_table(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The sources and the references of a table."""
     columns = dict(entry.get("columns") or {})
-    if form == "jsonl" and "source" not in columns:
+    is_named = isinstance(columns.get("source"), str)
+    if form == "jsonl" and not is_named and os.path.isfile(path):
         # In predictions a source is called as in those of other types.
+        check_text(path)
         _, first = next(json_records(path, lines_of(path)), (0, {}))
         if "source" not in first and "text" in first:
             columns["source"] = "text"

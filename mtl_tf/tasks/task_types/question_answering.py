@@ -1,11 +1,12 @@
 """Question answering: a text that answers a question about a context."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.building import QUESTIONS
+from mtl_tf.datasets.sources import opened
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
 from mtl_tf.tasks.layouts import FIELDS, columns_of, layouts_of
@@ -25,6 +26,8 @@ _METRICS = (
     *("nf1", "em", "nem", "bleu", "rouge", "cf1"),
     *("dsem", "request_em", "turn_em", "lfem", "execution"),
 )
+# So many bytes show how a file begins.
+_HEAD = 64
 # Another name of jsonl.
 _FORMAT = "qa_jsonl"
 _COLUMNS = (*INPUTS, ANSWER)
@@ -83,7 +86,8 @@ class QuestionAnswering(TaskType):
                 "question is the question of all lines: columns.question "
                 "names none of theirs"
             )
-        if entry.get("format") == _FORMAT:
+        of_json = entry.get("format") == _FORMAT
+        if of_json or not entry.get("format") and _are_json(paths.values()):
             entry = {**entry, "format": "jsonl"}
         features = [n for n in _COLUMNS if n != "question" or not question]
         layouts = layouts_of(entry, paths, features, default="jsonl")
@@ -120,6 +124,22 @@ class QuestionAnswering(TaskType):
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """Normalised F1, and whether the answer is a reference."""
         return ("nf1", "em")
+
+
+def _are_json(paths: Iterable[str]) -> bool:
+    """Whether files hold objects of JSON, whatever their endings say.
+
+    That was once the only format.
+    """
+    for path in paths:
+        with opened(path) as file:
+            if (
+                not file.read(_HEAD)
+                .lstrip(b"\xef\xbb\xbf \r\n")
+                .startswith(b"{")
+            ):
+                return False
+    return True
 
 
 TYPE = QuestionAnswering()

@@ -35,6 +35,7 @@ MAY_NAME = {
     "mtl_tf/configs/meta_mtl_5.py": "data: an experiment",
     "mtl_tf/configs/multi30k.py": "data: an experiment",
     "mtl_tf/configs/multi_target_nmt_3.py": "data: an experiment",
+    "mtl_tf/configs/starter.py": "data: what the tasks of a system start from",
     "mtl_tf/configs/ud_pos.py": "data: an experiment",
     "mtl_tf/runs/systems/multi_target.py": "the system of translation alone",
     "mtl_tf/benchmarks/cases.py": "a benchmark that is called translation",

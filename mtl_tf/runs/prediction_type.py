@@ -14,7 +14,7 @@ from mtl_tf.core.names import renamed
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks import fields as entry_fields
-from mtl_tf.tasks import registry
+from mtl_tf.tasks import registry, row_files, tagged_readers
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import inputs
@@ -306,7 +306,7 @@ _OF_FORMAT = {
     "separator": ("conll",),
     "comment": ("conll",),
 }
-_FORMATS = ("csv", "tsv", "jsonl", "conll", "conllu")
+_FORMATS = (*row_files.FORMATS, *tagged_readers.FORMATS)
 
 
 def _suited(entry: Mapping[str, Any], form: str) -> dict[str, Any]:

@@ -150,6 +150,16 @@ def test_columns_may_swap_the_names_of_features(run):
     assert named(task, others | {"id": 1}, swapped) == pair | {"id": 1}
 
 
+def test_what_a_cell_of_a_table_can_hold(run, translation_run):
+    chunks = next(task for task in run.tasks if task["name"] == "chunks")
+    assert task_types.of("tagging").column_fields(chunks) == ["text"]
+    task = {"type": "question_answering", "labels": []}
+    fields = task_types.of(task["type"]).column_fields(task)
+    assert fields == ["context", "question"]
+    (task, *_) = mtl_tf.load(translation_run).tasks
+    assert task_types.of("translation").column_fields(task) == ["text"]
+
+
 def test_a_text_is_no_list_of_tokens(run):
     with pytest.raises(TypeError, match="a text to be split is called text"):
         run.predict("chunks", [{"tokens": "EU rejects lamb"}])
@@ -250,3 +260,8 @@ def test_sources_are_called_as_in_the_files_of_a_translation(translation_run):
     config = {"tasks": [entry | {"columns": {"source": "english"}}]}
     columns = labelled_data.trained_columns(config, run.tasks[0])
     assert columns == {"text": "english"}
+
+
+def test_a_translation_is_written_as_one_line():
+    as_text = task_types.of("translation").forms["text"]
+    assert as_text({"translation": "A B\r\nC\n"}) == "A B C\n"

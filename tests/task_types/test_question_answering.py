@@ -182,6 +182,18 @@ def test_tables_and_other_endings(tmp_path, name, written, fields):
         assert other["answer"] == b"no" and other["context"] == b"x"
 
 
+@pytest.mark.parametrize("ending", ["txt", "csv"])
+def test_scored_files_are_like_the_tasks_own(tmp_path, ending):
+    path = tmp_path / f"more.{ending}"
+    path.write_text("question;context;answer\nwho?;it was Ann;Ann\n")
+    own = entry_of(tmp_path, LINE)
+    entry = {**own, "files": {"train": "a.csv"}, "delimiter": ";"}
+    task = registry.resolve([own])[0].to_json()
+    examples, targets = task_types.of(NAME).read_file(str(path), task, entry)
+    assert examples == [{"question": "who?", "context": "it was Ann"}]
+    assert targets[0]["answers"] == ["Ann"]
+
+
 @pytest.mark.parametrize(
     ("written", "message"),
     [
@@ -343,7 +355,8 @@ def test_what_it_has_no_use_for_is_refused():
     ):
         config = base.paper_config().to_dict()
         config[group][field] = value
-        with pytest.raises(ConfigError, match=f"no use for {group}.{field}"):
+        told = f"no use for {group}.{field}; .*starter:question_answering"
+        with pytest.raises(ConfigError, match=told):
             systems.of_type(NAME).check(config)
 
 

@@ -22,9 +22,8 @@ def parallel(folder, count=7):
     paths[0].write_text("".join(f"one {n}\n" for n in range(count)))
     lines = "".join(f"eins {n}\r\n" for n in range(count))
     paths[1].write_bytes(gzip.compress(lines.encode()))
-    return ParallelFileSource({"train": AlignedFiles(*map(str, paths))}), paths[
-        0
-    ]
+    pairs = AlignedFiles(*map(str, paths))
+    return ParallelFileSource({"train": pairs}), paths[0]
 
 
 def questions(folder, count=7):

@@ -1,6 +1,6 @@
 """Question answering: a text that answers a question about a context."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core import checks
@@ -26,8 +26,8 @@ _METRICS = (
     *("nf1", "em", "nem", "bleu", "rouge", "cf1"),
     *("dsem", "request_em", "turn_em", "lfem", "execution"),
 )
-# So many bytes show how a file begins.
-_HEAD = 64
+# So many bytes show how a file begins, behind a byte order mark and blanks.
+_HEAD, _BEFORE = 64, b"\xef\xbb\xbf \r\n"
 # Another name of jsonl.
 _FORMAT = "qa_jsonl"
 _COLUMNS = (*INPUTS, ANSWER)
@@ -87,7 +87,9 @@ class QuestionAnswering(TaskType):
                 "names none of theirs"
             )
         of_json = entry.get("format") == _FORMAT
-        if of_json or not entry.get("format") and _are_json(paths.values()):
+        if not entry.get("format"):
+            of_json = all(map(_is_json, paths.values()))
+        if of_json:
             entry = {**entry, "format": "jsonl"}
         features = [n for n in _COLUMNS if n != "question" or not question]
         layouts = layouts_of(entry, paths, features, default="jsonl")
@@ -126,20 +128,13 @@ class QuestionAnswering(TaskType):
         return ("nf1", "em")
 
 
-def _are_json(paths: Iterable[str]) -> bool:
-    """Whether files hold objects of JSON, whatever their endings say.
+def _is_json(path: str) -> bool:
+    """Whether a file holds objects of JSON, whatever its ending says.
 
     That was once the only format.
     """
-    for path in paths:
-        with opened(path) as file:
-            if (
-                not file.read(_HEAD)
-                .lstrip(b"\xef\xbb\xbf \r\n")
-                .startswith(b"{")
-            ):
-                return False
-    return True
+    with opened(path) as file:
+        return file.read(_HEAD).lstrip(_BEFORE).startswith(b"{")
 
 
 TYPE = QuestionAnswering()

@@ -289,7 +289,7 @@ def resolve_file(path: str, task: TaskDict, entry: Mapping[str, Any]) -> Task:
     settings = {k: v for k, v in task.items() if k not in ("labels", "metrics")}
     form = entry.get("format") or entry_fields.format_of(path, _FORMATS)
     entry = {
-        **_suited(entry, form),
+        **_suited(entry, form, task_type.file_fields),
         **task_type.fixed_fields(task["labels"], settings),
         "name": task["name"],
         "type": task["type"],
@@ -299,17 +299,14 @@ def resolve_file(path: str, task: TaskDict, entry: Mapping[str, Any]) -> Task:
     return resolved
 
 
-# Fields of an entry that say how files of one format only are written.
-_OF_FORMAT = {
-    "delimiter": ("csv",),
-    "header": ("csv", "tsv"),
-    "separator": ("conll",),
-    "comment": ("conll",),
-}
 _FORMATS = (*row_files.FORMATS, *tagged_readers.FORMATS)
 
 
-def _suited(entry: Mapping[str, Any], form: str) -> dict[str, Any]:
+def _suited(
+    entry: Mapping[str, Any],
+    form: str,
+    file_fields: Mapping[str, tuple[str, ...]],
+) -> dict[str, Any]:
     """An entry without what its own files need and those of a format do not."""
     if form not in _FORMATS:
         return dict(entry)
@@ -323,7 +320,7 @@ def _suited(entry: Mapping[str, Any], form: str) -> dict[str, Any]:
     kept = {
         field: value
         for field, value in entry.items()
-        if form in _OF_FORMAT.get(field, _FORMATS)
+        if form in (file_fields.get(field) or _FORMATS)
     }
     return {**kept, "columns": columns} if "columns" in kept else kept
 

@@ -10,8 +10,14 @@ from mtl_tf.tasks.row_files import FORMATS, Column, Layout
 from mtl_tf.tasks.source import UNLABELLED
 
 Entry = Mapping[str, Any]
-#: Fields of an entry that say how its tables are laid out.
-FIELDS = ("columns", "format", "delimiter", "header")
+#: Fields of an entry that say how its tables are laid out; see
+#: `TaskType.file_fields`.
+FIELDS = {
+    "columns": (),
+    "format": (),
+    "delimiter": ("csv",),
+    "header": ("csv", "tsv"),
+}
 
 
 def layouts_of(

@@ -3,6 +3,7 @@
 import abc
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ class TaskType(abc.ABC):
             systems cannot be trained together. "sharing" is a sharing scheme
             below a head for each type.
         metrics: the metrics that its tasks may have, by name.
-        file_fields: fields of an entry on one's own files.
+        file_fields: fields of an entry on one's own files, each with the
+            formats of files that it is for; () for all.
         fields: fields of any entry.
         most_held_out: examples that are held out for validation at most,
             where no split is given for it; 0 for a tenth of any number.
@@ -47,7 +49,7 @@ class TaskType(abc.ABC):
     name: str
     system = "sharing"
     metrics: Mapping[str, Metric]
-    file_fields: tuple[str, ...] = ()
+    file_fields: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     fields: tuple[str, ...] = ()
     most_held_out = 0
 

@@ -121,6 +121,22 @@ def test_a_file_may_have_another_format(run, tmp_path, own, ending, row):
     assert found["examples"] == 2
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+def test_a_separator_of_labels_is_for_files_of_any_format(tmp_path, ending):
+    # A field of that name says of tags how columns are written, in one format.
+    task = {"name": "t", "type": "multi_label", "labels": ["a", "b", "c"]}
+    entry = {"files": {"train": "t.csv"}, "separator": ";"}
+    rows = {
+        "csv": "text,labels\nx,a;c\ny,b\n",
+        "tsv": "text\tlabels\nx\ta;c\ny\tb\n",
+        "jsonl": '{"text":"x","labels":"a;c"}\n{"text":"y","labels":"b"}\n',
+    }
+    path = tmp_path / f"t.{ending}"
+    path.write_text(rows[ending])
+    read = task_types.of("multi_label").read_file(str(path), task, entry)
+    assert read[1].tolist() == [[1, 0, 1], [0, 1, 0]]
+
+
 def test_what_is_odd_names_the_data_and_no_file(run, monkeypatch):
     logged = []
     monkeypatch.setattr(

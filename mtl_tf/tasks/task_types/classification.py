@@ -141,7 +141,7 @@ class Classification(TextTaskType):
 
     name = "classification"
     fields = ("labels", class_weights.FIELD, "sampling")
-    file_fields = (*TextTaskType.file_fields, "skip_labels")
+    file_fields = {**TextTaskType.file_fields, "skip_labels": ()}
     metrics = {"accuracy": Metric(), "macro_f1": Metric()}
     element = LABELS
 

@@ -66,7 +66,7 @@ class QuestionAnswering(TaskType):
     name = "question_answering"
     system = "answering"
     metrics = dict.fromkeys(_METRICS, Metric())
-    file_fields = (*FIELDS, "question")
+    file_fields = {**FIELDS, "question": ()}
     fields = ("long_contexts", "bleu_tokenizer", "language")
     most_held_out = 2000
 

@@ -57,7 +57,12 @@ class Tagging(TaskType):
     """
 
     name = "tagging"
-    file_fields = ("columns", "format", "separator", "comment")
+    file_fields = {
+        "columns": (),
+        "format": (),
+        "separator": ("conll",),
+        "comment": ("conll",),
+    }
     fields = ("labels", "scheme", "train_scheme")
     metrics = dict.fromkeys(
         ("span_f1", "token_accuracy", "span_f1_strict"), Metric()

@@ -16,6 +16,7 @@ from mtl_tf.runs import (
     probability_files,
     run_data,
     soft_targets,
+    teacher_kinds,
     teachers,
     training_run,
 )
@@ -138,6 +139,52 @@ def test_texts_without_labels_are_read_once(
     run.claim(config)
     teachers.prepare(config, run, (None, None))
     assert calls == [("plain", "unlabelled")]
+
+
+def test_asking_goes_on_after_a_kill(tmp_path, entries, teacher, monkeypatch):
+    """With what was answered before, unless a teacher is another one now."""
+    copy = str(tmp_path / "teacher")
+    shutil.copytree(teacher, copy)
+    config = student(entries, copy, unlabelled="unlabelled")
+    run = RunDirectory(str(tmp_path / "run"))
+    run.claim(config)
+    asked = []
+
+    class Killed(BaseException):
+        pass
+
+    def scores(self, task, examples):
+        asked.append(task.name)
+        if len(asked) == 2:
+            raise Killed
+        return original(self, task, examples)
+
+    original = teacher_kinds.RunTeacher.scores
+    monkeypatch.setattr(teacher_kinds.RunTeacher, "scores", scores)
+    with pytest.raises(Killed):
+        teachers.prepare(config, run, (None, None))
+    assert asked == ["plain", "mirror"] and not run.has("teachers")
+    teachers.prepare(config, run, (None, None))
+    assert asked == ["plain", "mirror", "mirror", "plain"]
+    assert not run.has("teachers.begun")
+    another = RunDirectory(str(tmp_path / "another"))
+    another.claim(config)
+    asked.clear()
+    with pytest.raises(Killed):
+        teachers.prepare(config, another, (None, None))
+    os.utime(os.path.join(copy, "best", "best.json"))
+    asked.clear()
+    asked += ["before"] * 2
+    teachers.prepare(config, another, (None, None))
+    assert asked[2:] == ["plain", "mirror", "plain"]
+    folder, unlabelled = soft_targets.folders(run)
+    whole = RunDirectory(str(tmp_path / "whole"))
+    whole.claim(config)
+    teachers.prepare(config, whole, (None, None))
+    for mine, other in zip((folder, unlabelled), soft_targets.folders(whole)):
+        found = probability_files.read(mine, "plain")
+        expected = probability_files.read(other, "plain")
+        np.testing.assert_array_equal(found.scores, expected.scores)
 
 
 def test_answers_that_changed_are_noticed(tmp_path, entries, teacher):
@@ -315,7 +362,7 @@ def test_probabilities_of_other_labels_are_told_with_their_file(tmp_path):
     )
     path = probability_files.write(str(tmp_path), "mails", table)
     asked = types.SimpleNamespace(name="mails", labels=("ham", "spam"))
-    (teacher,) = teachers.teachers_of(str(tmp_path))
+    (teacher,) = teacher_kinds.teachers_of(str(tmp_path))
     match = f"^training.teachers: {path}: .* bad, good, but .* ham, spam$"
     with pytest.raises(ConfigError, match=match):
         teacher.teacher.scores(asked, None)

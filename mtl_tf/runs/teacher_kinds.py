@@ -1,0 +1,213 @@
+"""What can teach a run: trained runs, and files of probabilities."""
+
+import glob
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.runs import loaded_run, probability_files
+from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_folders import runs_of
+from mtl_tf.tasks.task import Task
+
+#: The field that names them.
+FIELD = "training.teachers"
+
+
+class Teacher(Protocol):
+    """What knows the probabilities of labels of texts."""
+
+    def knows(self, task: Task) -> bool:
+        """Whether it has been taught the task."""
+
+    def scores(self, task: Task, examples: tf.data.Dataset) -> np.ndarray:
+        """Probabilities [n, labels], labels in the task's order."""
+
+    def mark(self) -> list[Any]:
+        """Of JSON: another one if the teacher has become another."""
+
+
+class Weighted(NamedTuple):
+    """A teacher and how much it counts."""
+
+    teacher: Teacher
+    weight: float
+
+
+def teachers_of(path: str) -> Iterator[Weighted]:
+    """The teachers that an item of `training.teachers` stands for.
+
+    Their weights sum to 1.
+
+    Raises:
+        ConfigError: it is none of what there can be.
+        RunError: a folder or a file cannot be read.
+    """
+    if os.path.isfile(path):
+        members = _members(path)
+        total = sum(weight for _, weight in members)
+        for member, weight in members:
+            if weight:
+                yield Weighted(_of_run(member), weight / total)
+        return
+    if not os.path.isdir(path):
+        raise ConfigError(f"{FIELD}: {path} does not exist")
+    if any(name.endswith(".npz") for name in os.listdir(path)):
+        yield Weighted(FileTeacher(path), 1.0)
+        return
+    runs = runs_of(path)
+    for one in runs:
+        yield Weighted(_of_run(one), 1.0 / len(runs))
+
+
+def _of_run(path: str) -> Teacher:
+    """A run that answers by itself, or a baseline's kept probabilities."""
+    directory = RunDirectory(path)
+    if "baseline" not in directory.read("config.json"):
+        return RunTeacher(path)
+    if not directory.has(probability_files.FOLDER):
+        raise ConfigError(
+            f"{FIELD}: {path} is a baseline, which keeps no model to ask: "
+            "let launch.baseline keep its answers by --probabilities_of=train "
+            "and the name of the split without labels, in another --model_dir, "
+            "or name the folder of launch.ensemble --save_probabilities"
+        )
+    return FileTeacher(directory.file(probability_files.FOLDER))
+
+
+def _members(path: str) -> list[tuple[str, float]]:
+    """The runs of an ensemble's file with their weights."""
+    value = files.read_json(path)
+    try:
+        found = [
+            (str(one["directory"]), float(one["weight"]))
+            for one in value["members"]
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunError(
+            f"{FIELD}: {path} must be what launch.ensemble --output wrote: "
+            f"{error!r}"
+        )
+    if not any(weight > 0 for _, weight in found):
+        raise RunError(f"{FIELD}: {path} has no member with a weight above 0")
+    return found
+
+
+class FileTeacher:
+    """Files of probabilities, of an ensemble or of a baseline.
+
+    Args:
+        folder: of the files.
+    """
+
+    def __init__(self, folder: str):
+        self._folder = folder
+
+    def knows(self, task: Task) -> bool:
+        """Whether there is a file of the task."""
+        return os.path.exists(
+            probability_files.path_of(self._folder, task.name)
+        )
+
+    def mark(self) -> list[Any]:
+        """See `Teacher`."""
+        return _times(self._folder, "*.npz")
+
+    def scores(self, task: Task, examples: tf.data.Dataset) -> np.ndarray:
+        """See `Teacher`.
+
+        Raises:
+            ConfigError: it has other labels, or lacks texts.
+        """
+        table = probability_files.read(self._folder, task.name)
+        try:
+            ordered = probability_files.in_order(table, task.labels)
+        except ConfigError as error:
+            path = probability_files.path_of(self._folder, task.name)
+            raise ConfigError(f"{FIELD}: {path}: {error}") from error
+        found = []
+        for part in probability_files.batches(task, examples):
+            keys = probability_files.keys_of(part)
+            rows, known = probability_files.looked_up(table, keys)
+            if not known.all():
+                raise ConfigError(
+                    f"{FIELD}: {self._folder} lacks {np.sum(~known)} of "
+                    f"{len(known)} texts of {task.name} that are trained on, "
+                    "labelled or not: files are of the texts that their runs "
+                    "were trained on, those of a baseline of the splits that "
+                    "--probabilities_of named; for other texts name the runs "
+                    "themselves"
+                )
+            found.append(ordered[rows])
+        return np.concatenate(found)
+
+
+class RunTeacher:
+    """A trained run, or one of a model for each task.
+
+    Args:
+        path: its directory.
+    """
+
+    def __init__(self, path: str):
+        self._directory = RunDirectory(path)
+        self._path = path
+        self._loaded: tuple[str, loaded_run.Run] | None = None
+
+    def _place(self, task: Task) -> str:
+        """The directory of the run that may know the task."""
+        alone = self._directory.file("tasks", task.name)
+        return alone if self._directory.has("tasks") else self._path
+
+    def knows(self, task: Task) -> bool:
+        """Whether the run has a task of that name."""
+        place = RunDirectory(self._place(task))
+        if not place.has("labels.json"):
+            return False
+        tasks = place.read("labels.json")["tasks"]
+        return task.name in [one["name"] for one in tasks]
+
+    def mark(self) -> list[Any]:
+        """See `Teacher`."""
+        return _times(self._path, "**/best.json")
+
+    def scores(self, task: Task, examples: tf.data.Dataset) -> np.ndarray:
+        """See `Teacher`.
+
+        Raises:
+            ConfigError: the run knows the task with other labels.
+        """
+        place = self._place(task)
+        if self._loaded is None or self._loaded[0] != place:
+            self._loaded = place, loaded_run.load(place)
+        run = self._loaded[1]
+        described = run.tasks[run.task_index(task.name)]
+        labels = tuple(described["labels"])
+        if described["type"] != task.type or set(labels) != set(task.labels):
+            raise ConfigError(
+                f"{FIELD}: {place} knows {task.name} as {described['type']} "
+                f"with the labels {', '.join(labels)}, but here it is "
+                f"{task.type} with {', '.join(task.labels)}"
+            )
+        run.weights_for(task.name)
+        order = [labels.index(label) for label in task.labels]
+        return np.concatenate(
+            [
+                np.asarray(run.forward(described, part)["scores"])[:, order]
+                for part in probability_files.batches(task, examples)
+            ]
+        )
+
+
+def _times(folder: str, pattern: str) -> list[Any]:
+    """A folder, and when those of its files were written."""
+    folder = os.path.abspath(folder)
+    found = glob.iglob(
+        os.path.join(glob.escape(folder), pattern), recursive=True
+    )
+    return [folder, *sorted(os.stat(path).st_mtime_ns for path in found)]

@@ -153,6 +153,8 @@ def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     """That tasks share weights; a target's run sees it after hours only."""
     if systems.of_type(tasks[0].type) is not sharing.SYSTEM:
         return  # Its encoder is for all tasks.
+    if _shares_encoder(config["model"]["encoder"]):
+        return
     # What is shared does not depend on the words.
     described = [task.to_json() for task in tasks]
     model = build_model(sharing.model_config(config), 2, described)
@@ -162,6 +164,15 @@ def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
             f"scheme {config['model']['scheme']['name']!r} as it is "
             "configured has none besides the word vectors"
         )
+
+
+def _shares_encoder(encoder: Mapping[str, Any]) -> bool:
+    """Whether tasks share weights that are tuned in a pretrained encoder."""
+    adapters = ("adapter_units", "lora_rank", "projected_attention_units")
+    are_shared = encoder["adapter_sharing"] == "shared" and any(
+        encoder[name] for name in adapters
+    )
+    return bool(encoder["preset"]) and (encoder["trainable"] or are_shared)
 
 
 class _Turns:

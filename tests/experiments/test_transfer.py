@@ -11,6 +11,7 @@ from mtl_tf.runs import run_data, training_run
 from mtl_tf.runs.run_directory import RunDirectory
 from tests.runs.helpers import assert_same_weights, weights
 from tests.system import corpus
+from tests.text import small_presets
 from tests.training.killing import run_killed
 
 SHARED = ("kernel", "recurrent", "bias")
@@ -164,6 +165,36 @@ def test_schemes_that_share_no_weights(small_files, tmp_path, scheme):
     with pytest.raises(ConfigError, match=f"scheme '{scheme['name']}' as it"):
         transfer.transfer(config, str(tmp_path / "t"))
     assert not (tmp_path / "t").exists()
+
+
+@pytest.fixture
+def tuned(small_files, tmp_path):
+    """A config of an encoder that all tasks tune."""
+    config = quick(small_files)
+    preset = small_presets.bert(tmp_path / "preset")
+    config["model"]["encoder"] |= {"preset": preset}
+    config["model"]["scheme"] = {"name": "direct"}
+    return config
+
+
+@pytest.mark.extended
+def test_a_pretrained_encoder_is_shared(tuned, tmp_path):
+    directory = str(tmp_path / "t")
+    transfer.transfer(tuned, directory, targets=["plain"])
+    source, target = (
+        by_path(os.path.join(directory, kind, "plain"))
+        for kind in ("sources", "targets")
+    )
+    frozen = [path for path in source if path.startswith("encoder/")]
+    assert len(frozen) > 20
+    for path in frozen:
+        np.testing.assert_array_equal(source[path], target[path], path)
+
+
+def test_a_frozen_encoder_with_adapters_of_each_task_is_not(tuned, tmp_path):
+    tuned["model"]["encoder"] |= {"trainable": False, "adapter_units": 4}
+    with pytest.raises(ConfigError, match="besides the word vectors"):
+        transfer.transfer(tuned, str(tmp_path / "t"))
 
 
 def test_a_program_may_start_anew_before_each_turn(

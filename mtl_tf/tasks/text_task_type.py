@@ -38,6 +38,7 @@ class TextTaskType(TaskType):
 
     texts: Mapping[str, str] = {"text": "text"}
     file_fields = FIELDS
+    takes_unlabelled = True
     element: str
 
     @abc.abstractmethod

@@ -348,6 +348,17 @@ def _coverage(
             "Left out, since their files are not there, or not all of them: "
             f"{', '.join(absent)}. Means are over the tasks that are there."
         )
+    told = {_short_name(name) for name in absent}
+    lacking = [
+        task["title"]
+        for task in tasks
+        if task["test"] is None and task["name"] not in told
+    ]
+    if done and lacking:
+        yield (
+            f"Not among the tasks of these runs: {', '.join(lacking)}. Means, "
+            "the paper's, too, are over the tasks that are there."
+        )
     for task in tasks:
         if task["metric"] != task["paper_metric"]:
             ours, paper = map(

@@ -257,6 +257,7 @@ def test_tasks_and_metrics_of_ones_own_are_noted():
     text = " ".join(build(TAGGING, [Outcome("a", 1, results)])["differences"])
     assert "Chunks: ours is token accuracy, the paper's span F1." in text
     assert "include tasks that the table does not have: mine." in text
+    assert "Not among the tasks of these runs: Entities, WSJ, UD. Means" in text
 
 
 THEIRS = PublishedTable(

@@ -11,7 +11,7 @@ from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.tasks import fields, own_metrics, task_types
 from mtl_tf.tasks.groups import Member, pool_of
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
-from mtl_tf.tasks.source import UNLABELLED, Source
+from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task import Task
 from mtl_tf.tasks.task_type import TaskType
 
@@ -90,16 +90,6 @@ def _check_fields(entry: Mapping[str, Any], task_type: TaskType) -> None:
     for field in entry:
         if field not in known:
             raise ConfigError(f"unknown field {field!r}; {hint(field, known)}")
-    for field in ("files", "splits"):
-        splits = entry.get(field)
-        if not isinstance(splits, Mapping) or UNLABELLED not in splits:
-            continue
-        if not task_type.takes_unlabelled:
-            raise ConfigError(
-                f"{field}.{UNLABELLED}: tasks of the type {task_type.name} "
-                "read no examples without targets: leave it out (texts for "
-                "launch.pretrain go into a file for its --texts)"
-            )
 
 
 def task_of_member(

@@ -42,8 +42,6 @@ class TaskType(abc.ABC):
         file_fields: fields of an entry on one's own files, each with the
             formats of files that it is for; () for all.
         fields: fields of any entry.
-        takes_unlabelled: whether its sources read a split `unlabelled`, of
-            examples without targets.
         most_held_out: examples that are held out for validation at most,
             where no split is given for it; 0 for a tenth of any number.
     """
@@ -53,7 +51,6 @@ class TaskType(abc.ABC):
     metrics: Mapping[str, Metric]
     file_fields: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     fields: tuple[str, ...] = ()
-    takes_unlabelled = False
     most_held_out = 0
 
     @abc.abstractmethod

@@ -38,7 +38,6 @@ class TextTaskType(TaskType):
 
     texts: Mapping[str, str] = {"text": "text"}
     file_fields = FIELDS
-    takes_unlabelled = True
     element: str
 
     @abc.abstractmethod

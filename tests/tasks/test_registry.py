@@ -4,9 +4,7 @@ import importlib
 import ml_collections
 import pytest
 
-from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError, DataError, MtlError
-from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.registry import group_of, resolve, single_entries
 from mtl_tf.tasks.task import Task
 
@@ -352,27 +350,3 @@ def test_single_entries_stand_for_one_task_each():
     names = [task.name for task in resolve(singles[2:])]
     assert names == [t.name for t in resolve(["sample_reviews"])]
     assert [t.name for e in singles[2:] for t in resolve([e])] == names
-
-
-@pytest.mark.parametrize("name", task_types.NAMES)
-@pytest.mark.parametrize("field", ["files", "splits"])
-def test_texts_without_targets_are_of_types_that_read_them(name, field):
-    value = {"train": "a", "unlabelled": "b"}
-    given = {"name": "en-de", "type": name, field: value}
-    if field == "splits":
-        given["dataset"] = "there is none"
-    # There is no such file or dataset anyway.
-    with pytest.raises(MtlError) as error:
-        resolve([given])
-    refused = f"task en-de: {field}.unlabelled: tasks of the type {name} "
-    takes = types_of_tasks.of(name).takes_unlabelled
-    assert (refused in str(error.value)) != takes
-
-
-def test_which_types_read_texts_without_targets():
-    names = {
-        name
-        for name in task_types.NAMES
-        if not types_of_tasks.of(name).takes_unlabelled
-    }
-    assert names == {"question_answering", "tagging", "translation"}

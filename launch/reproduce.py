@@ -155,8 +155,8 @@ PROGRAM = runner.Program(
 
     It takes long. Stop it however you like, also by kill -9: the same command
     continues. A row that fails is noted, and the others go on. Of a table of
-    sequence tagging, or of translation on Europarl, corpora that are not there
-    are left out; the table says so.
+    sequence tagging, of decaNLP, or of translation on Europarl, corpora that
+    are not there, or lack a split, are left out; the table says so.
     """,
     main=main,
     define_flags=define_flags,
@@ -188,6 +188,16 @@ PROGRAM = runner.Program(
             "--override=\"tasks=('conll2000/chunk', {'name': 'wsj', "
             "'type': 'tagging', 'format': 'conll', 'columns': {'tags': 1}, "
             "'files': {'train': 'wsj.train', 'test': 'wsj.test'}})\"",
+        ),
+        (
+            "decaNLP with a part of SQuAD (docs/answer_questions.md)",
+            "--table=decanlp/2 --rows=mqan,anti_curriculum "
+            "--model_dir=runs/parts --manual_dir=corpora "
+            "--override=\"evaluation.splits=('validation',)\" "
+            "--override=\"tasks=({'name': 'squad', "
+            "'type': 'question_answering', 'dataset': 'squad', "
+            "'splits': {'train': 'train[:90%]', 'validation': 'train[90%:]'}, "
+            "'long_contexts': 'left_out'}, 'decanlp/sst', 'decanlp/woz')\"",
         ),
     ),
     required=("table", "model_dir"),

@@ -66,7 +66,7 @@ class ServedAnswers(ServedSearch):
         return specs | {_OWN: tf.TensorSpec([None, None], tf.string)}
 
     def key_of(self, task: int) -> int:
-        """Where the task's contexts end; 0 where they are read whole."""
+        """Where the task's texts end; 0 where they are read whole."""
         return self.encoder.task(self.described[task]["name"]).max_length
 
     @tf.autograph.experimental.do_not_convert
@@ -77,7 +77,7 @@ class ServedAnswers(ServedSearch):
         del task
         features = dict(features)
         if key:
-            features["context"] = features["context"][:, :key]
+            features |= {name: features[name][:, :key] for name in _TEXTS}
 
         def search(texts: Tensors, width: tf.Tensor) -> Tensors:
             answers = model.search(

@@ -9,7 +9,7 @@ from typing import Any
 
 from absl import logging
 
-from mtl_tf.core import checks
+from mtl_tf.core import checks, files
 from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.core.names import look_up
@@ -19,6 +19,8 @@ from mtl_tf.experiments.table_report import Outcome
 from mtl_tf.runs.run_directory import RunDirectory
 
 FINISHED, FAILED, BEGUN, OPEN = "finished", "failed", "begun", "to do"
+#: The file that tells why a run failed.
+FAILURE = "failure.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,9 +45,16 @@ class PlannedRun:
         directory = RunDirectory(self.path)
         if directory.has("results.json"):
             return FINISHED
-        if directory.has("failure.json"):
+        if directory.has(FAILURE):
             return FAILED
         return BEGUN if os.path.isdir(self.path) else OPEN
+
+    @property
+    def has_files(self) -> bool:
+        """Whether it left more than the reason why it was refused."""
+        if not os.path.isdir(self.path):
+            return False
+        return bool({*os.listdir(self.path)} - {FAILURE, files.LOCK})
 
 
 def plan(
@@ -139,7 +148,7 @@ def outcomes(planned: Sequence[PlannedRun]) -> list[Outcome]:
         if run.state == FINISHED:
             results = directory.read("results.json")
         elif run.state == FAILED:
-            failure = directory.read("failure.json")["error"]
+            failure = directory.read(FAILURE)["error"]
         result.append(Outcome(run.row.name, run.seed, results, failure))
     return result
 

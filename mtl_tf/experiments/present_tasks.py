@@ -42,9 +42,12 @@ class PresentTasks:
         """
         if not self.table.partial:
             return dict(config)
-        key = repr(config["tasks"])
+        # Cross-validation makes the split that it scores.
+        folds = config["cross_validation"]["folds"]
+        scored = () if folds else tuple(config["evaluation"]["splits"])
+        key = repr((config["tasks"], scored))
         if key not in self._known:
-            self._known[key] = self._present(config["tasks"])
+            self._known[key] = self._present(config["tasks"], scored)
         present = {_name(entry) for entry in self._known[key]}
         pipeline = config["pipeline"]
         return {
@@ -77,6 +80,11 @@ class PresentTasks:
             )
         return fractions
 
+    def _why(self, names: Sequence[str]) -> str:
+        """Why tasks are not there, or that nobody asked for them."""
+        known = [why for n, why in self.absent.items() if _name(n) in names]
+        return " ".join(known) or "tasks names others"
+
     def _mixing(
         self, config: str, mixing: Mapping[str, Any], present: set[str]
     ) -> dict[str, Any]:
@@ -86,19 +94,23 @@ class PresentTasks:
         phases = []
         for phase in mixing["phases"]:
             tasks = [name for name in phase["tasks"] if name in present]
-            if not tasks:
-                raise MissingData(
-                    f"of the tasks of a phase ({', '.join(phase['tasks'])}) "
-                    "none is there"
-                )
             lost = [name for name in phase["tasks"] if name not in present]
             if lost:
                 self.thinned.setdefault(config, []).extend(lost)
+            if not tasks:
+                raise MissingData(
+                    f"of the tasks of a phase ({', '.join(phase['tasks'])}) "
+                    f"none is there. {self._why(phase['tasks'])}"
+                )
             phases.append({**phase, "tasks": tasks})
         return {**mixing, "phases": phases}
 
-    def _present(self, entries: Sequence[Any]) -> list[Any]:
-        available, missing = registry.present(entries, *self.directories)
+    def _present(
+        self, entries: Sequence[Any], scored: Sequence[str]
+    ) -> list[Any]:
+        available, missing = registry.present(
+            entries, *self.directories, scored
+        )
         if not available:
             raise DataError(
                 f"table {self.table.name}: none of its corpora is there. "

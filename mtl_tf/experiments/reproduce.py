@@ -25,9 +25,8 @@ from mtl_tf.experiments import (
     table_report,
 )
 from mtl_tf.experiments.planned_runs import (
-    FAILED,
+    FAILURE,
     FINISHED,
-    OPEN,
     Clock,
     PlannedRun,
     outcomes,
@@ -141,7 +140,7 @@ class _TableFolder:
             "overrides": sorted(self.settings.overrides),
             "vectors": self._vectors(),
         }
-        if all(run.state in (OPEN, FAILED) for run in self._runs()):
+        if not any(run.has_files for run in self._runs()):
             directory.write("setting.json", setting)
         elif not directory.has("setting.json"):
             return  # Made before there was such a file.
@@ -161,7 +160,7 @@ class _TableFolder:
             name = os.path.join(run.row.name, "config.json")
             config = {k: v for k, v in run.config.items() if k != "seed"}
             of_row = [p for p in self.planned if p.row.name == run.row.name]
-            if all(p.state in (OPEN, FAILED) for p in of_row):
+            if not any(run.has_files for run in of_row):
                 directory.write(name, config)
             noun = f"the config of the row {run.row.name}"
             directory.check_or_write(name, config, noun)
@@ -227,7 +226,9 @@ def _comparisons(
 
 def _attempt(run: PlannedRun, settings: Settings) -> None:
     """Does a run; writes down why it failed if it does."""
-    failure = os.path.join(run.path, "failure.json")
+    failure = os.path.join(run.path, FAILURE)
+    if os.path.exists(failure):
+        os.unlink(failure)  # It may be killed this time.
     # A table holds a hundred models and more: each begins in a clean process
     # state, and the one before is given back.
     keras.backend.clear_session()
@@ -247,9 +248,6 @@ def _attempt(run: PlannedRun, settings: Settings) -> None:
         )
         text = f"{type(error).__name__}: {error}"
         files.write_json(failure, {"error": text})
-        return
-    if os.path.exists(failure):
-        os.unlink(failure)
 
 
 def _link(path: str, targets: str) -> None:

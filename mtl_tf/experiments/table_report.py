@@ -2,7 +2,7 @@
 
 import dataclasses
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.evaluation import evaluator
@@ -98,7 +98,7 @@ def build(
         "differences": [
             *_setting(table, tasks, overrides, vectors),
             *_coverage(table, tasks, done, absent or {}),
-            *_thinned(table, thinned or {}),
+            *_thinned(table, thinned or {}, {o.row for o in outcomes}),
             *table.notes,
         ],
         "hardware": _distinct(done, "hardware"),
@@ -345,8 +345,19 @@ def _coverage(
     """Where the tasks and their metrics are not those of the paper."""
     if absent:
         yield (
-            f"Left out, since there are no files of them: {', '.join(absent)}. "
-            "Means are over the tasks that are there."
+            "Left out, since their files are not there, or not all of them: "
+            f"{', '.join(absent)}. Means are over the tasks that are there."
+        )
+    told = {_short_name(name) for name in absent}
+    lacking = [
+        task["title"]
+        for task in tasks
+        if task["test"] is None and task["name"] not in told
+    ]
+    if done and lacking:
+        yield (
+            f"Not among the tasks of these runs: {', '.join(lacking)}. Means, "
+            "the paper's, too, are over the tasks that are there."
         )
     for task in tasks:
         if task["metric"] != task["paper_metric"]:
@@ -365,13 +376,21 @@ def _coverage(
 
 
 def _thinned(
-    table: PublishedTable, thinned: Mapping[str, Sequence[str]]
+    table: PublishedTable,
+    thinned: Mapping[str, Sequence[str]],
+    planned: Collection[str],
 ) -> Iterator[str]:
-    """Which rows are not what they are called, for want of tasks."""
+    """Which rows are not what they are called, or not run, without tasks."""
     for row in table.rows:
         config = f"{table.config}_{row.config_row or row.name}"
-        if lost := thinned.get(config):
-            yield f"{row.title}: its phases are without {', '.join(lost)}."
+        if lost := ", ".join(thinned.get(config, ())):
+            if row.name in planned:
+                yield f"{row.title}: its phases are without {lost}."
+            else:
+                yield (
+                    f"{row.title} is not run: without {lost} one of its "
+                    "phases has no task."
+                )
 
 
 def _distinct(done: list[dict], fact: str) -> list[Any]:

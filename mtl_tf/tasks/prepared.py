@@ -78,6 +78,7 @@ class PreparedDataset:
             reason = hint(base, self.split_names)
             if base in self.split_names:
                 reason = str(error.args[0] if error.args else error)
+                reason = reason.partition("\n")[0]
             raise ConfigError(
                 f"dataset {self.name} has no split {split!r}; {reason}"
             )

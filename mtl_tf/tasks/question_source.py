@@ -254,10 +254,12 @@ class QuestionDatasetSource(Source):
             and split in SPLITS
             and split not in self.split_names
         ):
+            first = self.split_names[0]
             raise MissingData(
                 f"{self._name} has no {split} split: of its files only those "
                 f"of {', '.join(self.split_names)} are there. An entry with "
-                "`splits` can divide these, such as 'validation[:80%]'"
+                "`splits` can divide these, such as "
+                f"'{first}[:80%]' and '{first}[80%:]'"
             )
         return self._dataset.size(split)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError, DataError, MissingData
+from mtl_tf.tasks.checking import check_scored
 from mtl_tf.tasks.entries import task_of_entry, task_of_member
 from mtl_tf.tasks.folds import in_fold
 from mtl_tf.tasks.groups import GROUPS, Group
@@ -84,7 +85,10 @@ def single_entries(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def present(
-    entries: Iterable[Entry], data_dir: str = "", manual_dir: str = ""
+    entries: Iterable[Entry],
+    data_dir: str = "",
+    manual_dir: str = "",
+    scored: Iterable[str] = (),
 ) -> tuple[list[Entry], dict[str, str]]:
     """Tells the tasks whose corpora are there from those that are missing.
 
@@ -92,14 +96,17 @@ def present(
 
     Args:
         entries, data_dir, manual_dir: as for `resolve`.
+        scored: the splits that are scored in the end.
 
     Returns:
-        The entries, one a task, that can be trained on; and of named tasks
-        whose corpora have no file in the folders, why, by name. An entry of
-        one's own files is never missing: its files were named.
+        The entries, one a task, that can be trained on and scored; and of
+        named tasks whose corpora lack a split, or have no file in the folders,
+        why, by name. An entry of one's own files is never missing: its files
+        were named.
 
     Raises:
-        ConfigError: an unknown name, or an entry of one's own is wrong.
+        ConfigError: an unknown name, or an entry of one's own is wrong or has
+            no split that is scored.
         DataError: a corpus is there, but damaged or not complete.
     """
     available: list[Entry] = []
@@ -110,6 +117,7 @@ def present(
                 for split in ("train", "validation"):
                     if split in task.splits:
                         task.size(split)
+                check_scored([task], scored)
             available.append(entry)
         except MissingData as error:
             if not isinstance(entry, str):

@@ -25,7 +25,8 @@ class QuestionEncoder:
 
     Args:
         encoder: texts to ids, with the specials `BOUNDS`; it cuts no text.
-        max_length: tokens of a context that are kept; 0 keeps all.
+        max_length: tokens of a context, and of a question, that are kept; 0
+            keeps all. Memory grows with the square of either.
         ngrams: of words' characters, where the model reads them.
 
     Attributes:
@@ -84,8 +85,11 @@ class QuestionEncoder:
         vocabulary = self._encoder.vocabulary
         names = [name for name in self._names if name in batch]
         tokens = [self._encoder.tokenizer(batch[name]) for name in names]
-        if self.max_length and names[0] == CONTEXT:
-            tokens[0] = tokens[0][:, : self.max_length]
+        if self.max_length:
+            tokens = [
+                words if name == ANSWER else words[:, : self.max_length]
+                for name, words in zip(names, tokens)
+            ]
         ids, own_words = number_own_words(
             tokens,
             [vocabulary.lookup(words) for words in tokens],
@@ -102,8 +106,9 @@ class QuestionText:
         encoder: of all texts; see `QuestionEncoder`.
         generative: how many words, the first ones, can be written without
             being copied.
-        max_length: tokens of a context that are kept; 0 keeps all.
-        whole: names of the tasks whose contexts are not cut.
+        max_length: tokens of a context, and of a question, that are kept; 0
+            keeps all.
+        whole: names of the tasks whose texts are not cut.
         ngrams: of words' characters, where the model reads them.
     """
 

@@ -210,6 +210,24 @@ def test_a_table_has_one_setting(tmp_path, fake):
     assert [r["ours"]["finished"] for r in report["rows"]] == [[1], [1], []]
 
 
+def test_a_run_that_failed_late_keeps_its_setting(tmp_path, fake):
+    def run_with(*overrides):
+        settings = reproduce.Settings(overrides=overrides)
+        planned = plan(tmp_path, 1, rows=["lstm"])
+        return reproduce.reproduce(TABLE, planned, str(tmp_path), settings)
+
+    fake.error = (os.path.join("lstm", "seed_1"), ZeroDivisionError("oh"))
+    run_with("training.epochs=2")
+    # Refused at first, it was begun then, and killed.
+    (tmp_path / "lstm/seed_1/config.json").write_text("{}")
+    with pytest.raises(RunError, match="epochs=2 there, .*epochs=3 asked for"):
+        run_with("training.epochs=3")
+    fake.error = (fake.error[0], Interrupted("stopped", signal.SIGTERM))
+    with pytest.raises(Interrupted):
+        run_with("training.epochs=2")
+    assert plan(tmp_path)[0].state == planned_runs.BEGUN
+
+
 def test_a_failure_is_noted_and_tried_again(tmp_path, fake):
     fake.error = (os.path.join("lstm", "seed_1"), ZeroDivisionError("oh"))
     report = run_all(tmp_path, "data")

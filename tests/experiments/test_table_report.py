@@ -223,13 +223,20 @@ def test_tagging_names_each_metric_and_counts_tokens():
     differences = " ".join(made["differences"])
     assert "50 test tokens of Entities; the paper has 60." in differences
     assert "test tokens of Chunks" not in differences
-    assert "Left out, since there are no files of them: ud_pos/xpos." in text
+    assert "not there, or not all of them: ud_pos/xpos." in text
 
 
 def test_a_row_whose_phase_lacks_tasks_says_so():
-    made = build(TAGGING, [], thinned={"c_b": ["ner", "wsj"], "c": ["chunk"]})
+    thinned = {"c_b": ["ner", "wsj"], "c": ["chunk"]}
+    made = build(TAGGING, [Outcome("b", 1)], thinned=thinned)
     said = [d for d in made["differences"] if "phases" in d]
     assert said == ["B: its phases are without ner, wsj."]
+    # No run of it is planned.
+    made = build(TAGGING, [Outcome("a", 1)], thinned=thinned)
+    said = [d for d in made["differences"] if "phases" in d]
+    assert said == [
+        "B is not run: without ner, wsj one of its phases has no task."
+    ]
 
 
 def test_means_compare_on_the_same_tasks_only():
@@ -250,6 +257,7 @@ def test_tasks_and_metrics_of_ones_own_are_noted():
     text = " ".join(build(TAGGING, [Outcome("a", 1, results)])["differences"])
     assert "Chunks: ours is token accuracy, the paper's span F1." in text
     assert "include tasks that the table does not have: mine." in text
+    assert "Not among the tasks of these runs: Entities, WSJ, UD. Means" in text
 
 
 THEIRS = PublishedTable(

@@ -90,14 +90,16 @@ def test_tagging_takes_the_corpora_that_are_there(
 
     monkeypatch.setattr(registry, "present", present)
     assert call(*arguments) == 0
-    assert asked == [(("conll2000", "conll2003", own), ("", "corpora"))]
+    assert asked == [
+        (("conll2000", "conll2003", own), ("", "corpora", ("test",)))
+    ]
     assert len(trained) == 4
     for config, *_ in trained:
         assert config["tasks"] == ["conll2000", own]
     separate = [config["train_separately"] for config, *_ in trained]
     assert separate == [True, True, False, False]
     text = capsys.readouterr().out
-    assert "there are no files of them: conll2003/ner. Means" in text
+    assert "not there, or not all of them: conll2003/ner. Means" in text
 
     monkeypatch.setattr(registry, "present", lambda *_: ([], {"a": "no a."}))
     with pytest.raises(DataError, match="none of its corpora is there. no a"):
@@ -124,7 +126,7 @@ def test_translation_cuts_the_data_of_the_pairs_that_are_there(
         assert config["pipeline"]["fractions"] == {"en-pt": 0.15}
         assert len(config["tasks"]) == 2
     assert [c["train_separately"] for c, *_ in trained] == [True, False]
-    assert "no files of them: multi_target_nmt/en-nl" in capsys.readouterr().out
+    assert "not all of them: multi_target_nmt/en-nl" in capsys.readouterr().out
     # Without a poor pair there is nothing to show.
     missing["multi_target_nmt/en-pt"] = "no pt."
     with pytest.raises(DataError, match="en-nl, en-pt.*--override.*no pt"):

@@ -316,8 +316,9 @@ def test_words_of_all_texts_are_known_and_others_are_the_examples_own(
     assert question[0] < size and question[1:] == [size + 2, size]
 
 
-def test_contexts_are_cut_or_read_whole(tmp_path):
-    lines = [{**LINE, "context": "a b c d e"}, LINE]
+def test_contexts_and_questions_are_cut_or_read_whole(tmp_path):
+    texts = {"context": "a b c d e", "question": "a b c d e f"}
+    lines = [{**LINE, **texts, "answer": "a b c d e"}, LINE]
     config = questions.config([entry_of(tmp_path, *lines)])
     config["text"] |= {"max_length": 4, "min_count": 1}
     for how, kept, left_out in (
@@ -330,6 +331,10 @@ def test_contexts_are_cut_or_read_whole(tmp_path):
         data = run_data.load(config, run, None, None)
         lengths = data.validation[0].columns["context"].lengths
         assert lengths.tolist() == [kept, 3]
+        lengths = data.validation[0].columns["question"].lengths
+        assert lengths.tolist() == [kept + (how == "left_out"), 2]
+        lengths = data.validation[0].columns["answer"].lengths
+        assert lengths.tolist() == [6, 2]  # with the end
         report = run.read("data.json")["tasks"]["mine"]["train"]
         assert report.get("left_out", {}) == left_out
         assert len(data.train[0]) == 2 - len(left_out)

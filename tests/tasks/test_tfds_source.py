@@ -94,8 +94,10 @@ def test_wrong_features(prepared, columns, message):
         ("tset[:3]", "did you mean 'test'"),
         ("test[:3", "has no split 'test"),
         ("test[:300%]", "has no split 'test"),
+        ("test[50%:][:3]", "has no split 'test"),
     ],
 )
 def test_wrong_splits(prepared, split, message):
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=message) as error:
         source_of().dataset(split)
+    assert "\n" not in str(error.value)

@@ -58,7 +58,7 @@ def log(folder, number, name="err0"):
 def long_config(tmp_path_factory):
     """A training that lasts until something happens to it."""
     folder = tmp_path_factory.mktemp("long")
-    config = families.write(folder)["nbow"]
+    config = families.write(folder, ["nbow"])["nbow"]
     config["training"] |= {"steps": 100_000, "evaluate_every": 50}
     return config
 
@@ -146,7 +146,7 @@ def test_sigterm_of_one_worker_saves_and_stops_all(
 
 @pytest.mark.slow
 def test_tasks_of_a_slurm_step_train(tmp_path):
-    config = families.write(tmp_path)["nbow"]
+    config = families.write(tmp_path, ["nbow"])["nbow"]
     # Ports follow from the number of the job.
     [port] = worker_processes.free_ports(1)
     shared = {

@@ -54,7 +54,7 @@ def test_replicas_train_as_one_device(tmp_path, small_files, mirrored):
     "family", sorted(set(families.FAMILIES) - {"separate"})
 )
 def test_every_family_trains_as_on_one_device(tmp_path, mirrored, family):
-    config = families.write(tmp_path)[family]
+    config = families.write(tmp_path, [family])[family]
     train(config, tmp_path / "two", mirrored)
     train(config, tmp_path / "one", "one_device")
     assert_as_one_device(tmp_path / "one", tmp_path / "two")
@@ -63,7 +63,7 @@ def test_every_family_trains_as_on_one_device(tmp_path, mirrored, family):
 @pytest.mark.extended
 def test_tokens_of_a_batch_are_shared_out_to_replicas(tmp_path, mirrored):
     """The budget is that of all replicas together, whatever their number."""
-    config = families.write(tmp_path)["token_budget"]
+    config = families.write(tmp_path, ["token_budget"])["token_budget"]
     config["model"]["scheme"] = {"name": "nbow"}
     train(config, tmp_path / "two", mirrored)
     train(config, tmp_path / "one", "one_device")
@@ -91,7 +91,7 @@ def compiled(monkeypatch):
     "family", sorted(set(families.FAMILIES) - {"separate"})
 )
 def test_the_step_of_every_family_compiles_whole(tmp_path, compiled, family):
-    config = families.write(tmp_path)[family]
+    config = families.write(tmp_path, [family])[family]
     train(config, tmp_path / "xla", "one_device")
     with pytest.MonkeyPatch.context() as plain:
         plain.setattr(Trainer, "_step", ORIGINAL)

@@ -14,7 +14,8 @@ GROUPS = (
     ("me_lstm", "arc_i", "arc_ii", "mt_cnn", "mt_dnn", "nbow"),
     ("s_p", "s_c", "l_i", "l_e", "tagging", "translation", "answering"),
     (*families.METHODS, "fine_tuned", "token_budget", "adam", "lazy_adam"),
-    ("several_types", "compared_pairs"),
+    ("several_types", "compared_pairs", "accumulated"),
+    ("encoder", "adapters", "wide", "taught"),
 )
 
 
@@ -25,7 +26,7 @@ def test_no_family_is_forgotten():
 
 @pytest.mark.extended
 def test_two_workers_train_as_one_device(tmp_path):
-    config = families.write(tmp_path)["nbow"]
+    config = families.write(tmp_path, ["nbow"])["nbow"]
     worker_processes.train({"run": config}, tmp_path / "two")
     one, two = tmp_path / "one", tmp_path / "two/run"
     training_run.train(config, str(one), strategy="one_device")
@@ -37,7 +38,7 @@ def test_two_workers_train_as_one_device(tmp_path):
 @pytest.mark.slow
 def test_one_model_a_task_trains_on_two_workers(tmp_path):
     """One after another, in the same processes."""
-    config = families.write(tmp_path)["separate"]
+    config = families.write(tmp_path, ["separate"])["separate"]
     worker_processes.train({"run": config}, tmp_path / "two")
     one, two = tmp_path / "one", tmp_path / "two/run"
     training_run.train(config, str(one), strategy="one_device")
@@ -59,8 +60,7 @@ def files_below(directory):
 @pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group[0])
 def test_every_family_trains_as_on_one_device(tmp_path, group):
-    configs = families.write(tmp_path)
-    configs = {name: configs[name] for name in group}
+    configs = families.write(tmp_path, group)
     worker_processes.train(configs, tmp_path / "two", seconds=3600)
     for name, config in configs.items():
         one = str(tmp_path / "one" / name)
@@ -70,7 +70,7 @@ def test_every_family_trains_as_on_one_device(tmp_path, group):
 
 @pytest.mark.slow
 def test_three_workers_train_as_one_device(tmp_path):
-    config = families.write(tmp_path)["meta_lstm"]
+    config = families.write(tmp_path, ["meta_lstm"])["meta_lstm"]
     config["pipeline"]["batch_size"] = 9
     worker_processes.train({"run": config}, tmp_path / "three", 3)
     one = str(tmp_path / "one")

@@ -223,7 +223,7 @@ def run(
     """
     folder = pathlib.Path(directory)
     (folder / "data").mkdir(parents=True, exist_ok=True)
-    configs = families.write(folder / "data")
+    configs = families.write(folder / "data", names)
     path, rows = folder / "trials.jsonl", []
     if path.exists():
         rows = [json.loads(line) for line in path.read_text().splitlines()]

@@ -104,13 +104,13 @@ def test_texts_of_every_type(tmp_path):
     ],
 )
 def test_families(tmp_path, family):
-    config = families.write(tmp_path)[family]
+    config = families.write(tmp_path, [family])[family]
     assert_same_run(config, tmp_path)
 
 
 @pytest.mark.extended
 def test_pairs_that_are_left_out(tmp_path):
-    config = families.write(tmp_path)["translation"]
+    config = families.write(tmp_path, ["translation"])["translation"]
     config["text"]["max_length"] = 4
     assert_same_run(config, tmp_path)
     with open(tmp_path / "disk" / "data.json") as file:

@@ -161,3 +161,20 @@ def test_a_folder_that_is_no_preset_is_refused(entries, tmp_path):
     config = config_of(entries, str(tmp_path))
     with pytest.raises(ConfigError, match="has no config.json"):
         made(config, tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "encoder, message",
+    [
+        ({"frozen_layers": 3}, "frozen_layers must be at most 2, .* got 3"),
+        ({"lora_rank": 2, "lora_targets": ("querry",)}, "mean 'query'"),
+        ({"projected_attention_units": 5}, "multiple of .*got 5"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_written(
+    encoder, message, entries, preset, tmp_path
+):
+    config = config_of(entries, preset, **encoder)
+    with pytest.raises(ConfigError, match=message):
+        training_run.train(config, str(tmp_path / "run"))
+    assert not os.path.exists(tmp_path / "run")

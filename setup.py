@@ -51,6 +51,7 @@ REQUIREMENTS = [
     "importlib_resources>=6.4",  # tensorflow-datasets needs it, undeclared
     "keras>=3.15.1",
     "keras-hub>=0.32",  # how texts are split into byte pairs
+    "h5py>=3.11",  # Keras has it, too: weights of presets.
     "keras-nlp>=0.32",
     "ml_collections>=1.0",
     "numpy>=1.26",

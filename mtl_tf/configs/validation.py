@@ -50,10 +50,11 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     _averages(config["training"])
     _embedding(config["model"])
     _positions(config["model"]["scheme"], config["text"]["max_length"])
+    # Before what is read of words: an encoder has no use for that.
+    _encoder(config)
     _written_words(config["text"], config["model"])
     _buckets(config["pipeline"])
     _balancing(config["training"], config["pipeline"]["mixing"]["name"])
-    _encoder(config)
     _distillation(config["training"])
     return config
 
@@ -125,6 +126,8 @@ _OF_WORD_VECTORS = (
     *("text.vectors", "text.min_count", "text.max_size", "text.casing"),
     *("text.characters.max_word_length", "text.vocabulary_tasks"),
     *("model.embedding_private_dim", "model.word_dropout"),
+    *("model.characters.name", "model.casing_dim"),
+    "model.wide.character_ngrams",
 )
 
 
@@ -134,13 +137,7 @@ def _encoder(config: Mapping[str, Any]) -> None:
     encoder = config["model"]["encoder"]
     if encoder["preset"]:
         _idle_encoder_fields(encoder, default["model"]["encoder"])
-        for path in _OF_WORD_VECTORS:
-            value = _value(config, path)
-            if value and value != _value(default, path):
-                raise ConfigError(
-                    f"{path} has no use with model.encoder, which has pieces "
-                    f"and vectors of its own, got {value!r}"
-                )
+        _no_word_vectors(config, default)
         return
     for name, value in config["model"]["encoder"].items():
         # Of names, a config has a tuple, and what was read of JSON a list.
@@ -150,6 +147,27 @@ def _encoder(config: Mapping[str, Any]) -> None:
                 f"model.encoder.{name} does nothing without "
                 f"model.encoder.preset, got {value!r}"
             )
+
+
+def _no_word_vectors(
+    config: Mapping[str, Any], default: Mapping[str, Any]
+) -> None:
+    """Names all at once: configs of words, such as starter, have several."""
+    values = {path: _value(config, path) for path in _OF_WORD_VECTORS}
+    idle = {
+        path: value
+        for path, value in values.items()
+        if value and value != _value(default, path)
+    }
+    if not idle:
+        return
+    *others, last = idle
+    names = f"{', '.join(others)} and {last} have" if others else f"{last} has"
+    advice = "; a config for an encoder is --config=encoder" * bool(others)
+    raise ConfigError(
+        f"{names} no use with model.encoder, which has pieces and vectors of "
+        f"its own, got {', '.join(map(repr, idle.values()))}{advice}"
+    )
 
 
 # Fields of an encoder that count only where another has some value.

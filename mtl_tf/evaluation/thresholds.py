@@ -25,6 +25,67 @@ def best_threshold(labels: np.ndarray, scores: np.ndarray) -> float:
     return float(best[np.argmin(np.abs(best - HALF))])
 
 
+def micro_thresholds(labels: np.ndarray, scores: np.ndarray) -> list[float]:
+    """The thresholds of all labels with which their micro F1 is best.
+
+    Each label's best F1 is none of it: a rare label that a model does not know
+    has its best F1 where most examples get it (Lipton et al. 2014, "Optimal
+    Thresholding of Classifiers to Maximize F1 Measure"), and all those count
+    against the others. With the micro F1 F, each label for itself has the most
+    of 2 correct - F given; F grows until it stays, at the best there is
+    (Dinkelbach 1967, "On Nonlinear Fractional Programming").
+
+    Args:
+        labels: bool [n, labels].
+        scores: float [n, labels].
+
+    Returns:
+        Of each label a number as `best_threshold` returns it, 0.5 where no
+        example has it; one above all scores where giving it never is best.
+    """
+    cuts = [_micro_cuts(*column) for column in zip(labels.T, scores.T)]
+    best = -1.0
+    while True:
+        chosen = [_gaining(*of_label, max(best, 0.0)) for of_label in cuts]
+        places = list(zip(cuts, chosen))
+        correct = sum(right[place] for (_, right, _), place in places)
+        given = sum(number[place] for (_, _, number), place in places)
+        found = 2.0 * correct / max(given + labels.sum(), 1)
+        if found <= best + 1e-12:
+            break
+        best, limits = found, [edges[place] for (edges, *_), place in places]
+    return [float(limit) for limit in limits]
+
+
+def _micro_cuts(
+    labels: np.ndarray, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `_cuts`, with the one that gives a label to no example.
+
+    Of a label that no example has there is 0.5 alone.
+    """
+    if not labels.any():
+        edge, none = np.array([HALF]), np.array([0])
+        return edge, none, np.array([np.sum(scores >= HALF)])
+    edges, correct, given = _cuts(labels, scores)
+    never = (scores.max() + 1.0) / 2
+    if never <= scores.max():
+        return edges, correct, given
+    return np.append(never, edges), np.append(0, correct), np.append(0, given)
+
+
+def _gaining(
+    edges: np.ndarray, correct: np.ndarray, given: np.ndarray, f1: float
+) -> int:
+    """The place of the cut that adds most to a micro F1.
+
+    Of equal ones that nearest to 0.5.
+    """
+    gains = 2.0 * correct - f1 * given
+    best = np.flatnonzero(gains >= gains.max() - 1e-9)
+    return int(best[np.argmin(np.abs(edges[best] - HALF))])
+
+
 def threshold_of_precision(
     labels: np.ndarray, scores: np.ndarray, precision: float
 ) -> tuple[float | None, float]:

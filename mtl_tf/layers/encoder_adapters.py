@@ -14,7 +14,10 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.adapters import BottleneckAdapter
 from mtl_tf.layers.low_rank_adapter import LowRankAdapter
-from mtl_tf.layers.projected_attention import ProjectedAttention
+from mtl_tf.layers.projected_attention import (
+    ProjectedAttention,
+    check_heads,
+)
 from mtl_tf.layers.sublayers import sublayers
 
 #: What low-rank changes may belong to: the projections of the attention, and
@@ -63,6 +66,9 @@ class Adapting:
         checks.positive_integer(
             "model.encoder.projected_attention_heads",
             self.projected_attention_heads,
+        )
+        check_heads(
+            self.projected_attention_units, self.projected_attention_heads
         )
         for name in self.lora_targets:
             checks.one_of("model.encoder.lora_targets", name, LORA_TARGETS)

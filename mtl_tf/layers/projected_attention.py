@@ -12,6 +12,15 @@ from mtl_tf.layers.base import StackedLayer
 _FIELD = "model.encoder.projected_attention"
 
 
+def check_heads(units: int, heads: int) -> None:
+    """Raises `ConfigError` unless `units` are a multiple of `heads`."""
+    if units % heads:
+        raise ConfigError(
+            f"{_FIELD}_units must be a multiple of {_FIELD}_heads "
+            f"({heads}), got {units}"
+        )
+
+
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class ProjectedAttention(StackedLayer):
     """TS(h) = V_D MH(V_E h), a task's term in the last sum of each layer.
@@ -53,11 +62,7 @@ class ProjectedAttention(StackedLayer):
         self.heads = checks.positive_integer(f"{_FIELD}_heads", heads)
         self.layers = checks.positive_integer("layers", layers)
         self.tasks = checks.not_negative_integer("tasks", tasks)
-        if units % heads:
-            raise ConfigError(
-                f"{_FIELD}_units must be a multiple of {_FIELD}_heads "
-                f"({heads}), got {units}"
-            )
+        check_heads(units, heads)
 
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., D]`."""

@@ -90,8 +90,8 @@ def texts_of(
             texts = tf.constant(unlabelled, tf.string)
             unlabelled = [t.decode() for t in treebank.space(texts).numpy()]
         logging.info(
-            "[%d/%d] %s: %s training and %s unlabelled texts%s; %s that stand "
-            "in validation or test splits left out",
+            "[%d/%d] %s: %s training and %s unlabelled texts%s; %s unlabelled "
+            "ones that stand in validation or test splits left out",
             number,
             len(tasks),
             task.name,

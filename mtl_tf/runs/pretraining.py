@@ -19,7 +19,7 @@ from mtl_tf.pipelines import masked_batches
 from mtl_tf.pipelines.masked_batches import Masking
 from mtl_tf.runs import text_training
 from mtl_tf.runs.text_training import TextTraining
-from mtl_tf.text import presets, word_pieces
+from mtl_tf.text import preset_layers, presets, word_pieces
 from mtl_tf.text.base_tokenizer import valid_utf8
 from mtl_tf.text.piece_tokenizers import in_graph
 from mtl_tf.training import precision
@@ -105,6 +105,7 @@ def _beginning(
     if options.preset:
         with _flag_named():
             start = presets.load_backbone(options.preset)
+            preset_layers.warn_of_unread(options.preset, start)
             tokenizer = presets.load_tokenizer(options.preset)
             presets.check_pieces(
                 options.preset,

@@ -127,6 +127,7 @@ def _train(
                 tasks = registry.resolve(config["tasks"], *session.where, folds)
                 _check_scored(tasks, config["evaluation"]["splits"])
                 if not config["train_separately"]:
+                    run_data.system_of(tasks).check(config)
                     names = [task.name for task in tasks]
                     mixing.for_tasks(config["pipeline"]["mixing"], names)
             run.claim(config)

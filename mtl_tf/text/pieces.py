@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks, files
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.text import presets
+from mtl_tf.text import preset_layers, presets
 from mtl_tf.text.base_tokenizer import Tokenizer, valid_utf8
 from mtl_tf.text.encoder import TOKENIZER_FILE
 from mtl_tf.text.joining import cut_longest_first, cut_rows
@@ -241,7 +241,11 @@ def of_preset(
     """
     tokenizer = presets.load_tokenizer(preset)
     specials = presets.specials_of(preset, tokenizer)
-    config = presets.config_of(preset)
+    # With the weights: whether they can be read, and are of the config's
+    # sizes, is told before anything is made for the encoder.
+    backbone = presets.load_backbone(preset)
+    preset_layers.warn_of_unread(preset, backbone)
+    config = presets.serialized(backbone)
     presets.check_pieces(preset, config, int(tokenizer.vocabulary_size()))
     return PieceEncoder(
         tokenizer, specials, config, words, max_length, reads_words

@@ -195,17 +195,6 @@ def specials_of_tokenizer(tokenizer: Any, preset: str = "") -> Specials:
     return Specials((start,), (end,), (end,), pad, _unknown(tokenizer, end))
 
 
-def config_of(preset: str) -> dict[str, Any]:
-    """The config of the preset's backbone, as Keras serialises it.
-
-    Raises:
-        MtlError: see `load_backbone`.
-    """
-    # With the weights: whether they can be read, and are of the config's
-    # sizes, is told before anything is made for the encoder.
-    return serialized(load_backbone(preset))
-
-
 def check_pieces(preset: str, backbone: Mapping[str, Any], pieces: int) -> None:
     """Compares a tokenizer with the vectors of its pieces.
 
@@ -215,7 +204,7 @@ def check_pieces(preset: str, backbone: Mapping[str, Any], pieces: int) -> None:
 
     Args:
         preset: for messages.
-        backbone: its config, as `config_of` returns it.
+        backbone: its config, as `serialized` returns it.
         pieces: how many the tokenizer has.
 
     Raises:

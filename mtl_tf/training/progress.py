@@ -19,6 +19,9 @@ _CALLS = 500
 # a step of long texts is slower than others is no reason to leave it out.
 _TIMES_SLOWER = 4.0
 _SECONDS_SLOWER = 1.0
+# Steps that tell a rate at all: the first ones may all compile, one for each
+# type of tasks, and would tell hours of a training that takes minutes.
+_LEAST_STEPS = 10
 
 
 class Progress:
@@ -29,7 +32,8 @@ class Progress:
     a line is logged every `every` seconds.
 
     The rate is that of compiled steps: the first call, and later ones which
-    compile for a new shape, do not count. The time left is that of the steps
+    compile for a new shape, do not count. It is told after some steps, since
+    the first few may all compile. The time left is that of the steps
     and, once there was one, of the evaluations to come.
 
     Args:
@@ -86,9 +90,9 @@ class Progress:
 
     def rate(self) -> float:
         """Steps a second without those that compiled; 0 if not known yet."""
-        paces = sorted(seconds / steps for seconds, steps in self.calls)
-        if not paces:
+        if sum(steps for _, steps in self.calls) < _LEAST_STEPS:
             return 0.0
+        paces = sorted(seconds / steps for seconds, steps in self.calls)
         # Of the first few calls most may compile, one for each shape.
         usual = paces[len(paces) // 4]
         counted = [

@@ -26,6 +26,14 @@ def test_a_text_that_another_task_tests_is_left_out():
     assert "it 's raw , too ." not in collected(task(), other)
 
 
+def test_what_is_left_out_is_said_to_be_unlabelled(caplog):
+    """Training texts that another split repeats are learnt from."""
+    caplog.set_level("INFO")
+    texts = {"train": ["a b"], "unlabelled": ["a b", "c"], "test": ["a b"]}
+    assert collected(task(**texts)) == ["a b", "c"]
+    assert "1 training and 1 unlabelled texts; 1 unlabelled ones" in caplog.text
+
+
 def test_spacing():
     assert collected(task(), spacing="none")[-1] == "it's raw, too."
     tokenised = task(unlabelled=["it's , so ."])

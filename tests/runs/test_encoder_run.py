@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mtl_tf
+from mtl_tf.configs import base, starter
 from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.runs import building, run_data, training_run
@@ -19,6 +20,7 @@ from tests.system import corpus
 from tests.text import small_presets
 
 SIZES = {"train": 80, "validation": 40, "test": 40}
+WIDE = base.default_config().model.wide.to_dict()
 TEXTS = ["the yes tree no stone", "", "no a yes of", "zzz " * 60]
 
 
@@ -134,6 +136,12 @@ def test_sharing_schemes_stand_above_a_frozen_encoder(
         ("text.vectors", "a.txt", "text.vectors has no use with model.encoder"),
         ("text.max_size", 9, "text.max_size has no use"),
         ("model.word_dropout", 0.1, "model.word_dropout has no use"),
+        ("model.casing_dim", 3, "model.casing_dim has no use"),
+        (
+            "model.wide",
+            {**WIDE, "character_ngrams": 5},
+            "model.wide.character_ngrams has no use",
+        ),
     ],
 )
 def test_what_only_word_vectors_have_is_refused(path, value, message, entries):
@@ -142,6 +150,20 @@ def test_what_only_word_vectors_have_is_refused(path, value, message, entries):
     config[part][name] = value
     with pytest.raises(ConfigError, match=message):
         validate(config)
+
+
+def test_a_config_of_words_is_told_all_that_an_encoder_has_no_use_for():
+    """At once, and what to start from instead."""
+    config = starter.get_config().to_dict()
+    config["model"]["encoder"]["preset"] = "somewhere"
+    with pytest.raises(ConfigError) as raised:
+        validate(config)
+    for words in (
+        "text.casing, text.characters.max_word_length, ",
+        "model.casing_dim and model.wide.character_ngrams have no use",
+        "a config for an encoder is --config=encoder",
+    ):
+        assert words in str(raised.value)
 
 
 def test_options_without_a_preset_are_refused(entries):
@@ -161,3 +183,20 @@ def test_a_folder_that_is_no_preset_is_refused(entries, tmp_path):
     config = config_of(entries, str(tmp_path))
     with pytest.raises(ConfigError, match="has no config.json"):
         made(config, tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "encoder, message",
+    [
+        ({"frozen_layers": 3}, "frozen_layers must be at most 2, .* got 3"),
+        ({"lora_rank": 2, "lora_targets": ("querry",)}, "mean 'query'"),
+        ({"projected_attention_units": 5}, "multiple of .*got 5"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_written(
+    encoder, message, entries, preset, tmp_path
+):
+    config = config_of(entries, preset, **encoder)
+    with pytest.raises(ConfigError, match=message):
+        training_run.train(config, str(tmp_path / "run"))
+    assert not os.path.exists(tmp_path / "run")

@@ -195,6 +195,44 @@ def test_thresholds_are_the_best_of_all():
     assert thresholds.best_threshold(np.zeros(3, bool), np.ones(3)) == 0.5
 
 
+def test_thresholds_of_all_labels_have_the_best_micro_f1():
+    draw = np.random.default_rng(3)
+    for _ in range(30):
+        labels = draw.random((12, 2)) < draw.random(2)
+        # Below 1: a label of the probability 1 is always given.
+        scores = np.round(draw.random((12, 2)), 1) * 0.9
+        chosen = np.array(thresholds.micro_thresholds(labels, scores))
+
+        def f1(limits, labels=labels, scores=scores):
+            said = scores >= limits
+            total = said.sum() + labels.sum()
+            return 2 * (said & labels).sum() / max(total, 1)
+
+        known = labels.any(0)
+        np.testing.assert_array_equal(chosen[~known], 0.5)
+        every = [
+            np.where(known, [one, other], 0.5)
+            for one in np.linspace(-0.05, 1.05, 23)
+            for other in np.linspace(-0.05, 1.05, 23)
+        ]
+        assert f1(chosen) == pytest.approx(max(map(f1, every)))
+
+
+@pytest.mark.parametrize("metric, least", [("micro_f1", 0.5), ("macro_f1", 0)])
+def test_a_label_that_is_not_known_is_given_where_macro_f1_counts(
+    metric, least
+):
+    """Its own F1 is best where most examples get it: micro F1 loses by that."""
+    labels = np.zeros([20, 2], int)
+    labels[:10, 0] = labels[-1, 1] = 1
+    scores = np.stack([labels[:, 0] * 0.8 + 0.1, np.linspace(0.3, 0.2, 20)], 1)
+    task = {"labels": ["x", "y"], "type": "multi_label", "metrics": [metric]}
+    found = predictions.TYPE.fit(task, labels, {"scores": scores})["thresholds"]
+    assert found["x"] == pytest.approx(0.5)
+    assert (found["y"] > 0.3) == (metric == "micro_f1")
+    assert found["y"] > least
+
+
 def test_what_is_settled_decides():
     task = {"labels": ["x", "y"], "type": "multi_label"}
     outputs = {"scores": np.array([[0.3, 0.6, 0.9], [0.7, 0.4, 0.9]])}

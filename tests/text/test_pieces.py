@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError, RunError
-from mtl_tf.text import pieces, presets
+from mtl_tf.text import pieces, preset_layers, presets
 from mtl_tf.text.pieces import PieceEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
 from tests.text import small_presets
@@ -259,6 +259,83 @@ def test_a_folder_of_hugging_face_is_read(preset, tmp_path):
         encoder_of(str(tmp_path)).of_texts(texts)["tokens"].to_list()
         == encoder_of(preset).of_texts(texts)["tokens"].to_list()
     )
+
+
+def shallower(folder, name, layers=1):
+    """Lets the config of a preset say that it has fewer layers."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    config.get("config", config)[name] = layers
+    path.write_text(json.dumps(config))
+
+
+@pytest.mark.parametrize("form", ["keras", "hugging face"])
+def test_layers_that_the_config_leaves_out_are_told(
+    form, preset, tmp_path, caplog
+):
+    folder, name = tmp_path / "copied", "num_layers"
+    if form == "keras":
+        shutil.copytree(preset, folder)
+    else:
+        pytest.importorskip("safetensors")
+        folder.mkdir()
+        name = "num_hidden_layers"
+        hugging_face(folder, presets.load_backbone(preset))
+    encoder_of(str(folder))
+    assert "layers" not in caplog.text
+    shallower(folder, name)
+    encoder_of(str(folder))
+    assert (
+        f"the weights of {str(folder)!r} are of 2 layers, its config.json "
+        "says 1: the lowest 1 are read" in caplog.text
+    )
+
+
+@pytest.mark.parametrize("kind", small_presets.KINDS)
+def test_whole_presets_are_not_said_to_lack_layers(kind, tmp_path, caplog):
+    folder = small_presets.of_kind(kind, tmp_path)
+    preset_layers.warn_of_unread(folder, presets.load_backbone(folder))
+    assert not caplog.text
+
+
+@pytest.mark.parametrize("kind, layers", [("albert", 1), ("distil_bert", 2)])
+def test_more_frozen_layers_than_there_are_are_refused(kind, layers, tmp_path):
+    folder = small_presets.of_kind(kind, tmp_path)
+    preset_layers.check_frozen(folder, layers)
+    with pytest.raises(ConfigError, match=f"at most {layers}, .* got 3$"):
+        preset_layers.check_frozen(folder, 3)
+
+
+@pytest.mark.parametrize(
+    "config, layers",
+    [
+        ({"model_type": "bert", "num_hidden_layers": 3}, 3),
+        ({"model_type": "distilbert", "n_layers": 3}, 3),
+        (
+            {
+                "model_type": "albert",
+                "num_hidden_layers": 12,
+                "num_hidden_groups": 1,
+                "inner_group_num": 2,
+            },
+            2,
+        ),
+    ],
+)
+def test_layers_are_read_of_configs_of_hugging_face(config, layers, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    preset_layers.check_frozen(str(tmp_path), layers)
+    with pytest.raises(ConfigError, match=f"at most {layers}, "):
+        preset_layers.check_frozen(str(tmp_path), layers + 1)
+
+
+@pytest.mark.parametrize(
+    "config", ["[]", "{", "{}", '{"model_type": "x", "n_layers": "3"}']
+)
+def test_layers_of_a_damaged_config_are_told_elsewhere(config, tmp_path):
+    (tmp_path / "config.json").write_text(config)
+    preset_layers.check_frozen(str(tmp_path), 99)
+    preset_layers.check_frozen("bert_base_en", 99)
 
 
 def test_weights_of_another_size_are_told(preset, tmp_path):

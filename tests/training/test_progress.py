@@ -46,6 +46,17 @@ def test_nothing_is_said_of_the_time_before_a_compiled_step(clock):
     assert "left ?" in shown.line(1, 0.25)
 
 
+def test_first_steps_that_all_compile_tell_no_rate(clock):
+    """One for each type of tasks: they told 9 hours of 8 minutes."""
+    shown = Progress(300, 0, 50, stream=io.StringIO())
+    for step in range(1, 5):
+        clock.step(shown, step, 110.0)
+    assert "left ?" in shown.line(4, 0.25)
+    for step in range(5, 12):
+        clock.step(shown, step, 0.5)
+    assert shown.rate() == pytest.approx(2.0)
+
+
 @pytest.mark.parametrize("between", [0, 3, 40])
 def test_no_compilation_counts_however_many_shapes_there_are(clock, between):
     shown = Progress(1000, 0, 50, stream=io.StringIO())

@@ -1,5 +1,6 @@
 """A sharing scheme below a head for each task type."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.task_types import NAMES
+from mtl_tf.layers.encoder_adapters import Adapting
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
 from mtl_tf.pipelines import encoding, piece_examples
 from mtl_tf.pipelines.encoding import ExampleEncoder
@@ -14,7 +16,7 @@ from mtl_tf.runs import systems
 from mtl_tf.runs.system import Config, Pretrained, System, TaskDict
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
-from mtl_tf.text import presets
+from mtl_tf.text import preset_layers, presets
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.pieces import PieceEncoder
 from mtl_tf.training import precision
@@ -27,6 +29,16 @@ class Sharing(System):
 
     With `model.encoder` it is a `PieceEncoder`.
     """
+
+    def check(self, config: Config) -> None:
+        """Options of an encoder, before it is read and anything else is."""
+        preset = preset_of(config["model"])
+        if not preset:
+            return
+        encoder = config["model"]["encoder"]
+        names = [field.name for field in dataclasses.fields(Adapting)]
+        Adapting(**{n: encoder[n] for n in names if n in encoder})
+        preset_layers.check_frozen(preset, encoder.get("frozen_layers", 0))
 
     def build_text(
         self,

@@ -6,7 +6,11 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.evaluation.probabilities import AnyLabels
-from mtl_tf.evaluation.thresholds import HALF, best_threshold
+from mtl_tf.evaluation.thresholds import (
+    HALF,
+    best_threshold,
+    micro_thresholds,
+)
 from mtl_tf.runs.prediction_type import (
     Outputs,
     Prediction,
@@ -26,8 +30,9 @@ def as_text(prediction: Mapping[str, Any]) -> str:
 class LabelSetPrediction(TextPrediction):
     """`labels`, those whose `scores` are at least their thresholds.
 
-    Thresholds are those of the best F1 of each label on the validation
-    examples; `fitted.json` has them, by label. A label that no validation
+    Thresholds are those of the best micro F1 on the validation examples where
+    that is the task's primary metric, else those of the best F1 of each
+    label; `fitted.json` has them, by label. A label that no validation
     example has keeps 0.5.
     """
 
@@ -36,13 +41,16 @@ class LabelSetPrediction(TextPrediction):
 
     def fit(self, task: TaskDict, targets: Any, outputs: Outputs) -> dict:
         """`thresholds` by label."""
-        scores, labels = np.asarray(outputs["scores"]), np.asarray(targets)
-        return {
-            "thresholds": {
-                name: best_threshold(labels[:, n] > 0, scores[:, n])
-                for n, name in enumerate(task["labels"])
-            }
-        }
+        names = task["labels"]
+        scores = np.asarray(outputs["scores"])[:, : len(names)]
+        labels = np.asarray(targets)[:, : len(names)] > 0
+        if task.get("metrics", ("",))[0] == "micro_f1":
+            found = micro_thresholds(labels, scores)
+        else:
+            found = [
+                best_threshold(*column) for column in zip(labels.T, scores.T)
+            ]
+        return {"thresholds": dict(zip(names, found))}
 
     def decision(
         self, task: TaskDict, targets: Any, outputs: Outputs, wish: Any

@@ -1,0 +1,146 @@
+"""How many layers a preset has: of its config, and of its weights."""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from absl import logging
+
+from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError, MtlError
+from mtl_tf.text import presets
+
+# What configs call the number of layers: that of keras_hub, of Hugging Face's
+# BERT and its kin, and of its DistilBERT.
+_NUMBERS = ("num_layers", "num_hidden_layers", "n_layers")
+# ALBERT runs few layers many times: what multiplies to how many it has.
+_GROUPS = (
+    ("num_groups", "num_inner_repetitions"),
+    ("num_hidden_groups", "inner_group_num"),
+)
+_KERAS_FILE = "model.weights.h5"
+_TENSORS_FILE = "model.safetensors"
+_SHARDS_FILE = "model.safetensors.index.json"
+# As Hugging Face names the weights of BERT, DistilBERT and their kin.
+_NUMBERED = re.compile(r"(?:^|\.)layer\.(\d+)\.")
+# Where the words of a class's name meet, as Keras names groups in its files.
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def check_frozen(preset: str, frozen: int) -> None:
+    """Refuses to freeze more layers than the config of a preset names.
+
+    It takes the reading of a small file. Of names that keras_hub knows, and
+    where the config does not say, nothing is checked here: the encoder checks
+    it, too, when it is made.
+
+    Args:
+        preset: see `mtl_tf.text.presets`.
+        frozen: how many of the lowest layers.
+
+    Raises:
+        ConfigError: there are fewer.
+    """
+    layers = _of_config(preset)
+    if layers is not None and frozen > layers:
+        raise ConfigError(
+            f"model.encoder.frozen_layers must be at most {layers}, the "
+            f"layers of {preset!r} with weights of their own, got {frozen}"
+        )
+
+
+def warn_of_unread(preset: str, backbone: Any) -> None:
+    """Logs it if the weights' file has more layers than are read.
+
+    Args:
+        preset: see `mtl_tf.text.presets`.
+        backbone: what `presets.load_backbone` returned of it.
+    """
+    blocks = _blocks(backbone)
+    stored = _of_weights(preset, type(blocks[0]).__name__) if blocks else 0
+    if stored > len(blocks):
+        logging.warning(
+            "%s: the weights of %r are of %d layers, its %s says %d: the "
+            "lowest %d are read, those above them are left out",
+            *(presets.FIELD, preset, stored),
+            *(presets.CONFIG_FILE, len(blocks), len(blocks)),
+        )
+
+
+def _blocks(backbone: Any) -> list[Any]:
+    """The Transformer layers with weights of their own, if there are any."""
+    blocks: list[Any] = []
+    for layer in getattr(backbone, "transformer_layers", None) or ():
+        # ALBERT has groups of layers that are run several times.
+        blocks += layer if isinstance(layer, Sequence) else [layer]
+    return blocks
+
+
+def _of_config(preset: str) -> int | None:
+    """The layers with weights of their own, where that can be told."""
+    try:
+        config = files.read_json(os.path.join(preset, presets.CONFIG_FILE))
+    except MtlError:  # who reads all of the preset tells what is wrong
+        return None
+    if not isinstance(config, dict):
+        return None
+    sizes = config if "model_type" in config else config.get("config")
+    if not isinstance(sizes, dict):
+        return None
+    for groups, layers in _GROUPS:
+        if groups in sizes:
+            return _whole(sizes[groups], sizes.get(layers, 1))
+    numbers = [sizes[name] for name in _NUMBERS if name in sizes]
+    return _whole(numbers[0]) if numbers else None
+
+
+def _whole(*factors: Any) -> int | None:
+    """The product of whole numbers; None of others."""
+    product = 1
+    for factor in factors:
+        if not isinstance(factor, int):
+            return None
+        product *= factor
+    return product
+
+
+def _of_weights(preset: str, block: str) -> int:
+    """The layers in the file of a preset's weights; 0 where unknown.
+
+    Args:
+        preset: the folder, or a name.
+        block: the class of a layer.
+    """
+    if os.path.isfile(os.path.join(preset, _KERAS_FILE)):
+        name = _WORDS.sub("_", block).lower()
+        pattern = re.compile(rf"{name}(?:_\d+)?")
+        groups = _groups(os.path.join(preset, _KERAS_FILE))
+        return sum(bool(pattern.fullmatch(group)) for group in groups)
+    found = [_NUMBERED.search(name) for name in _tensors(preset)]
+    return max((int(match[1]) + 1 for match in found if match), default=0)
+
+
+def _groups(path: str) -> list[str]:
+    """The names of the layers that Keras wrote into a file."""
+    import h5py
+
+    with contextlib.suppress(OSError), h5py.File(path, "r") as file:
+        return list(file.get("layers", ()))
+    return []
+
+
+def _tensors(preset: str) -> Iterable[str]:
+    """The names of the weights in a folder of Hugging Face's form."""
+    shards = os.path.join(preset, _SHARDS_FILE)
+    if os.path.isfile(shards):
+        return files.read_json(shards)["weight_map"]
+    path = os.path.join(preset, _TENSORS_FILE)
+    if not os.path.isfile(path):
+        return ()
+    # Eight bytes say how long the JSON is that names them.
+    with open(path, "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        return json.loads(file.read(size))

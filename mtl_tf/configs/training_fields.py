@@ -20,8 +20,9 @@ TRAINING: Fields = {
     "training.min_steps": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,
-        "How many steps the joint training has at least where few texts make "
-        "short epochs; 0 for as many as its epochs have.",
+        "How many steps the joint training has at least, of all tasks "
+        "together, where few texts make short epochs; 0 for as many as its "
+        "epochs have.",
     ),
     "training.steps_per_epoch": Field(
         0,

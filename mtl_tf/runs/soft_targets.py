@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from absl import logging
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import task_types as scoring
@@ -66,6 +67,12 @@ def added(
         more = taught.unlabelled(split, encoder, held_back)
         if more is not None:
             counts[task.name] = {"read": taught.read, "kept": len(more)}
+            if config["training"]["distillation"]["confidence"]:
+                logging.info(
+                    "%s: the teachers are sure enough of %s of %s texts "
+                    "without labels.",
+                    *(task.name, f"{len(more):,}", f"{taught.read:,}"),
+                )
             split = _joined(split, more)
         found.append(split)
     return found, counts

@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.runs import loaded_run, probability_files
+from mtl_tf.runs import loaded_run, probability_files, soft_targets
+from mtl_tf.runs.probability_files import Table
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.run_folders import runs_of
 from mtl_tf.tasks.task import Task
@@ -101,6 +102,8 @@ def _members(path: str) -> list[tuple[str, float]]:
 class FileTeacher:
     """Files of probabilities, of an ensemble or of a baseline.
 
+    Or what another run's teachers said, its folder `teachers`.
+
     Args:
         folder: of the files.
     """
@@ -116,7 +119,7 @@ class FileTeacher:
 
     def mark(self) -> list[Any]:
         """See `Teacher`."""
-        return _times(self._folder, "*.npz")
+        return _times(self._folder, "**/*.npz")
 
     def scores(self, task: Task, examples: tf.data.Dataset) -> np.ndarray:
         """See `Teacher`.
@@ -124,12 +127,7 @@ class FileTeacher:
         Raises:
             ConfigError: it has other labels, or lacks texts.
         """
-        table = probability_files.read(self._folder, task.name)
-        try:
-            ordered = probability_files.in_order(table, task.labels)
-        except ConfigError as error:
-            path = probability_files.path_of(self._folder, task.name)
-            raise ConfigError(f"{FIELD}: {path}: {error}") from error
+        table = self._table(task)
         found = []
         for part in probability_files.batches(task, examples):
             keys = probability_files.keys_of(part)
@@ -143,8 +141,25 @@ class FileTeacher:
                     "--probabilities_of named; for other texts name the runs "
                     "themselves"
                 )
-            found.append(ordered[rows])
+            found.append(table.scores[rows])
         return np.concatenate(found)
+
+    def _table(self, task: Task) -> Table:
+        """What is there of a task, labels in its order."""
+        unlabelled = os.path.join(self._folder, soft_targets.UNLABELLED)
+        parts = []
+        for folder in (self._folder, unlabelled):
+            path = probability_files.path_of(folder, task.name)
+            if not os.path.exists(path):
+                continue
+            part = probability_files.read(folder, task.name)
+            try:
+                scores = probability_files.in_order(part, task.labels)
+            except ConfigError as error:
+                raise ConfigError(f"{FIELD}: {path}: {error}") from error
+            parts.append((part.keys, scores))
+        keys, scores = map(np.concatenate, zip(*parts))
+        return Table(keys, scores, tuple(task.labels))
 
 
 class RunTeacher:

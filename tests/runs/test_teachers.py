@@ -187,6 +187,20 @@ def test_asking_goes_on_after_a_kill(tmp_path, entries, teacher, monkeypatch):
         np.testing.assert_array_equal(found.scores, expected.scores)
 
 
+def test_answers_of_another_run_are_taken(tmp_path, entries, teacher):
+    """About labelled texts and others, as if the teacher were asked."""
+    config = student(entries, teacher, unlabelled="unlabelled")
+    asked = loaded(config, tmp_path / "asked")
+    config["training"]["teachers"] = [str(tmp_path / "asked" / "teachers")]
+    taken = loaded(config, tmp_path / "taken")
+    for found, expected in zip(taken.train, asked.train):
+        assert len(found) == len(expected)
+        for name, column in expected.columns.items():
+            np.testing.assert_array_equal(
+                found.columns[name].values, column.values, name
+            )
+
+
 def test_answers_that_changed_are_noticed(tmp_path, entries, teacher):
     config = student(entries, teacher)
     loaded(config, tmp_path)

@@ -210,7 +210,7 @@ TRAINING: Fields = {
         "Whose probabilities of the training texts' labels are learnt beside "
         "the labels: run directories, folders of seeds, files that "
         "launch.ensemble --output wrote, or folders of its "
-        "--save_probabilities; () for none.",
+        "--save_probabilities or of another run's `teachers`; () for none.",
     ),
     "training.distillation": Group("How the model learns from its teachers."),
     "training.distillation.temperature": Field(

@@ -3,6 +3,8 @@
 import numpy as np
 
 HALF = 0.5
+#: Above all probabilities.
+_NEVER = float(np.nextafter(np.float32(1), np.float32(2)))
 
 
 def best_threshold(labels: np.ndarray, scores: np.ndarray) -> float:
@@ -69,8 +71,8 @@ def _micro_cuts(
         return edge, none, np.array([np.sum(scores >= HALF)])
     edges, correct, given = _cuts(labels, scores)
     never = (scores.max() + 1.0) / 2
-    if never <= scores.max():
-        return edges, correct, given
+    if never > 1.0 - 1e-6:  # Which float32 may take for the score.
+        never = _NEVER
     return np.append(never, edges), np.append(0, correct), np.append(0, given)
 
 

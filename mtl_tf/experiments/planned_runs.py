@@ -9,7 +9,7 @@ from typing import Any
 
 from absl import logging
 
-from mtl_tf.core import checks, files
+from mtl_tf.core import checks
 from mtl_tf.core.durations import duration
 from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.core.names import look_up
@@ -50,11 +50,10 @@ class PlannedRun:
         return BEGUN if os.path.isdir(self.path) else OPEN
 
     @property
-    def has_files(self) -> bool:
-        """Whether it left more than the reason why it was refused."""
-        if not os.path.isdir(self.path):
-            return False
-        return bool({*os.listdir(self.path)} - {FAILURE, files.LOCK})
+    def has_trained(self) -> bool:
+        """Whether it came so far that another config is refused there."""
+        directory = RunDirectory(self.path)
+        return directory.has_trained() or directory.has("sources")
 
 
 def plan(

@@ -96,7 +96,8 @@ class PresentTasks:
             tasks = [name for name in phase["tasks"] if name in present]
             lost = [name for name in phase["tasks"] if name not in present]
             if lost:
-                self.thinned.setdefault(config, []).extend(lost)
+                known = self.thinned.setdefault(config, [])
+                known += [name for name in lost if name not in known]
             if not tasks:
                 raise MissingData(
                     f"of the tasks of a phase ({', '.join(phase['tasks'])}) "

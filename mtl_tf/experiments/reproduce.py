@@ -140,7 +140,7 @@ class _TableFolder:
             "overrides": sorted(self.settings.overrides),
             "vectors": self._vectors(),
         }
-        if not any(run.has_files for run in self._runs()):
+        if not any(run.has_trained for run in self._runs()):
             directory.write("setting.json", setting)
         elif not directory.has("setting.json"):
             return  # Made before there was such a file.
@@ -160,7 +160,7 @@ class _TableFolder:
             name = os.path.join(run.row.name, "config.json")
             config = {k: v for k, v in run.config.items() if k != "seed"}
             of_row = [p for p in self.planned if p.row.name == run.row.name]
-            if not any(run.has_files for run in of_row):
+            if not any(run.has_trained for run in of_row):
                 directory.write(name, config)
             noun = f"the config of the row {run.row.name}"
             directory.check_or_write(name, config, noun)

@@ -19,7 +19,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
 from mtl_tf.models.multi_task import build_model
-from mtl_tf.runs import systems, training_run
+from mtl_tf.runs import run_data, systems, training_run
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.systems import sharing
@@ -89,6 +89,7 @@ def transfer(
     directories = (data_dir, manual_dir)
     tasks = registry.resolve(config["tasks"], *directories)
     names, target_names = _targets(tasks, targets)
+    run_data.system_of(tasks).check(config)
     _check_sharing(config, tasks)
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
@@ -153,7 +154,7 @@ def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     """That tasks share weights; a target's run sees it after hours only."""
     if systems.of_type(tasks[0].type) is not sharing.SYSTEM:
         return  # Its encoder is for all tasks.
-    if _shares_encoder(config["model"]["encoder"]):
+    if sharing.shares_encoder(config["model"]["encoder"]):
         return
     # What is shared does not depend on the words.
     described = [task.to_json() for task in tasks]
@@ -164,15 +165,6 @@ def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
             f"scheme {config['model']['scheme']['name']!r} as it is "
             "configured has none besides the word vectors"
         )
-
-
-def _shares_encoder(encoder: Mapping[str, Any]) -> bool:
-    """Whether tasks share weights that are tuned in a pretrained encoder."""
-    adapters = ("adapter_units", "lora_rank", "projected_attention_units")
-    are_shared = encoder["adapter_sharing"] == "shared" and any(
-        encoder[name] for name in adapters
-    )
-    return bool(encoder["preset"]) and (encoder["trainable"] or are_shared)
 
 
 class _Turns:

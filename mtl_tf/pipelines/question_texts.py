@@ -29,7 +29,8 @@ def build_encoder(
 ) -> TextEncoder:
     """Builds one vocabulary of the contexts, questions and answers of tasks.
 
-    Words are counted in training splits, in contexts up to `max_length`.
+    Words are counted in training splits, in contexts and questions up to
+    `max_length`.
 
     Args:
         tasks: `Task` objects.
@@ -129,7 +130,7 @@ def _count(
             continue
         for name, texts in _batches(task, split, split == "train"):
             tokens = tokenizer(texts)
-            if name == CONTEXT and length:
+            if name != ANSWER and length:
                 tokens = tokens[:, :length]
             counts.update(Vocabulary.count([tokens]))
     return counts

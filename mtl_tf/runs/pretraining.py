@@ -105,7 +105,7 @@ def _beginning(
     if options.preset:
         with _flag_named():
             start = presets.load_backbone(options.preset)
-            preset_layers.warn_of_unread(options.preset, start)
+            preset_layers.warn_of_unread(options.preset, start, "--preset")
             tokenizer = presets.load_tokenizer(options.preset)
             presets.check_pieces(
                 options.preset,

@@ -124,9 +124,9 @@ class RunDirectory:
             for name, pair in changed.items()
             if name not in _LENGTHS or not _longer(name, *pair)
         }
-        if not refused and self._has_trained():
+        if not refused and self.has_trained():
             self._check_decay(config, changed)
-        if refused and self._has_trained():
+        if refused and self.has_trained():
             raise RunError(
                 f"{self.path} holds a run with another config:\n"
                 f"{_listed(refused)}\nname another --model_dir, or repeat its "
@@ -203,7 +203,8 @@ class RunDirectory:
         new = own_files.absolute(_as_read("config.json", config))
         return own_files.relocated(old, new) != old
 
-    def _has_trained(self) -> bool:
+    def has_trained(self) -> bool:
+        """Whether there is what another config cannot begin anew from."""
         made = (_CHECKPOINT, "tasks", "results.json")
         return any(map(self.has, made))
 
@@ -218,7 +219,10 @@ class RunDirectory:
 
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""
-        for name in ("vocabulary", "encoded", "served", "teachers"):
+        for name in (
+            *("vocabulary", "encoded", "served"),
+            *("teachers", "teachers.begun"),
+        ):
             shutil.rmtree(self.file(name), ignore_errors=True)
         for name in (
             "labels.json",

@@ -189,7 +189,7 @@ class RunTeacher:
 
     def mark(self) -> list[Any]:
         """See `Teacher`."""
-        return _times(self._path, "**/best.json")
+        return _times(self._path, "**/best.json", "**/fitted.json")
 
     def scores(self, task: Task, examples: tf.data.Dataset) -> np.ndarray:
         """See `Teacher`.
@@ -219,10 +219,14 @@ class RunTeacher:
         )
 
 
-def _times(folder: str, pattern: str) -> list[Any]:
+def _times(folder: str, *patterns: str) -> list[Any]:
     """A folder, and when those of its files were written."""
     folder = os.path.abspath(folder)
-    found = glob.iglob(
-        os.path.join(glob.escape(folder), pattern), recursive=True
-    )
-    return [folder, *sorted(os.stat(path).st_mtime_ns for path in found)]
+    found = [
+        os.stat(path).st_mtime_ns
+        for pattern in patterns
+        for path in glob.iglob(
+            os.path.join(glob.escape(folder), pattern), recursive=True
+        )
+    ]
+    return [folder, *sorted(found)]

@@ -57,7 +57,11 @@ def prepare(
         RunError: a teacher's files are missing or damaged.
     """
     given = config["training"]["teachers"]
+    begun = run.file(_BEGUN)
     if not given or run.has(soft_targets.FOLDER):
+        if os.path.isdir(begun):  # A kill came as all was answered.
+            seals.seal(run, soft_targets.FOLDER)
+            shutil.rmtree(begun)
         return
     tasks = run_data.tasks_of(config, where)
     teachers = [one for path in given for one in teachers_of(path)]
@@ -83,7 +87,6 @@ def prepare(
             f"{unlabelled!r}; of files of your own it is files.{unlabelled}"
         )
     texts = _unlabelled(tasks, having, unlabelled)
-    begun = run.file(_BEGUN)
     folder = _begin(begun, teachers)
     questions = [
         *((folder, t, probability_files.dataset_of(t, "train")) for t in known),
@@ -94,8 +97,8 @@ def prepare(
     ]
     _ask(teachers, questions)
     os.rename(folder, run.file(soft_targets.FOLDER))
-    shutil.rmtree(begun)
     seals.seal(run, soft_targets.FOLDER)
+    shutil.rmtree(begun)
     # Layers of the teachers must not count in the names of the student's.
     keras.backend.clear_session()
 
@@ -164,10 +167,10 @@ def _begin(begun: str, teachers: Sequence[Weighted]) -> str:
     """
     path = os.path.join(begun, "asked.json")
     marks = [[one.weight, *one.teacher.mark()] for one in teachers]
-    if os.path.exists(path) and files.read_json(path) != marks:
-        logging.info("The teachers have changed: asking them anew.")
-        shutil.rmtree(begun)
-    if not os.path.exists(path):
+    if not os.path.exists(path) or files.read_json(path) != marks:
+        if os.path.isdir(begun):
+            logging.info("The teachers have changed: asking them anew.")
+            shutil.rmtree(begun)
         files.make_directory(begun)
         files.write_json(path, marks)
     return files.make_directory(os.path.join(begun, "answers"))

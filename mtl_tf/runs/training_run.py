@@ -21,6 +21,7 @@ from mtl_tf.runs import (
     run_data,
     stage_plan,
     stage_runner,
+    systems,
     task_types,
     teachers,
 )
@@ -126,7 +127,10 @@ def _train(
                 folds = config["cross_validation"]
                 tasks = registry.resolve(config["tasks"], *session.where, folds)
                 _check_scored(tasks, config["evaluation"]["splits"])
-                if not config["train_separately"]:
+                if config["train_separately"]:
+                    for system in {systems.of_type(t.type) for t in tasks}:
+                        system.check(config)
+                else:
                     run_data.system_of(tasks).check(config)
                     names = [task.name for task in tasks]
                     mixing.for_tasks(config["pipeline"]["mixing"], names)

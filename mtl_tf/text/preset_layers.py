@@ -26,8 +26,9 @@ _TENSORS_FILE = "model.safetensors"
 _SHARDS_FILE = "model.safetensors.index.json"
 # As Hugging Face names the weights of BERT, DistilBERT and their kin.
 _NUMBERED = re.compile(r"(?:^|\.)layer\.(\d+)\.")
-# Where the words of a class's name meet, as Keras names groups in its files.
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# Where the words of a class's name meet, as Keras names groups in its files:
+# `f_net_encoder`, `xl_net_encoder`.
+_WORDS = re.compile(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def check_frozen(preset: str, frozen: int) -> None:
@@ -44,7 +45,7 @@ def check_frozen(preset: str, frozen: int) -> None:
     Raises:
         ConfigError: there are fewer.
     """
-    layers = _of_config(preset)
+    layers = layers_of(preset)
     if layers is not None and frozen > layers:
         raise ConfigError(
             f"model.encoder.frozen_layers must be at most {layers}, the "
@@ -52,25 +53,28 @@ def check_frozen(preset: str, frozen: int) -> None:
         )
 
 
-def warn_of_unread(preset: str, backbone: Any) -> None:
+def warn_of_unread(
+    preset: str, backbone: Any, field: str = presets.FIELD
+) -> None:
     """Logs it if the weights' file has more layers than are read.
 
     Args:
         preset: see `mtl_tf.text.presets`.
         backbone: what `presets.load_backbone` returned of it.
+        field: what named the preset.
     """
-    blocks = _blocks(backbone)
-    stored = _of_weights(preset, type(blocks[0]).__name__) if blocks else 0
-    if stored > len(blocks):
+    blocks = blocks_of(backbone)
+    found = layers_stored(preset, type(blocks[0]).__name__) if blocks else 0
+    if found > len(blocks):
         logging.warning(
             "%s: the weights of %r are of %d layers, its %s says %d: the "
             "lowest %d are read, those above them are left out",
-            *(presets.FIELD, preset, stored),
+            *(field, preset, found),
             *(presets.CONFIG_FILE, len(blocks), len(blocks)),
         )
 
 
-def _blocks(backbone: Any) -> list[Any]:
+def blocks_of(backbone: Any) -> list[Any]:
     """The Transformer layers with weights of their own, if there are any."""
     blocks: list[Any] = []
     for layer in getattr(backbone, "transformer_layers", None) or ():
@@ -79,8 +83,8 @@ def _blocks(backbone: Any) -> list[Any]:
     return blocks
 
 
-def _of_config(preset: str) -> int | None:
-    """The layers with weights of their own, where that can be told."""
+def layers_of(preset: str) -> int | None:
+    """The layers with weights of their own, where a preset's config tells."""
     try:
         config = files.read_json(os.path.join(preset, presets.CONFIG_FILE))
     except MtlError:  # who reads all of the preset tells what is wrong
@@ -107,7 +111,7 @@ def _whole(*factors: Any) -> int | None:
     return product
 
 
-def _of_weights(preset: str, block: str) -> int:
+def layers_stored(preset: str, block: str) -> int:
     """The layers in the file of a preset's weights; 0 where unknown.
 
     Args:

@@ -220,6 +220,10 @@ def test_a_run_that_failed_late_keeps_its_setting(tmp_path, fake):
     run_with("training.epochs=2")
     # Refused at first, it was begun then, and killed.
     (tmp_path / "lstm/seed_1/config.json").write_text("{}")
+    run_with("training.epochs=4")  # Nothing is there that was trained.
+    run_with("training.epochs=2")
+    (tmp_path / "lstm/seed_1/checkpoints").mkdir()
+    (tmp_path / "lstm/seed_1/checkpoints/checkpoint").write_text("")
     with pytest.raises(RunError, match="epochs=2 there, .*epochs=3 asked for"):
         run_with("training.epochs=3")
     fake.error = (fake.error[0], Interrupted("stopped", signal.SIGTERM))

@@ -192,9 +192,20 @@ def test_a_pretrained_encoder_is_shared(tuned, tmp_path):
 
 
 def test_a_frozen_encoder_with_adapters_of_each_task_is_not(tuned, tmp_path):
-    tuned["model"]["encoder"] |= {"trainable": False, "adapter_units": 4}
-    with pytest.raises(ConfigError, match="besides the word vectors"):
+    for options in (
+        {"trainable": False, "adapter_units": 4},
+        {"trainable": True, "adapter_units": 0, "frozen_layers": 2},
+    ):
+        tuned["model"]["encoder"] |= options
+        with pytest.raises(ConfigError, match="besides the word vectors"):
+            transfer.transfer(tuned, str(tmp_path / "t"))
+
+
+def test_wrong_options_leave_no_folder(tuned, tmp_path):
+    tuned["model"]["encoder"]["frozen_layers"] = 9
+    with pytest.raises(ConfigError, match="frozen_layers must be at most 2"):
         transfer.transfer(tuned, str(tmp_path / "t"))
+    assert not (tmp_path / "t").exists()
 
 
 def test_a_program_may_start_anew_before_each_turn(

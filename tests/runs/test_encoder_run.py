@@ -197,6 +197,8 @@ def test_wrong_options_are_told_before_anything_is_written(
     encoder, message, entries, preset, tmp_path
 ):
     config = config_of(entries, preset, **encoder)
-    with pytest.raises(ConfigError, match=message):
-        training_run.train(config, str(tmp_path / "run"))
-    assert not os.path.exists(tmp_path / "run")
+    for separately in (False, True):
+        config["train_separately"] = separately
+        with pytest.raises(ConfigError, match=message):
+            training_run.train(config, str(tmp_path / "run"))
+        assert not os.path.exists(tmp_path / "run")

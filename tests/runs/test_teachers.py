@@ -15,6 +15,7 @@ from mtl_tf.pipelines import unlabelled_texts
 from mtl_tf.runs import (
     probability_files,
     run_data,
+    seals,
     soft_targets,
     teacher_kinds,
     teachers,
@@ -177,6 +178,14 @@ def test_asking_goes_on_after_a_kill(tmp_path, entries, teacher, monkeypatch):
     asked += ["before"] * 2
     teachers.prepare(config, another, (None, None))
     assert asked[2:] == ["plain", "mirror", "plain"]
+    third = RunDirectory(str(tmp_path / "third"))
+    third.claim(config)
+    asked.clear()
+    with pytest.raises(Killed):
+        teachers.prepare(config, third, (None, None))
+    assert third.has("teachers.begun")
+    third.claim({**config, "training": {**config["training"], "teachers": []}})
+    assert not third.has("teachers.begun")
     folder, unlabelled = soft_targets.folders(run)
     whole = RunDirectory(str(tmp_path / "whole"))
     whole.claim(config)
@@ -185,6 +194,19 @@ def test_asking_goes_on_after_a_kill(tmp_path, entries, teacher, monkeypatch):
         found = probability_files.read(mine, "plain")
         expected = probability_files.read(other, "plain")
         np.testing.assert_array_equal(found.scores, expected.scores)
+
+
+def test_a_kill_behind_the_last_answer(tmp_path, entries, teacher):
+    """Nothing is asked again, and what was answered has its digests."""
+    config = student(entries, teacher)
+    run = RunDirectory(str(tmp_path))
+    run.claim(config)
+    os.mkdir(run.file("teachers.begun"))
+    os.mkdir(run.file("teachers"))
+    (tmp_path / "teachers" / "plain.npz").write_text("x")
+    teachers.prepare(config, run, (None, None))
+    assert not run.has("teachers.begun")
+    assert seals.has(run, "teachers/plain.npz")
 
 
 def test_answers_of_another_run_are_taken(tmp_path, entries, teacher):

@@ -199,8 +199,7 @@ def test_thresholds_of_all_labels_have_the_best_micro_f1():
     draw = np.random.default_rng(3)
     for _ in range(30):
         labels = draw.random((12, 2)) < draw.random(2)
-        # Below 1: a label of the probability 1 is always given.
-        scores = np.round(draw.random((12, 2)), 1) * 0.9
+        scores = np.round(draw.random((12, 2)), 1)  # Also of 0 and 1.
         chosen = np.array(thresholds.micro_thresholds(labels, scores))
 
         def f1(limits, labels=labels, scores=scores):

@@ -3,6 +3,8 @@
 import json
 import shutil
 
+import keras
+import keras_nlp
 import pytest
 import tensorflow as tf
 
@@ -294,8 +296,20 @@ def test_layers_that_the_config_leaves_out_are_told(
 @pytest.mark.parametrize("kind", small_presets.KINDS)
 def test_whole_presets_are_not_said_to_lack_layers(kind, tmp_path, caplog):
     folder = small_presets.of_kind(kind, tmp_path)
-    preset_layers.warn_of_unread(folder, presets.load_backbone(folder))
+    backbone = presets.load_backbone(folder)
+    preset_layers.warn_of_unread(folder, backbone)
     assert not caplog.text
+    # Those above them would be noticed.
+    blocks = preset_layers.blocks_of(backbone)
+    name = type(blocks[0]).__name__
+    assert preset_layers.layers_stored(folder, name) == len(blocks) > 0
+
+
+def test_layers_are_found_by_the_names_that_keras_gives_them(tmp_path):
+    layer = keras_nlp.layers.FNetEncoder(4)
+    model = keras.Sequential([keras.Input([3, 2]), layer, layer.__class__(4)])
+    model.save_weights(tmp_path / "model.weights.h5")
+    assert preset_layers.layers_stored(str(tmp_path), "FNetEncoder") == 2
 
 
 @pytest.mark.parametrize("kind, layers", [("albert", 1), ("distil_bert", 2)])

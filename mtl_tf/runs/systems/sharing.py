@@ -1,7 +1,7 @@
 """A sharing scheme below a head for each task type."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,22 @@ def model_config(config: Config) -> dict[str, Any]:
     """The config's `model` without what other systems read of it."""
     others = {f for n in NAMES for f in systems.of_type(n).model_fields}
     return {k: v for k, v in config["model"].items() if k not in others}
+
+
+def shares_encoder(encoder: Mapping[str, Any]) -> bool:
+    """Whether tasks share weights that are tuned in a pretrained encoder.
+
+    Args:
+        encoder: `model.encoder` of a config.
+    """
+    adapters = ("adapter_units", "lora_rank", "projected_attention_units")
+    are_shared = encoder["adapter_sharing"] == "shared" and any(
+        encoder[name] for name in adapters
+    )
+    if not encoder["preset"] or are_shared or not encoder["trainable"]:
+        return bool(encoder["preset"]) and are_shared
+    layers = preset_layers.layers_of(encoder["preset"])
+    return layers is None or encoder["frozen_layers"] < layers
 
 
 SYSTEM = Sharing()

@@ -87,7 +87,9 @@ TRAINING: Fields = {
         "with the options of training.gradnorm, in joint steps.",
     ),
     "training.gradient_surgery": Field(
-        "none", rules.NAME, "none, or pcgrad in joint steps."
+        "none",
+        rules.one_of("none", "pcgrad"),
+        "none, or pcgrad in joint steps.",
     ),
     "training.initialize_from": Field(
         "",
@@ -110,7 +112,7 @@ TRAINING: Fields = {
     ),
     "training.mixed_precision": Field(
         "float32",
-        rules.NAME,
+        rules.one_of("float32", "mixed_bfloat16", "mixed_float16"),
         "float32, mixed_bfloat16 or mixed_float16: what the layers of a "
         "Transformer compute in, on float32 weights. mixed_float16 scales the "
         "loss, on one replica.",
@@ -243,7 +245,7 @@ TRAINING: Fields = {
     ),
     "training.fine_tune.scope": Field(
         "private",
-        rules.NAME,
+        rules.one_of("private", "all"),
         "private (only the tasks' own parameters: one model remains) or all "
         "(a copy of the model for each task).",
     ),

@@ -89,7 +89,7 @@ def load(
     seals.check(run)
     where = (data_dir, manual_dir, config["cross_validation"])
     tasks = tasks_of(config, where[:2])
-    system = _system(tasks)
+    system = system_of(tasks)
     system.check(config)
     encoder = _encoder(config, run.file("vocabulary"), tasks, where)
     cache = encoded_cache.make(config, run, tasks)
@@ -173,8 +173,12 @@ def _boundaries(
     return buckets.make_task_boundaries(pipeline["buckets"], lengths, *options)
 
 
-def _system(tasks: Sequence[Task]) -> System:
-    """The system of tasks; all have one."""
+def system_of(tasks: Sequence[Task]) -> System:
+    """The system of tasks; all have one.
+
+    Raises:
+        ConfigError: they have several.
+    """
     found = {systems.of_type(task.type): task.type for task in tasks}
     if len(found) > 1:
         raise ConfigError(
@@ -207,7 +211,7 @@ def _encoder(
         group = registry.resolve(entries, *where) if entries else tasks
         logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(path) as directory:
-            _system(tasks).build_text(
+            system_of(tasks).build_text(
                 group, config["text"], _pretrained(config), config["model"]
             ).save(directory)
     return load_encoder(path, config, [task.to_json() for task in tasks])

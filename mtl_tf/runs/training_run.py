@@ -129,6 +129,7 @@ def _train(
                 if not config["train_separately"]:
                     names = [task.name for task in tasks]
                     mixing.for_tasks(config["pipeline"]["mixing"], names)
+                    run_data.system_of(tasks).check(config)
             run.claim(config)
             return run.has("results.json")
 

@@ -251,6 +251,25 @@ def test_mixings_that_name_other_tasks_are_not_those_of_a_single_model(
     assert set(results["tasks"]) == {"plain", "mirror"}
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("scheme", {"name": "ssp", "meta_units": 3}, "no option 'meta_units'"),
+        ("scheme", {"name": "asp", "pooling": "attention"}, "pooling of asp"),
+        ("characters", {"name": "cnn", "filter": 3}, "no option 'filter'"),
+        ("init", {"name": "orthogonal"}, "unknown init.name 'orthogonal'"),
+    ],
+)
+def test_a_wrong_model_is_refused_before_any_text_is_read(
+    tmp_path, toy_files, field, value, message
+):
+    config = corpus.quick(toy_files, "lstm", epochs=1)
+    config["model"][field] = value
+    with pytest.raises(ConfigError, match=message):
+        training_run.train(config, str(tmp_path / "a"))
+    assert not (tmp_path / "a" / "config.json").exists()
+
+
 def test_a_wrong_mixing_is_refused_before_any_text_is_read(tmp_path, toy_files):
     config = corpus.config(toy_files, steps=1)
     weights = {"plain": 2.0, "miror": 1.0}

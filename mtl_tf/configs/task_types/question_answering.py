@@ -47,7 +47,7 @@ TYPE = {
     ),
     "model.answering.name": Field(
         "mqan",
-        rules.NAME,
+        rules.one_of("mqan", "coattention", "s2s_self_attention", "s2s"),
         "mqan; or a model of table 2 that lacks something of it: coattention "
         "(no pointer into the question), s2s_self_attention (nor "
         "coattention), s2s (nor self-attention).",

@@ -8,6 +8,7 @@ import numpy as np
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.task_types import NAMES
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
+from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.pipelines import encoding, piece_examples
 from mtl_tf.pipelines.encoding import ExampleEncoder
 from mtl_tf.runs import systems
@@ -27,6 +28,13 @@ class Sharing(System):
 
     With `model.encoder` it is a `PieceEncoder`.
     """
+
+    def check(self, config: Config) -> None:
+        """Makes the parts of the model that have options of their own."""
+        model = config["model"]
+        parts = {"init": model["init"], "dtype": precision.policy(config)}
+        make_scheme(model["scheme"], 1, **parts)
+        make_characters(model["characters"], parts)
 
     def build_text(
         self,

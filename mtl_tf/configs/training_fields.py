@@ -21,7 +21,8 @@ TRAINING: Fields = {
         0,
         rules.NOT_NEGATIVE_INTEGER,
         "How many steps the joint training has at least where few texts make "
-        "short epochs; 0 for as many as its epochs have.",
+        "short epochs, if patience does not stop it before; 0 for as many as "
+        "its epochs have.",
     ),
     "training.steps_per_epoch": Field(
         0,

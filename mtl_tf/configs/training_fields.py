@@ -79,7 +79,8 @@ TRAINING: Fields = {
         rules.POSITIVE_INTEGER,
         "How many batches' gradients one update sums, as of one batch so many "
         "times as large as pipeline says, in the memory of one. A step is an "
-        "update.",
+        "update. A penalty of model.scheme itself (asp) is the mean of the "
+        "batches'.",
     ),
     "training.loss_weighting": Field(
         "static",

@@ -14,7 +14,8 @@ TYPE = {
         0,
         rules.NOT_NEGATIVE_INTEGER,
         "Questions with a longer answer, in tokens, are left out of the "
-        "training; 0 for no limit. text.max_length is that of contexts.",
+        "training; 0 for no limit. text.max_length is that of contexts and "
+        "of questions.",
     ),
     "text.ngrams": Group(
         "Character n-grams, whose vectors' mean stands beside a word's own "

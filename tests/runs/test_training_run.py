@@ -328,6 +328,24 @@ def test_fine_tuning(tmp_path, toy_files, scope, monkeypatch):
             assert drawn == pytest.approx(losses)
 
 
+@pytest.mark.parametrize(
+    "scope", ["private", pytest.param("all", marks=pytest.mark.slow)]
+)
+def test_the_validation_score_is_that_of_the_fine_tuned_weights(
+    tmp_path, toy_files, scope
+):
+    tuning = {"epochs": 1, "scope": scope, "learning_rate": 0.005}
+    config = corpus.quick(toy_files, "lstm", steps=1, fine_tune=tuning)
+    about = train(config, tmp_path / "a")["run"]
+    folders = {"private": ["."], "all": ["plain", "mirror"]}[scope]
+    tuned = [tmp_path / "a" / "fine_tuned" / f / "best" for f in folders]
+    best = [json.loads((one / "best.json").read_text()) for one in tuned]
+    mean = np.mean([one["score"] for one in best])
+    assert about["validation_mean"] == pytest.approx(mean)
+    joint = json.loads((tmp_path / "a" / "best" / "best.json").read_text())
+    assert about["validation_mean"] > joint["score"]
+
+
 @pytest.mark.slow
 def test_joint_steps_with_uncertainty_weights(tmp_path, toy_files):
     config = corpus.config(

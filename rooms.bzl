@@ -41,6 +41,7 @@ ROOMS = {
         "core",
         "configs",
         "tasks",
+        "pipelines",
         "models",
         "evaluation",
         "training",

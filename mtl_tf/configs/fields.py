@@ -22,7 +22,11 @@ from mtl_tf.core.errors import ConfigError
 _EXPERIMENT: Fields = {
     "name": Field("", rules.TEXT, "The name of the experiment, for reports."),
     "seed": Field(
-        0, rules.INTEGER, "Whatever is drawn at random is drawn from it."
+        0,
+        rules.INTEGER,
+        "Whatever is drawn at random is drawn from it, but for which examples "
+        "a run has: folds, held-out parts and pipeline.fractions are the same "
+        "for every seed.",
     ),
     "tasks": Field(
         ("sample_reviews",),
@@ -63,7 +67,10 @@ _TEXT: Fields = {
         "How often a word of the vocabulary occurs at least.",
     ),
     "text.max_size": Field(
-        0, rules.NOT_NEGATIVE_INTEGER, "Words in the vocabulary; 0 keeps all."
+        0,
+        rules.NOT_NEGATIVE_INTEGER,
+        "Entries of the vocabulary at most, padding and the unknown word among "
+        "them; 0 keeps all words, and lets sentencepiece learn 8,000 pieces.",
     ),
     "text.vectors": Field(
         "",
@@ -145,7 +152,7 @@ _PIPELINE: Fields = {
         rules.one_of("auto", "memory", "disk"),
         "Where encoded examples are kept: disk holds them in files of the "
         "run's folder, so that memory does not grow with them; auto takes "
-        "the disk from 200,000 examples on. Results are the same.",
+        "the disk above 200,000 examples. Results are the same.",
     ),
     "pipeline.service": Field(
         "",

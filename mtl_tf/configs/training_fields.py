@@ -21,8 +21,8 @@ TRAINING: Fields = {
         0,
         rules.NOT_NEGATIVE_INTEGER,
         "How many steps the joint training has at least, of all tasks "
-        "together, where few texts make short epochs; 0 for as many as its "
-        "epochs have.",
+        "together, where few texts make short epochs, if patience does not "
+        "stop it before; 0 for as many as its epochs have.",
     ),
     "training.steps_per_epoch": Field(
         0,
@@ -79,7 +79,8 @@ TRAINING: Fields = {
         rules.POSITIVE_INTEGER,
         "How many batches' gradients one update sums, as of one batch so many "
         "times as large as pipeline says, in the memory of one. A step is an "
-        "update.",
+        "update. A penalty of model.scheme itself (asp) is the mean of the "
+        "batches'.",
     ),
     "training.loss_weighting": Field(
         "static",
@@ -88,7 +89,9 @@ TRAINING: Fields = {
         "with the options of training.gradnorm, in joint steps.",
     ),
     "training.gradient_surgery": Field(
-        "none", rules.NAME, "none, or pcgrad in joint steps."
+        "none",
+        rules.one_of("none", "pcgrad"),
+        "none, or pcgrad in joint steps.",
     ),
     "training.initialize_from": Field(
         "",
@@ -111,7 +114,7 @@ TRAINING: Fields = {
     ),
     "training.mixed_precision": Field(
         "float32",
-        rules.NAME,
+        rules.one_of("float32", "mixed_bfloat16", "mixed_float16"),
         "float32, mixed_bfloat16 or mixed_float16: what the layers of a "
         "Transformer compute in, on float32 weights. mixed_float16 scales the "
         "loss, on one replica.",
@@ -244,7 +247,7 @@ TRAINING: Fields = {
     ),
     "training.fine_tune.scope": Field(
         "private",
-        rules.NAME,
+        rules.one_of("private", "all"),
         "private (only the tasks' own parameters: one model remains) or all "
         "(a copy of the model for each task).",
     ),

@@ -9,7 +9,7 @@ from mtl_tf.configs import base, choices, fields, phases, plain_values, rules
 from mtl_tf.configs.field import Field
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import hint
+from mtl_tf.core.names import hint, look_up
 
 
 def validate(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,6 +46,7 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
         else:
             _option(path, value)
     choices.check(config)
+    _optimizer_options(config["training"]["optimizer"])
     checks.folds("cross_validation", **config["cross_validation"])
     _averages(config["training"])
     _embedding(config["model"])
@@ -69,6 +70,14 @@ def _check_field(path: str, value: Any) -> None:
                 f"{path} is missing: give --config.{path}=... ({field.doc})"
             )
         raise
+
+
+def _optimizer_options(optimizer: Mapping[str, Any]) -> None:
+    """Options of another optimizer than the one that is named."""
+    name = optimizer["name"]
+    known = choices.optimizer_options(name)
+    for option in optimizer["options"] if known else ():
+        look_up(option, known, f"option of the optimizer {name}")
 
 
 def _averages(training: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mtl_tf.configs import fields
+from mtl_tf.configs import choices, fields
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
@@ -138,11 +138,31 @@ def _cell(
     cell_config["seed"] = seed
     if fold is not None:
         cell_config["cross_validation"] = {"folds": folds, "fold": fold}
+    _drop_optimizer_options(cell_config, settings)
     for field, value in settings.items():
         _set(cell_config, field, value)
     run = f"seed={seed}" + ("" if fold is None else f",fold={fold}of{folds}")
     folder = f"cells/{setting_name(settings)}/{run}"
     return Cell(dict(settings), seed, fold, folder, cell_config)
+
+
+def _drop_optimizer_options(
+    config: dict[str, Any], settings: Mapping[str, Any]
+) -> None:
+    """Those of the config's optimizer, where a setting names another one.
+
+    As on the command line; those that the settings have can be set.
+    """
+    optimizer = config.get("training", {}).get("optimizer", {})
+    former = optimizer.get("name")
+    name = settings.get("training.optimizer.name", former)
+    if name != former:
+        known = choices.optimizer_options(name)
+        optimizer["options"] = {
+            option: value
+            for option, value in known.items()
+            if f"training.optimizer.options.{option}" in settings
+        }
 
 
 def setting_name(settings: Settings) -> str:

@@ -7,6 +7,7 @@ from absl import logging
 
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.experiments.published import PublishedTable
+from mtl_tf.pipelines.mixing import without_tasks
 from mtl_tf.tasks import registry
 
 
@@ -49,16 +50,16 @@ class PresentTasks:
         if key not in self._known:
             self._known[key] = self._present(config["tasks"], scored)
         present = {_name(entry) for entry in self._known[key]}
+        every = map(_name, registry.single_entries(config["tasks"]))
         pipeline = config["pipeline"]
+        mixed = without_tasks(pipeline["mixing"], set(every) - present)
         return {
             **config,
             "tasks": self._known[key],
             "pipeline": {
                 **pipeline,
                 "fractions": self._fractions(pipeline, present),
-                "mixing": self._mixing(
-                    config["name"], pipeline["mixing"], present
-                ),
+                "mixing": self._mixing(config["name"], mixed, present),
             },
         }
 

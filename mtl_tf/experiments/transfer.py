@@ -19,6 +19,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
 from mtl_tf.models.multi_task import build_model
+from mtl_tf.pipelines import mixing
 from mtl_tf.runs import run_data, systems, training_run
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
@@ -262,6 +263,9 @@ class _Turns:
             config["evaluation"]["group"] or everything
         )
         config["training"]["fine_tune"]["epochs"] = 0
+        config["pipeline"]["mixing"] = mixing.without_tasks(
+            config["pipeline"]["mixing"], set(self.names) - set(names)
+        )
         config["pipeline"]["fractions"] = {
             name: part
             for name, part in config["pipeline"]["fractions"].items()

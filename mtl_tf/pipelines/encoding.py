@@ -21,7 +21,11 @@ from mtl_tf.text.base_tokenizer import Tokenizer, valid_utf8
 from mtl_tf.text.characters import CharacterEncoder, count_characters
 from mtl_tf.text.encoder import SEPARATOR, TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
-from mtl_tf.text.vocabulary import Vocabulary, first_tokens
+from mtl_tf.text.vocabulary import (
+    Vocabulary,
+    first_tokens,
+    places_for_words,
+)
 
 __all__ = [
     "Column",
@@ -304,7 +308,7 @@ def learnt_tokenizer(
     """
     if not tokenizer.needs_training:
         return tokenizer
-    return tokenizer.trained(texts, max_size and max_size - reserved)
+    return tokenizer.trained(texts, places_for_words(max_size, reserved))
 
 
 def _character_encoder(

@@ -7,7 +7,7 @@ alone.
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,8 @@ class Phases(TaskMixing):
         phases: dicts with `tasks` (names or numbers), either `steps` or
             `epochs` (an epoch: as many batches as the phase's tasks have), and
             optionally `mixing`.
-        mixing: the config of the mixing within the phases and after them.
+        mixing: the config of the mixing within the phases and after them; the
+            weights of tasks that a phase does not have do not count in it.
     """
 
     def __init__(
@@ -80,7 +81,11 @@ class Phases(TaskMixing):
         else:
             epochs = checks.positive(f"{field}.epochs", phase["epochs"])
             steps = math.ceil(epochs * int(self.batches_per_task[tasks].sum()))
-        self._add(tasks, phase.get("mixing", mixing), steps)
+        here = {self.task_names[t] for t in tasks if self.task_names}
+        others = set(self.task_names) - here
+        self._add(
+            tasks, phase.get("mixing", without_tasks(mixing, others)), steps
+        )
 
     def _find(self, field: str, tasks: Any) -> np.ndarray:
         if not isinstance(tasks, (list, tuple)) or not tasks:
@@ -194,6 +199,28 @@ def for_tasks(
         return {"name": "round_robin"}
     make_mixing(config, [1] * len(task_names), 0, task_names)
     return config
+
+
+def without_tasks(config: Any, absent: Collection[str]) -> Any:
+    """The config of a mixing without the weights of some tasks.
+
+    Args:
+        config: a name, or a dict of `name` and that mixing's options. Of
+            phases it is the mixing within them.
+        absent: names of tasks that are not mixed.
+    """
+    if not hasattr(config, "items"):
+        return config
+    changed = dict(config.items())
+    if hasattr(config.get("weights"), "items"):
+        changed["weights"] = {
+            name: weight
+            for name, weight in config["weights"].items()
+            if name not in absent
+        }
+    if hasattr(config.get("mixing"), "items"):
+        changed["mixing"] = without_tasks(config["mixing"], absent)
+    return changed
 
 
 def _options(config: Any, what: str) -> dict[str, Any]:

@@ -231,7 +231,9 @@ class StageRunner:
         """What several tasks of the stage share: none if it has only one."""
         if len(stage.tasks) < 2:
             return []
-        return [v for v in variables if not freezing.is_private(v)]
+        # Stacks of the tasks, and what belongs to a single one (decoders).
+        private = {id(v) for v in self.model.private_variables()}
+        return [v for v in variables if id(v) not in private]
 
     def _loss_weighting(
         self, stage: Stage, variables: Sequence[keras.Variable]

@@ -32,7 +32,9 @@ class System(abc.ABC):
     buckets_for_validation = True
 
     def check(self, config: Config) -> None:
-        """Refuses options that this system would pass over.
+        """Refuses options that are wrong or that this system would pass over.
+
+        It is called before any data are read.
 
         Raises:
             ConfigError: there is one.

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -289,7 +290,8 @@ def _train_jointly(
     )
     seconds, steps = 0.0, 0
     names = [task.name for task in loaded.tasks]
-    for stage in stage_plan.plan(config, names):
+    stages = stage_plan.plan(config, names)
+    for stage in stages:
         state = runner.execute(stage)
         seconds += float(state.seconds.numpy())
         steps += int(state.step.numpy())
@@ -312,12 +314,27 @@ def _train_jointly(
             "vocabulary": loaded.encoder.size,
             "steps": steps,
             "best_step": run.read("best/best.json")["step"],
-            "validation_mean": run.read("best/best.json")["score"],
+            "validation_mean": _validation_mean(run, stages),
             "wall_time": seconds,
         }
         return joined(parts, about)
 
     return workers.by_chief(results)
+
+
+def _validation_mean(
+    run: RunDirectory, stages: Sequence[stage_plan.Stage]
+) -> float:
+    """The best validation score of the weights that a run ends with.
+
+    Of one stage for all tasks it is that stage's, of one for each task the
+    mean of theirs.
+    """
+    scores = [
+        run.read(os.path.join(stage.folder, "best", "best.json"))["score"]
+        for stage in stages[1:] or stages
+    ]
+    return sum(scores) / len(scores)
 
 
 def _service(

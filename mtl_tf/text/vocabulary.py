@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks, files, special_ids
-from mtl_tf.core.errors import DataError
+from mtl_tf.core.errors import ConfigError, DataError
 
 # No tokenizer writes these: a backslash of a text is written as two.
 PAD_TOKEN = "\\pad"
@@ -109,11 +109,7 @@ class Vocabulary:
         checks.positive_integer("min_count", min_count)
         checks.not_negative_integer("max_size", max_size)
         reserved_tokens = first_tokens(specials)
-        if max_size:
-            reserved = len(reserved_tokens)
-            checks.positive_integer(
-                f"max_size - {reserved}", max_size - reserved
-            )
+        places_for_words(max_size, len(reserved_tokens))
 
         def frequency(token: str) -> tuple[int, str]:
             return -counts.get(token, 0), token
@@ -216,6 +212,25 @@ class Vocabulary:
                     initializer, OOV_TOKEN
                 )
         return self._token_table
+
+
+def places_for_words(max_size: int, reserved: int) -> int:
+    """How many words a vocabulary of limited size can hold; 0 for any number.
+
+    Args:
+        max_size: `text.max_size`; 0 sets no limit.
+        reserved: entries that are no words.
+
+    Raises:
+        ConfigError: there is no place for a word.
+    """
+    if max_size and max_size <= reserved:
+        raise ConfigError(
+            f"text.max_size must be 0 or above {reserved}, since padding, the "
+            f"unknown word and the like are {reserved} of the entries, got "
+            f"{max_size}"
+        )
+    return max_size and max_size - reserved
 
 
 def first_tokens(specials: Sequence[str] = ()) -> list[str]:

@@ -56,7 +56,9 @@ class UncertaintyWeights(StaticWeights):
     """Homoscedastic uncertainty (Kendall, Gal and Cipolla 2018, eq. 10).
 
     A task's loss L becomes exp(-s) L + s / 2 with s = log sigma^2, one trained
-    number per task that starts at 0. The static weights stay as factors.
+    number per task that starts at 0. The static weights stay as factors. The
+    paper halves exp(-s) L of regression tasks; without that their s is larger
+    by log 2, and the factors that it comes to are the same.
     """
 
     def __init__(self, weights: Sequence[float], **kwargs):

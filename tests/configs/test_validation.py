@@ -98,6 +98,31 @@ def test_default_config_is_valid():
             "got -1",
         ),
         ("text.vectors", 3, "text.vectors must be a string, got 3"),
+        *(
+            (
+                path,
+                "foo",
+                f"unknown {path} 'foo'; known: {', '.join(known)}",
+            )
+            for path, known in {
+                "training.gradient_surgery": ["none", "pcgrad"],
+                "training.mixed_precision": [
+                    *("float32", "mixed_bfloat16", "mixed_float16"),
+                ],
+                "training.fine_tune.scope": ["all", "private"],
+                "model.tagging.decoder": ["crf", "softmax"],
+                "model.translation.output.name": ["full", "sampled"],
+                "model.answering.name": [
+                    *("coattention", "mqan", "s2s", "s2s_self_attention"),
+                ],
+            }.items()
+        ),
+        (
+            "training.optimizer.options",
+            {"beta_3": 0.5},
+            "unknown option of the optimizer adam 'beta_3'; did you mean "
+            "'beta_2' or 'beta_1'?",
+        ),
         (
             "training.optimizer.name",
             "",

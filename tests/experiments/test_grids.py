@@ -103,6 +103,20 @@ def test_a_choice_takes_options_that_the_config_does_not_spell_out():
     assert cell.config["model"]["scheme"] == {"name": "lstm", "units": 3}
 
 
+def test_another_optimizer_drops_the_options_of_the_configs():
+    options = {"initial_accumulator_value": 1e-3}
+    optimizer = {"name": "adagrad", "learning_rate": 0.1, "options": options}
+    config = {**CONFIG, "training": {"optimizer": optimizer}}
+    field = "training.optimizer.name"
+    adam, adagrad = grids.cells(config, {field: ["adam", "adagrad"]})
+    rest = {"learning_rate": 0.1, "options": {}}
+    assert adam.config["training"]["optimizer"] == {"name": "adam", **rest}
+    assert adagrad.config["training"]["optimizer"] == optimizer
+    grid = {field: ["adam"], "training.optimizer.options.beta_1": [0.5]}
+    (adam,) = grids.cells(config, grid)
+    assert adam.config["training"]["optimizer"]["options"] == {"beta_1": 0.5}
+
+
 def test_folders_are_names_that_any_disk_takes():
     name = grids.setting_name({"training.l2": 1e-5, "a.b": "adam"})
     assert name == "training.l2=1e-05,a.b=adam"

@@ -51,6 +51,15 @@ def test_tasks_that_are_there_stay_and_others_are_named(tmp_path):
         chosen(config(**{"en-fr": 0.5}))
 
 
+def test_weights_are_those_of_tasks_that_are_there(tmp_path):
+    multi30k(tmp_path / "raw" / "multi30k", languages=("en", "de"))
+    row = config()
+    weights = {"en-de": 2.0, "en-fr": 3.0, "mistake": 1.0}
+    row["pipeline"]["mixing"] = {"name": "weighted", "weights": weights}
+    found = present(tmp_path)(row)["pipeline"]["mixing"]
+    assert found["weights"] == {"en-de": 2.0, "mistake": 1.0}
+
+
 def test_phases_have_the_tasks_that_are_there(tmp_path):
     multi30k(tmp_path / "raw" / "multi30k", languages=("en", "de"))
     both, lost = {"tasks": ["en-de", "en-fr"]}, {"tasks": ["en-fr"]}

@@ -245,6 +245,18 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
     assert source["pipeline"]["fractions"] == {"b": 0.1}
 
 
+def test_weights_of_the_left_out_task_do_not_count(tmp_path, toy_files):
+    config = quick(toy_files)
+    weights = {"a": 2.0, "b": 3.0, "mistake": 1.0}
+    config["pipeline"]["mixing"] = {"name": "weighted", "weights": weights}
+    run = RunDirectory(str(tmp_path))
+    turns = transfer._Turns(config, run, ["a", "b", "c"], (), "auto", None)
+    turns.entries = dict.fromkeys("abc", "x")
+    source = turns._config(["b", "c"])["pipeline"]["mixing"]
+    assert source["weights"] == {"b": 3.0, "mistake": 1.0}
+    assert config["pipeline"]["mixing"]["weights"] == weights
+
+
 @pytest.mark.parametrize("control, taken", transfer.CONTROLS.items())
 def test_controls_take_a_part_of_what_was_learnt(
     turns, small_files, control, taken

@@ -9,6 +9,7 @@ from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.text_examples import TextExamples
 from mtl_tf.tasks import task_types
 from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.subwords import SentencePieceTokenizer
 from tests import traces
 
 TEXTS = ["good film", "", "bad", "a good good film"]
@@ -270,3 +271,10 @@ def test_wrong_text_config(field, value):
     tasks = [FakeTask({"train": ["a"]})]
     with pytest.raises(ConfigError, match=f"text.{field} must be"):
         encoding.build_encoder(tasks, TEXT_CONFIG | {field: value})
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_subwords_need_a_place_in_the_vocabulary(size):
+    texts = [tf.constant(["a good book", "a bad one"])]
+    with pytest.raises(ConfigError, match="max_size must be 0 or above 2"):
+        encoding.learnt_tokenizer(SentencePieceTokenizer(), texts, size)

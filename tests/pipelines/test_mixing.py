@@ -195,6 +195,24 @@ def test_phases_know_tasks_by_name():
     assert set(mixing.tasks(5, 105)[:, 0]) == {0, 1}
 
 
+def test_weights_beside_phases_are_those_of_all_tasks():
+    phase = {"tasks": ["a", "b"], "steps": 2000}
+    weighted = {"name": "weighted", "weights": {"b": 3.0, "c": 8.0}}
+    config = {"name": "phases", "phases": [phase], "mixing": weighted}
+    mixing = make_mixing(config, BATCHES, 0, ["a", "b", "c"])
+    shares = tally(mixing, 0, 2000) / 2000
+    np.testing.assert_allclose(shares, [1 / 4, 3 / 4, 0], atol=0.05)
+    shares = tally(mixing, 2000, 4000) / 2000
+    np.testing.assert_allclose(shares, [1 / 12, 3 / 12, 8 / 12], atol=0.05)
+    config["mixing"] = {**weighted, "weights": {"d": 1.0}}
+    with pytest.raises(ConfigError, match="unknown task in .* 'd'"):
+        make_mixing(config, BATCHES, 0, ["a", "b", "c"])
+    # What a phase says itself is of its own tasks.
+    phase["mixing"] = weighted
+    with pytest.raises(ConfigError, match="unknown task in .* 'c'"):
+        make_mixing(config, BATCHES, 0, ["a", "b", "c"])
+
+
 def test_phases_draw_independently():
     again = {"tasks": [0, 1, 2], "steps": 50}
     config = {"name": "phases", "phases": [again, again]}

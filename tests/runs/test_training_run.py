@@ -251,6 +251,25 @@ def test_mixings_that_name_other_tasks_are_not_those_of_a_single_model(
     assert set(results["tasks"]) == {"plain", "mirror"}
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("scheme", {"name": "ssp", "meta_units": 3}, "no option 'meta_units'"),
+        ("scheme", {"name": "asp", "pooling": "attention"}, "pooling of asp"),
+        ("characters", {"name": "cnn", "filter": 3}, "no option 'filter'"),
+        ("init", {"name": "orthogonal"}, "unknown init.name 'orthogonal'"),
+    ],
+)
+def test_a_wrong_model_is_refused_before_any_text_is_read(
+    tmp_path, toy_files, field, value, message
+):
+    config = corpus.quick(toy_files, "lstm", epochs=1)
+    config["model"][field] = value
+    with pytest.raises(ConfigError, match=message):
+        training_run.train(config, str(tmp_path / "a"))
+    assert not (tmp_path / "a" / "config.json").exists()
+
+
 def test_a_wrong_mixing_is_refused_before_any_text_is_read(tmp_path, toy_files):
     config = corpus.config(toy_files, steps=1)
     weights = {"plain": 2.0, "miror": 1.0}
@@ -307,6 +326,24 @@ def test_fine_tuning(tmp_path, toy_files, scope, monkeypatch):
             losses = {e["step"]: e["train_loss"][task] for e in history}
             drawn = scalars(os.path.join(folder, task), "train/loss")
             assert drawn == pytest.approx(losses)
+
+
+@pytest.mark.parametrize(
+    "scope", ["private", pytest.param("all", marks=pytest.mark.slow)]
+)
+def test_the_validation_score_is_that_of_the_fine_tuned_weights(
+    tmp_path, toy_files, scope
+):
+    tuning = {"epochs": 1, "scope": scope, "learning_rate": 0.005}
+    config = corpus.quick(toy_files, "lstm", steps=1, fine_tune=tuning)
+    about = train(config, tmp_path / "a")["run"]
+    folders = {"private": ["."], "all": ["plain", "mirror"]}[scope]
+    tuned = [tmp_path / "a" / "fine_tuned" / f / "best" for f in folders]
+    best = [json.loads((one / "best.json").read_text()) for one in tuned]
+    mean = np.mean([one["score"] for one in best])
+    assert about["validation_mean"] == pytest.approx(mean)
+    joint = json.loads((tmp_path / "a" / "best" / "best.json").read_text())
+    assert about["validation_mean"] > joint["score"]
 
 
 @pytest.mark.slow

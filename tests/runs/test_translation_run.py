@@ -17,6 +17,8 @@ from mtl_tf.runs import (
     training_run,
     translating,
 )
+from mtl_tf.runs.stage_plan import Stage
+from mtl_tf.runs.stage_runner import StageRunner
 from mtl_tf.runs.task_types.translation import paper_texts
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
@@ -250,3 +252,18 @@ def test_copying_reversing_and_mapping_are_learnt(tmp_path):
         ]
         print(name, np.mean(right))
         assert np.mean(right) > 0.98
+
+
+def test_decoders_are_no_part_of_what_surgery_acts_on():
+    sizes = {"de": 9, "fr": 9}
+    options = {"embedding_dim": 4, "units": 4}
+    runner = StageRunner.__new__(StageRunner)
+    runner.model = build_translation_model(
+        options, 9, sizes, ["en-de", "en-fr"]
+    )
+    weights = runner.model.trainable_variables
+    stage = Stage("joint", "", (0, 1), False, 1, 0, 0, 0.1)
+    shared = runner._shared(stage, weights)
+    encoder = runner.model.encoder.trainable_variables
+    assert {id(v) for v in shared} == {id(v) for v in encoder}
+    assert len(shared) < len(weights)

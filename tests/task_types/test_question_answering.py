@@ -365,6 +365,20 @@ def test_what_it_has_no_use_for_is_refused():
             systems.of_type(NAME).check(config)
 
 
+@pytest.mark.parametrize("name", [NAME, "translation"])
+@pytest.mark.parametrize(
+    ("part", "field", "value"),
+    [("encoder", "preset", "bert"), ("wide", "buckets", 8)],
+)
+def test_parts_of_other_models_are_refused(name, part, field, value):
+    config = base.default_config().to_dict()
+    systems.of_type(name).check(config)
+    config["model"][part][field] = value
+    told = f"no use for model.{part}; .*starter:{name}"
+    with pytest.raises(ConfigError, match=told):
+        systems.of_type(name).check(config)
+
+
 # Runs
 
 

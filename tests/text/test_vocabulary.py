@@ -54,6 +54,13 @@ def test_from_counts_refuses_useless_limits(options):
         Vocabulary.from_counts({"a": 1}, **options)
 
 
+def test_a_size_without_a_place_for_words_is_told_in_the_fields_terms():
+    with pytest.raises(
+        ConfigError, match="max_size must be 0 or above 3, .* 3"
+    ):
+        Vocabulary.from_counts({"a": 1}, max_size=3, specials=["<sep>"])
+
+
 def test_lookup_of_ragged_and_dense_tokens():
     vocabulary = vocabulary_of("a", "b")
     ids = vocabulary.lookup(tf.ragged.constant([["b", "x"], [], ["a"]]))

@@ -14,7 +14,8 @@ TYPE = {
         0,
         rules.NOT_NEGATIVE_INTEGER,
         "Questions with a longer answer, in tokens, are left out of the "
-        "training; 0 for no limit. text.max_length is that of contexts.",
+        "training; 0 for no limit. text.max_length is that of contexts and "
+        "of questions.",
     ),
     "text.ngrams": Group(
         "Character n-grams, whose vectors' mean stands beside a word's own "
@@ -47,7 +48,7 @@ TYPE = {
     ),
     "model.answering.name": Field(
         "mqan",
-        rules.NAME,
+        rules.one_of("mqan", "coattention", "s2s_self_attention", "s2s"),
         "mqan; or a model of table 2 that lacks something of it: coattention "
         "(no pointer into the question), s2s_self_attention (nor "
         "coattention), s2s (nor self-attention).",

@@ -6,7 +6,9 @@ from mtl_tf.configs.field import Field, Group
 TYPE = {
     "model.tagging": Group("How the tags of a sentence are decoded."),
     "model.tagging.decoder": Field(
-        "crf", rules.NAME, "crf, or softmax for every token by itself."
+        "crf",
+        rules.one_of("crf", "softmax"),
+        "crf, or softmax for every token by itself.",
     ),
     "model.tagging.constraints": Field(
         True,

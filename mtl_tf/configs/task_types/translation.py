@@ -64,7 +64,7 @@ _MODEL = {
     "model.translation.output": Group("The output layer."),
     "model.translation.output.name": Field(
         "full",
-        rules.NAME,
+        rules.one_of("full", "sampled"),
         "full, or sampled: the training's loss is computed on some words.",
     ),
     "model.translation.output.samples": Field(

@@ -34,11 +34,13 @@ class Answering(System):
     buckets_for_validation = False
 
     def check(self, config: Config) -> None:
-        """Characters, casing and half precision are of no use."""
+        """Parts of words, encoders and half precision are of no use."""
         text, training = config["text"], config["training"]
         for name, used in (
             ("text.characters", text["characters"]["max_word_length"] > 0),
             ("text.casing", text["casing"]),
+            ("model.encoder", bool(config["model"]["encoder"]["preset"])),
+            ("model.wide", config["model"]["wide"]["buckets"] > 0),
             (
                 "model.embedding_private_dim",
                 config["model"]["embedding_private_dim"] > 0,

@@ -26,12 +26,14 @@ class MultiTarget(System):
     buckets_for_validation = False
 
     def check(self, config: Config) -> None:
-        """Vectors, characters, casing and half precision are of no use."""
+        """Vectors, parts of words, encoders, half precision are of no use."""
         text, training = config["text"], config["training"]
         for name, used in (
             ("text.vectors", bool(text["vectors"])),
             ("text.characters", text["characters"]["max_word_length"] > 0),
             ("text.casing", text["casing"]),
+            ("model.encoder", bool(config["model"]["encoder"]["preset"])),
+            ("model.wide", config["model"]["wide"]["buckets"] > 0),
             (
                 "training.mixed_precision",
                 training["mixed_precision"] != "float32",

@@ -10,6 +10,7 @@ from mtl_tf.core.errors import DataError
 from mtl_tf.core.task_types import NAMES
 from mtl_tf.layers.encoder_adapters import Adapting
 from mtl_tf.models.multi_task import MultiTaskModel, build_model
+from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.pipelines import encoding, piece_examples
 from mtl_tf.pipelines.encoding import ExampleEncoder
 from mtl_tf.runs import systems
@@ -31,14 +32,16 @@ class Sharing(System):
     """
 
     def check(self, config: Config) -> None:
-        """Options of an encoder, before it is read and anything else is."""
-        preset = preset_of(config["model"])
-        if not preset:
-            return
-        encoder = config["model"]["encoder"]
-        names = [field.name for field in dataclasses.fields(Adapting)]
-        Adapting(**{n: encoder[n] for n in names if n in encoder})
-        preset_layers.check_frozen(preset, encoder.get("frozen_layers", 0))
+        """Makes what has options of its own, and checks an encoder's."""
+        model = config["model"]
+        parts = {"init": model["init"], "dtype": precision.policy(config)}
+        make_scheme(model["scheme"], 1, **parts)
+        make_characters(model["characters"], parts)
+        preset, encoder = preset_of(model), model.get("encoder", {})
+        if preset:
+            names = [field.name for field in dataclasses.fields(Adapting)]
+            Adapting(**{n: encoder[n] for n in names if n in encoder})
+            preset_layers.check_frozen(preset, encoder.get("frozen_layers", 0))
 
     def build_text(
         self,

@@ -3,10 +3,11 @@
     python -m tests.system.kills --directory=kills --kills=4
 
 An uninterrupted run of each family is the measure. Then the same training is
-killed (`kill -9`) at random moments, started again after each, and left alone
-at last: its weights, scores and metrics must be those of the uninterrupted
-one, bit by bit. With --workers=2, one of two workers is killed, or both; the
-others must end by themselves, and weights may differ by 1e-5. A table of all
+killed (`kill -9`) at random moments, half of them just behind a save, started
+again after each, and left alone at last: its weights, scores and metrics must
+be those of the uninterrupted one, bit by bit. With --workers=2, one of two
+workers is killed, or both; the others must end by themselves, and weights may
+differ by 1e-5. A table of all
 kills is printed, and kept in `directory`: the same command continues it.
 """
 
@@ -118,7 +119,12 @@ class Family:
         done, waited, steps = 0, 0.0, []
         while done < kills:
             processes = self.start(run)
-            time.sleep(draw.uniform(0.15, 0.95) * duration)
+            if draw.random() < 0.5:
+                time.sleep(draw.uniform(0.15, 0.95) * duration)
+            else:
+                # Of the seconds of a training the steps take few.
+                _wait_for_step(self.directory / run, processes, duration)
+                time.sleep(draw.uniform(0.0, 1.0))
             victims = draw.choice((processes, [draw.choice(processes)]))
             alive = [v for v in victims if v.is_alive()]
             for victim in alive:
@@ -167,6 +173,15 @@ def _end(process, status: int | None, log: pathlib.Path) -> None:
     if process.exitcode not in expected:
         tail = log.read_text()[-2000:]
         raise AssertionError(f"exit status {process.exitcode}: {tail}")
+
+
+def _wait_for_step(run: pathlib.Path, processes: list, seconds: float) -> None:
+    """Waits until another state is saved, or none is to be expected."""
+    before, end = _steps(run), time.monotonic() + 2 * seconds
+    while _steps(run) == before and time.monotonic() < end:
+        if not all(process.is_alive() for process in processes):
+            break
+        time.sleep(0.01)
 
 
 def _steps(run: pathlib.Path) -> int:

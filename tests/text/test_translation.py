@@ -48,7 +48,7 @@ def test_specials_count_among_the_entries():
     counts = {"a": 3, "b": 2, "c": 1}
     made = Vocabulary.from_counts(counts, max_size=6, specials=BOUNDS)
     assert made.tokens[4:] == ["a", "b"]
-    with pytest.raises(ConfigError, match="max_size - 4"):
+    with pytest.raises(ConfigError, match="max_size must be 0 or above 4"):
         Vocabulary.from_counts(counts, max_size=4, specials=BOUNDS)
     with pytest.raises(ValueError, match="begin with '<'"):
         Vocabulary.from_counts(counts, specials=("\\s",))

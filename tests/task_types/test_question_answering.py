@@ -398,7 +398,10 @@ def untrained(tmp_path_factory):
 EXAMPLES = [
     {"question": "behind w3 w4 w5", "context": "w1 key Zoë w2"},
     {"question": "", "context": ""},
-    {"question": "what? 🎉", "context": "w1\tw2\nno such words " * 30},
+    {
+        "question": "what? 🎉" + " w3 no such" * 20,
+        "context": "w1\tw2\nno such words " * 30,
+    },
 ]
 
 

@@ -147,10 +147,10 @@ def shares_encoder(encoder: Mapping[str, Any]) -> bool:
     are_shared = encoder["adapter_sharing"] == "shared" and any(
         encoder[name] for name in adapters
     )
-    if not encoder["preset"] or are_shared or not encoder["trainable"]:
-        return bool(encoder["preset"]) and are_shared
+    if not encoder["preset"] or not (are_shared or encoder["trainable"]):
+        return False
     layers = preset_layers.layers_of(encoder["preset"])
-    return layers is None or encoder["frozen_layers"] < layers
+    return are_shared or layers is None or encoder["frozen_layers"] < layers
 
 
 SYSTEM = Sharing()

@@ -90,7 +90,9 @@ def test_the_columns_are_what_the_teacher_says(tmp_path, entries, teacher):
 
 
 @pytest.mark.slow
-def test_teachers_that_are_not_sure_are_not_heard(tmp_path, entries, teacher):
+def test_teachers_that_are_not_sure_are_not_heard(
+    tmp_path, entries, teacher, caplog
+):
     options = {"unlabelled": "unlabelled", "confidence": 0.9999}
     data = loaded(student(entries, teacher, **options), tmp_path / "run")
     assert len(data.train[0]) == 60
@@ -100,6 +102,7 @@ def test_teachers_that_are_not_sure_are_not_heard(tmp_path, entries, teacher):
     data = loaded(student(entries, teacher, **options), tmp_path / "other")
     kept = sum(max(one["scores"].values()) >= limit for one in sure)
     assert len(data.train[0]) == 60 + kept
+    assert f"are sure enough of {kept} of 12 texts" in caplog.text
 
 
 @pytest.mark.slow
@@ -194,6 +197,15 @@ def test_asking_goes_on_after_a_kill(tmp_path, entries, teacher, monkeypatch):
         found = probability_files.read(mine, "plain")
         expected = probability_files.read(other, "plain")
         np.testing.assert_array_equal(found.scores, expected.scores)
+
+
+def test_a_teacher_that_was_calibrated_is_another_one(tmp_path, teacher):
+    copy = tmp_path / "teacher"
+    shutil.copytree(teacher, copy)
+    before = teacher_kinds.RunTeacher(str(copy)).mark()
+    assert teacher_kinds.RunTeacher(str(copy)).mark() == before
+    (copy / "fitted.json").write_text("{}")
+    assert teacher_kinds.RunTeacher(str(copy)).mark() != before
 
 
 def test_a_kill_behind_the_last_answer(tmp_path, entries, teacher):

@@ -28,7 +28,7 @@ def test_a_text_that_another_task_tests_is_left_out():
 
 def test_what_is_left_out_is_said_to_be_unlabelled(caplog):
     """Training texts that another split repeats are learnt from."""
-    caplog.set_level("INFO")
+    caplog.set_level("INFO", logger="absl")
     texts = {"train": ["a b"], "unlabelled": ["a b", "c"], "test": ["a b"]}
     assert collected(task(**texts)) == ["a b", "c"]
     assert "1 training and 1 unlabelled texts; 1 unlabelled ones" in caplog.text

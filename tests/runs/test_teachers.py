@@ -93,6 +93,7 @@ def test_the_columns_are_what_the_teacher_says(tmp_path, entries, teacher):
 def test_teachers_that_are_not_sure_are_not_heard(
     tmp_path, entries, teacher, caplog
 ):
+    caplog.set_level("INFO", logger="absl")
     options = {"unlabelled": "unlabelled", "confidence": 0.9999}
     data = loaded(student(entries, teacher, **options), tmp_path / "run")
     assert len(data.train[0]) == 60

@@ -331,6 +331,9 @@ def test_contexts_and_questions_are_cut_or_read_whole(tmp_path):
         data = run_data.load(config, run, None, None)
         lengths = data.validation[0].columns["context"].lengths
         assert lengths.tolist() == [kept, 3]
+        # What stands behind the end alone is no word of the vocabulary.
+        known = data.encoder.vocabulary.tokens
+        assert "d" in known and "f" not in known
         lengths = data.validation[0].columns["question"].lengths
         assert lengths.tolist() == [kept + (how == "left_out"), 2]
         lengths = data.validation[0].columns["answer"].lengths

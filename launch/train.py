@@ -38,6 +38,7 @@ def main(values: flags.FlagValues) -> int:
     from mtl_tf.configs import validation
 
     config = validation.validate(values.config.to_dict())
+    validation.check_used(config, values["config"].overridden)
 
     from mtl_tf.baselines import yardsticks
     from mtl_tf.evaluation import tables

@@ -19,6 +19,8 @@ class Field:
             the field, or its default, came with version `since`: runs of
             older versions are completed with it.
         since: the version of configs (`mtl_tf.runs.upgrading.VERSION`).
+        needs: another field, "a.b", that is not 0 or empty, or one of some
+            value, "a.b=c", without which this field does nothing.
     """
 
     default: Any
@@ -26,6 +28,7 @@ class Field:
     doc: str
     before: Any = None
     since: int = 0
+    needs: str = ""
 
     def default_of(self, version: int) -> Any:
         """The value that configs of a version have where they lack it."""

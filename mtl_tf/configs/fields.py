@@ -99,6 +99,7 @@ _TEXT: Fields = {
         1,
         rules.POSITIVE_INTEGER,
         "How often a known character occurs at least.",
+        needs="text.characters.max_word_length",
     ),
     "text.casing": Field(
         False,
@@ -284,10 +285,16 @@ _MODEL: Fields = {
         "Vectors that n-grams are hashed to; 0 for no wide part.",
     ),
     "model.wide.dimension": Field(
-        16, rules.POSITIVE_INTEGER, "Numbers of each vector."
+        16,
+        rules.POSITIVE_INTEGER,
+        "Numbers of each vector.",
+        needs="model.wide.buckets",
     ),
     "model.wide.word_ngrams": Field(
-        2, rules.POSITIVE_INTEGER, "The most words of an n-gram."
+        2,
+        rules.POSITIVE_INTEGER,
+        "The most words of an n-gram.",
+        needs="model.wide.buckets",
     ),
     "model.wide.character_ngrams": Field(
         0,
@@ -296,7 +303,10 @@ _MODEL: Fields = {
         "none. They need text.characters.",
     ),
     "model.wide.dropout": Field(
-        0.0, rules.FRACTION, "Fraction of the n-grams left out in training."
+        0.0,
+        rules.FRACTION,
+        "Fraction of the n-grams left out in training.",
+        needs="model.wide.buckets",
     ),
     "model.characters": Group(
         "Features of a word's characters: none, cnn (filters, width) or lstm "

@@ -65,7 +65,10 @@ TRAINING: Fields = {
         since=4,
     ),
     "training.l2_embeddings": Field(
-        False, rules.BOOLEAN, "Whether word vectors have the penalty, too."
+        False,
+        rules.BOOLEAN,
+        "Whether word vectors have the penalty, too.",
+        needs="training.l2",
     ),
     "training.clip_norm": Field(
         1.0,
@@ -171,6 +174,7 @@ TRAINING: Fields = {
         "That of the n-grams' vectors of model.wide, most of which a training "
         "reads a few times only: often more than the rest has. 0 for "
         "embedding_learning_rate.",
+        needs="model.wide.buckets",
     ),
     "training.optimizer.schedule": Field(
         "constant",
@@ -203,9 +207,13 @@ TRAINING: Fields = {
         1.5,
         rules.NOT_NEGATIVE,
         "How strongly tasks that learn slowly are favoured.",
+        needs="training.loss_weighting=gradnorm",
     ),
     "training.gradnorm.learning_rate": Field(
-        0.025, rules.POSITIVE, "Learning rate of the tasks' weights."
+        0.025,
+        rules.POSITIVE,
+        "Learning rate of the tasks' weights.",
+        needs="training.loss_weighting=gradnorm",
     ),
     "training.teachers": Field(
         (),
@@ -250,8 +258,12 @@ TRAINING: Fields = {
         rules.one_of("private", "all"),
         "private (only the tasks' own parameters: one model remains) or all "
         "(a copy of the model for each task).",
+        needs="training.fine_tune.epochs",
     ),
     "training.fine_tune.learning_rate": Field(
-        0.0, rules.NOT_NEGATIVE, "0 for that of the joint training."
+        0.0,
+        rules.NOT_NEGATIVE,
+        "0 for that of the joint training.",
+        needs="training.fine_tune.epochs",
     ),
 }

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mtl_tf.configs import base, choices, fields, phases, plain_values, rules
@@ -58,6 +58,33 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     _balancing(config["training"], config["pipeline"]["mixing"]["name"])
     _distillation(config["training"])
     return config
+
+
+def check_used(config: Mapping[str, Any], given: Iterable[str]) -> None:
+    """Refuses what a user sets by hand and nothing reads.
+
+    A config file may have such values, for what overrides turn on or off.
+
+    Args:
+        config: what `validate` returned.
+        given: dotted paths of the fields that were set by hand.
+
+    Raises:
+        ConfigError: one of them does nothing; the message says what it needs.
+    """
+    every = fields.every()
+    for path in given:
+        needed = getattr(every.get(path), "needs", "")
+        other, _, required = needed.partition("=")
+        if not needed or _value(config, path) == every[path].default:
+            continue
+        actual = _value(config, other)
+        if not (actual == required if required else actual):
+            setting = f"{other}={required}" if required else other
+            raise ConfigError(
+                f"{path} does nothing without {setting}, got "
+                f"{_value(config, path)!r} and {other} {actual!r}"
+            )
 
 
 def _check_field(path: str, value: Any) -> None:

@@ -112,17 +112,22 @@ class AnswerScoring(Scoring):
     }
 
     def total(self, tasks: Mapping[str, Mapping]) -> tuple[str, str] | None:
-        """The decaScore over the tasks that are there, of two at least.
+        """The decaScore of two at least of the ten tasks, those that are there.
 
         McCann et al. (2018), section 2.2: the sum of the primary metrics.
+        Tasks of a user's own do not count in it; where there are no others,
+        they have a sum of their own.
         """
-        scores = [task[task["primary"]] for task in tasks.values()]
+        ten = GROUPS["decanlp"].members
+        present = [name for name in ten if name in tasks]
+        counted = present or list(tasks)
+        scores = [tasks[name][tasks[name]["primary"]] for name in counted]
         if len(scores) < 2 or None in scores:
             return None
-        ten = GROUPS["decanlp"].members
-        missing = [name for name in ten if name not in tasks]
         sentence = f"{sum(scores):.1f} over {len(scores)} tasks"
-        if missing and len(missing) < len(ten):
+        if not present:
+            return "sum", sentence
+        if missing := [name for name in ten if name not in present]:
             sentence += f" (without {', '.join(missing)})"
         return "decaScore", sentence
 

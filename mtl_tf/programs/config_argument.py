@@ -91,7 +91,8 @@ def define(
         values: where the flags are defined; the overrides take effect when
             `values` parses what this returns. Whether the command line named
             a config is told by `values["config"].present`, what to tell the
-            user about its overrides by `values["config"].told`.
+            user about its overrides by `values["config"].told`, and which
+            fields they set by `values["config"].overridden`.
 
     Returns:
         `argv` with the overrides in a form that config_flags reads.
@@ -101,7 +102,8 @@ def define(
             field.
     """
     config = base.default_config() if specified is None else load(specified)
-    messages = adapting.change_optimizer(config, _overrides(argv))
+    overrides = _overrides(argv)
+    messages = adapting.change_optimizer(config, overrides)
     argv = [*argv[:1], *_checked_overrides(argv[1:], config)]
     with _override_errors():
         config_flags.DEFINE_config_dict(
@@ -109,6 +111,7 @@ def define(
         )
     values["config"].present = int(specified is not None)
     values["config"].told = messages
+    values["config"].overridden = tuple(overrides)
     return argv
 
 

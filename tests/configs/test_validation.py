@@ -289,6 +289,31 @@ def test_what_is_read_of_words_has_a_layer(path, value, missing):
     assert f"which does nothing without {missing}" in error(path, value)
 
 
+def test_what_is_set_by_hand_and_read_by_nothing():
+    field = "model.wide.word_ngrams"
+    config = config_with(field, 3)
+    validation.check_used(config, [])  # A config file may have it.
+    message = (
+        "model.wide.word_ngrams does nothing without model.wide.buckets, "
+        "got 3 and model.wide.buckets 0"
+    )
+    with pytest.raises(ConfigError, match=message):
+        validation.check_used(config, ["seed", field])
+    config["model"]["wide"]["buckets"] = 8
+    validation.check_used(config, [field])
+    validation.check_used(config_with(field, 2), [field])  # The default.
+
+
+def test_what_is_set_by_hand_for_another_choice():
+    field = "training.gradnorm.alpha"
+    config = config_with(field, 2.0)
+    message = "without training.loss_weighting=gradnorm, got 2.0 and .*static"
+    with pytest.raises(ConfigError, match=message):
+        validation.check_used(config, [field])
+    config["training"]["loss_weighting"] = "gradnorm"
+    validation.check_used(config, [field])
+
+
 @pytest.mark.parametrize(
     ("changed", "missing"),
     [

@@ -77,3 +77,12 @@ def test_wrong_hyperparameters_stop_before_training(calls, value):
     with pytest.raises(ConfigError, match="training.l2 must be zero or pos"):
         call(f"--config.training.l2={value}")
     assert calls.calls == []
+
+
+def test_what_is_set_by_hand_and_does_nothing_stops_before_training(calls):
+    field = "model.wide.dimension"
+    with pytest.raises(ConfigError, match=f"{field} does nothing without"):
+        call(f"--config.{field}=4")
+    assert calls.calls == []
+    call(f"--config.{field}=4", "--config.model.wide.buckets=8")
+    assert len(calls.calls) == 1

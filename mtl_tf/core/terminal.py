@@ -1,14 +1,12 @@
 """What a stream is: a terminal of some width, with colours or without."""
 
 import os
-import re
 from typing import TextIO
 
 #: What a terminal takes for "erase from here to the end of the line".
 ERASE = "\r\x1b[K"
 _USUAL_WIDTH = 80
 _CODES = {"red": 31, "yellow": 33}
-_COLOURED = re.compile(r"\x1b\[\d*m")
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -43,11 +41,6 @@ def coloured(text: str, colour: str, stream: TextIO) -> str:
     if not has_colours(stream):
         return text
     return f"\x1b[{_CODES[colour]}m{text}\x1b[0m"
-
-
-def without_colours(text: str) -> str:
-    """`text` as it is without the codes that `coloured` adds."""
-    return _COLOURED.sub("", text)
 
 
 def shortened(text: str, columns: int) -> str:

@@ -8,7 +8,6 @@ that a bootstrap draws examples without reading their texts again.
 import dataclasses
 import functools
 import itertools
-import math
 import re
 import string
 from collections import Counter
@@ -370,38 +369,3 @@ def get(name: str) -> Metric:
         ConfigError: there is none; the message offers the nearest names.
     """
     return look_up(name, METRICS, "metric of question answering")
-
-
-class DecaScore(NamedTuple):
-    """The sum of tasks' scores, and what is not in it.
-
-    Attributes:
-        value: the sum, from 0 to 100 times the number of tasks in it.
-        missing: names of the tasks that have no score.
-    """
-
-    value: float
-    missing: tuple[str, ...]
-
-
-def decascore(
-    scores: Mapping[str, float | None], tasks: Sequence[str]
-) -> DecaScore:
-    """Adds the tasks' scores (McCann et al. 2018, section 2).
-
-    Args:
-        scores: of each task its metric, from 0 to 100; None counts as
-            missing.
-        tasks: all that should be in the sum. Others are left out of it.
-
-    Raises:
-        ValueError: a task is named twice, or a score is not from 0 to 100.
-    """
-    if len(set(tasks)) < len(tasks):
-        raise ValueError(f"tasks are named twice: {', '.join(tasks)}")
-    known = {t: scores[t] for t in tasks if scores.get(t) is not None}
-    for task, score in known.items():
-        if not 0 <= score <= 100:
-            raise ValueError(f"task {task}: {score} is not from 0 to 100")
-    missing = tuple(task for task in tasks if task not in known)
-    return DecaScore(math.fsum(known.values()), missing)

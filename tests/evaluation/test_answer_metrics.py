@@ -290,23 +290,3 @@ def test_an_example_without_references_is_refused(name):
 def test_unknown_names_are_refused():
     with pytest.raises(ConfigError, match="nf1"):
         answer_metrics.get("nf2")
-
-
-# The sum
-
-
-def test_decascore_adds_what_is_there_and_names_what_is_not():
-    scores = {"squad": 74.3, "sst": 86.2, "woz": None, "other": 50.0}
-    found = answer_metrics.decascore(scores, ["squad", "sst", "woz", "mnli"])
-    assert found.value == pytest.approx(160.5)
-    assert found.missing == ("woz", "mnli")
-    assert answer_metrics.decascore({}, ["a"]) == (0.0, ("a",))
-    assert answer_metrics.decascore({"a": 0.0}, ["a"]).missing == ()
-
-
-def test_decascore_refuses_what_is_no_percentage_and_repeated_tasks():
-    for score in (-1.0, 100.5, float("nan")):
-        with pytest.raises(ValueError, match="not from 0 to 100"):
-            answer_metrics.decascore({"a": score}, ["a"])
-    with pytest.raises(ValueError, match="twice"):
-        answer_metrics.decascore({"a": 1.0}, ["a", "a"])

@@ -70,6 +70,7 @@ def _show_tasks(values: flags.FlagValues) -> None:
         for split in task_statistics.statistics(task):
             shown = (split.examples, split.tokens, split.labels)
             rows.append(_row(task.name, split.split, *shown))
+            warnings += [f"{task.name}: {text}" for text in split.warnings()]
         # A source may have read one split more than once.
         found = dict.fromkeys(task.source.warnings)
         warnings += [f"{task.name}: {text}" for text in found]
@@ -197,7 +198,8 @@ PROGRAM = runner.Program(
     Builds datasets, so that training finds them ready, and prints what is in
     them: texts, tokens a text, balance of the labels, and what was odd about
     the files. Training builds what it needs by itself; this shows it first.
-    Of a config it shows the tasks, also those on your own files.
+    Of a config it shows the tasks, also those on your own files, and how many
+    texts of a split stand in an earlier one, too.
 
     A build is reused until its source files change, and one that was killed
     goes on where it was (docs/large_data.md). Tables go to standard

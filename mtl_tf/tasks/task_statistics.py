@@ -1,16 +1,18 @@
 """What the splits of a task hold."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core.errors import DataError
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import LABELS, WORDS, Feature, inputs, targets
 from mtl_tf.tasks.task import Task
 
 _BATCH = 1024
+_USUAL_SPLITS = ("train", "validation", "test")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,38 +26,77 @@ class TaskSplit:
             of all inputs of an example; 0 without examples.
         labels: by label, examples, or tokens where each has one, that have
             it; None where the targets are no labels.
+        unlabelled: labels that are -1, which stands for none.
+        repeated: examples whose text stands in an earlier split of the task,
+            too: scores on them say little.
     """
 
     split: str
     examples: int
     tokens: float
     labels: Mapping[str, int] | None
+    unlabelled: int
+    repeated: int
+
+    def warnings(self) -> Iterator[str]:
+        """What is odd about the split, in sentences."""
+        if self.repeated:
+            yield (
+                f"{self.repeated:,} of the {self.examples:,} texts of the "
+                f"split {self.split!r} stand in an earlier split, too: scores "
+                "on them say little"
+            )
+        if self.unlabelled:
+            yield (
+                f"{self.unlabelled:,} labels of the split {self.split!r} are "
+                "-1, which stands for none"
+            )
 
 
 def statistics(task: Task) -> Iterator[TaskSplit]:
-    """Reads every split of a task and counts.
+    """Reads every split of a task to its end and counts.
+
+    Yields:
+        Those of training, validation and test texts first, in this order.
 
     Raises:
-        DataError: the data are wrong; the message names the place.
+        DataError: the data are wrong, or a number of a label is not that of
+            one of the task's labels; the message names the place.
     """
-    for split in task.splits:
-        yield _count(task, split)
+    earlier: set[int] = set()
+    usual = [name for name in _USUAL_SPLITS if name in task.splits]
+    # A part that is held out of the training texts comes last.
+    for split in dict.fromkeys([*usual, *task.splits]):
+        texts: list[int] = []
+        yield _count(task, split, earlier, texts)
+        earlier.update(texts)
 
 
-def _count(task: Task, split: str) -> TaskSplit:
-    texts, labels = inputs(task.features), _labels(task)
-    tokens = examples = 0
+def _count(
+    task: Task, split: str, earlier: Set[int], texts: list[int]
+) -> TaskSplit:
+    """Counts; `texts` takes the hashes of the split's texts."""
+    read, labels = inputs(task.features), _labels(task)
+    tokens = unlabelled = 0
     counts = np.zeros(len(task.labels), np.int64)
     for batch in batched(task.dataset(split), _BATCH):
-        examples += int(batch[texts[0].name].shape[0])
-        tokens += sum(_tokens(text, batch[text.name]) for text in texts)
+        # Texts themselves would fill the memory.
+        texts += [hash(text) for text in task.text_of(batch).numpy().tolist()]
+        tokens += sum(_tokens(text, batch[text.name]) for text in read)
         if labels:
-            counts += _counts(labels, batch[labels.name], len(counts))
+            values = _values(batch[labels.name])
+            unlabelled += int(np.sum(values < 0))
+            try:
+                counts += _counts(labels, values, len(counts))
+            except ValueError as error:
+                raise DataError(f"task {task.name}, split {split}: {error}")
     return TaskSplit(
         split,
-        examples,
-        tokens / max(examples, 1),
+        len(texts),
+        tokens / max(len(texts), 1),
         dict(zip(task.labels, counts.tolist())) if labels else None,
+        unlabelled,
+        sum(text in earlier for text in texts),
     )
 
 
@@ -70,12 +111,22 @@ def _tokens(text: Feature, values: tf.Tensor | tf.RaggedTensor) -> int:
     return int(tf.size(getattr(words, "flat_values", words)))
 
 
-def _counts(
-    labels: Feature, values: tf.Tensor | tf.RaggedTensor, size: int
-) -> np.ndarray:
-    """How often each label occurs in a batch, int64 [labels]."""
-    values = getattr(values, "flat_values", values).numpy()
+def _values(labels: tf.Tensor | tf.RaggedTensor) -> np.ndarray:
+    return getattr(labels, "flat_values", labels).numpy()
+
+
+def _counts(labels: Feature, values: np.ndarray, size: int) -> np.ndarray:
+    """How often each label occurs in a batch, int64 [labels].
+
+    Raises:
+        ValueError: there is no label of some number.
+    """
     if labels.axes and not labels.time:
         # One place for each label: whether an example has it.
         return np.sum(values.reshape(-1, size) > 0, axis=0)
+    if np.any(values >= size):
+        raise ValueError(
+            f"the label's number {values.max()} is not one of the {size} "
+            "labels, which are numbered from 0"
+        )
     return np.bincount(values[values >= 0], minlength=size)

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from mtl_tf.core import checks
 from mtl_tf.tasks import fields
-from mtl_tf.tasks.features import LABELS, Feature, targets
+from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.source import Source
 
 Entry = Mapping[str, Any]
@@ -139,14 +137,3 @@ class TaskType(abc.ABC):
         """Fields of an entry that number its labels as they are in a run."""
         del settings
         return {"labels": list(labels)}
-
-    def label_ids(
-        self, features: Iterable[Feature], example: Mapping[str, np.ndarray]
-    ) -> np.ndarray:
-        """The numbers of all labels of one example, int64 [n]."""
-        ids = [
-            np.ravel(example[target.name])
-            for target in targets(features)
-            if target.element == LABELS
-        ]
-        return np.concatenate([np.zeros(0, np.int64), *ids])

@@ -276,3 +276,26 @@ def test_catalogue_needs_a_package(data):
 def test_defects_are_not_hidden(data):
     with pytest.raises(KeyError):
         building.prepare("defect_catalogue", data)
+
+
+@pytest.mark.parametrize("first", ["tfds.list_builders()", "load_ours()"])
+def test_the_catalogue_of_tfds_keeps_its_names(first):
+    # `conll2003` and `squad` are in both; either may be loaded first.
+    code = (
+        "import tensorflow_datasets as tfds\n"
+        "from mtl_tf.datasets import building, corpus_build\n"
+        "def load_ours():\n"
+        "    return list(map(corpus_build.builder_class, building.OWN))\n"
+        f"{first}\n"
+        "assert {'conll2003', 'squad'} <= {*tfds.list_builders()}\n"
+        "ours = load_ours()\n"
+        "for name in ('conll2003', 'squad'):\n"
+        "    assert tfds.builder_cls(name) not in ours, name\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,7 +1,5 @@
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -9,7 +7,6 @@ from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.datasets import building
 from mtl_tf.datasets.statistics import statistics
 from tests.datasets.question_corpora import build, examples, triplets, write
-from tests.source_files import ROOT
 
 # Read before a fixture hides the environment.
 REAL = os.environ.get("MTL_TF_MANUAL_DIR", "")
@@ -150,24 +147,6 @@ def test_no_files(tmp_path):
         build("squad", tmp_path, tmp_path)
     with pytest.raises(MissingData, match="MTL_TF_MANUAL_DIR"):
         building.prepare("squad", str(tmp_path / "build"))
-
-
-def test_the_catalogue_keeps_its_own():
-    code = (
-        "import tensorflow_datasets as tfds, {}\n"
-        "from mtl_tf.datasets.squad import squad_dataset_builder\n"
-        "print(tfds.builder_cls('squad') is squad_dataset_builder.Builder)"
-    )
-    # Whichever is loaded first.
-    theirs = "tensorflow_datasets.datasets.squad.squad_dataset_builder"
-    for first in (theirs, "mtl_tf"):
-        result = subprocess.run(
-            [sys.executable, "-c", code.format(first)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
-        assert result.stdout.strip() == "False", result.stderr
 
 
 @pytest.mark.skipif(

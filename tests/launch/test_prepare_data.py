@@ -131,8 +131,14 @@ def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):
     (held_out,) = [t for t in table if t.startswith("things validation")]
     assert held_out.startswith("things validation 2 2.0 O 50.0")
     assert any(line.startswith("books test 200 ") for line in table)
-    (warning,) = [line for line in table if line.startswith("warning: mails")]
-    assert "1 row with an empty text" in warning
+    warnings = [line for line in table if line.startswith("warning: mails")]
+    empty, *repeated = sorted(warnings)
+    assert "1 row with an empty text" in empty
+    assert [text.split("split ")[1].split()[0] for text in repeated] == [
+        "'test'",
+        "'validation'",
+    ]
+    assert all("4 of the 4 texts of the" in text for text in repeated)
     assert "prepared in" not in out
 
 

@@ -11,8 +11,8 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.layers.regression_head import RegressionHead
-from mtl_tf.tasks.checking import check_task
 from mtl_tf.tasks.registry import resolve
+from mtl_tf.tasks.task_statistics import statistics
 from tests.layers.layer_testing import run_layer_test
 
 
@@ -40,7 +40,7 @@ def test_values_and_their_scale(tmp_path):
     # Values that do not vary have no scale of their own.
     assert task_of(tmp_path, [3, 3, 3]).settings["scale"] == 1.0
     with pytest.raises(DataError, match="changed since it was first read"):
-        check_task(task)
+        list(statistics(task))
 
 
 @pytest.mark.parametrize(

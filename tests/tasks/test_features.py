@@ -89,19 +89,6 @@ def test_properties_of_features():
     assert not tags.is_string and not boxes.is_string
 
 
-def test_numbers_of_all_labels_of_an_example():
-    features = (
-        Feature("text", INPUT, TEXT, ("text",)),
-        Feature("label", TARGET, LABELS),
-        Feature("tags", TARGET, LABELS, ("text",)),
-        Feature("score", TARGET, NUMBERS),
-    )
-    example = {"text": b"a", "label": 2, "tags": [0, 1], "score": 0.5}
-    task_type = task_types.of("classification")
-    assert task_type.label_ids(features, example).tolist() == [2, 0, 1]
-    assert task_type.label_ids(features[:1], example).tolist() == []
-
-
 def test_the_text_of_several_inputs():
     text = Feature("text", INPUT, TEXT, ("text",))
     words = Feature("tokens", INPUT, WORDS, ("text",))

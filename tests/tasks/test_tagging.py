@@ -6,9 +6,9 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.tasks.checking import check_task
 from mtl_tf.tasks.registry import group_of, present, resolve
 from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task_statistics import statistics
 from tests.datasets.tagged_corpora import CONLL2000, IOB1, UD, word, write
 
 TRAIN = "-DOCSTART- O\n\nI PRP O\nsaw VBD O\nNew NNP B-LOC\nYork NNP I-LOC\n\n"
@@ -356,12 +356,11 @@ def test_folds_of_sentences(corpora):
     assert len(tested) == 20
 
 
-def test_check_task(tmp_path):
-    report = check_task(task(tmp_path, train=2 * TRAIN))
-    train = report.splits["train"]
+def test_statistics_count_tokens_and_sentences(tmp_path):
+    train, validation, test = statistics(task(tmp_path, train=2 * TRAIN))
     assert train.labels["O"] == 2 and train.labels["I-LOC"] == 1
-    assert report.splits["validation"].seen == 1
-    assert report.splits["test"].rows == 2
+    assert validation.repeated == 1
+    assert test.examples == 2
 
 
 def test_the_text_of_a_sentence():

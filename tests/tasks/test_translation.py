@@ -3,10 +3,10 @@ import gzip
 import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError
-from mtl_tf.tasks.checking import check_task
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.registry import group_of, present, resolve
 from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task_statistics import statistics
 from mtl_tf.tasks.task_types import translation
 from tests.datasets import catalogue  # noqa: F401  (registers datasets)
 from tests.datasets.parallel_corpora import europarl, multi30k
@@ -62,7 +62,7 @@ def test_misaligned_and_empty_lines(tmp_path):
     assert rows(task, "test") == [("a", "A")]
     (warning,) = task.source.warnings
     assert "2 pairs with an empty text skipped" in warning
-    assert check_task(task).splits["test"].rows == 1
+    assert {s.split: s.examples for s in statistics(task)}["test"] == 1
 
 
 TABLES = {

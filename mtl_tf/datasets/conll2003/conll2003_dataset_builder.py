@@ -24,7 +24,9 @@ _RELEASES = (
 )
 
 
-class Builder(TaggedCorpusBuilder):
+# The catalogue of TFDS has a `conll2003`, too, and TFDS fails if a second
+# builder takes a name in the process.
+class Builder(TaggedCorpusBuilder, skip_registration=True):
     """Builds CoNLL-2003: train, validation (testa) and test (testb)."""
 
     BUILDER_CONFIGS = [tfds.core.BuilderConfig(name=name) for name in CONFIGS]

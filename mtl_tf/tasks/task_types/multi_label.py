@@ -1,7 +1,7 @@
 """Multi-label classification: any number of labels of a whole text."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.tasks import fields
-from mtl_tf.tasks.features import LABELS, Feature
+from mtl_tf.tasks.features import LABELS
 from mtl_tf.tasks.prepared import LABEL_DTYPES, FeatureRequest, class_names
 from mtl_tf.tasks.task_type import Entry, Metric
 from mtl_tf.tasks.text_targets import (
@@ -151,12 +151,6 @@ class MultiLabel(TextTaskType):
     def default_metrics(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """Micro and macro F1, and average precision."""
         return ("micro_f1", "macro_f1", "average_precision")
-
-    def label_ids(
-        self, features: Iterable[Feature], example: Mapping[str, np.ndarray]
-    ) -> np.ndarray:
-        """The numbers of the labels that the example has."""
-        return np.flatnonzero(example["labels"])
 
 
 TYPE = MultiLabel()

@@ -1,0 +1,77 @@
+"""What `launch.prepare_data` tells of a task."""
+
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import DataError
+from mtl_tf.tasks.registry import resolve
+from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task_statistics import statistics
+from tests.tasks.fakes import Numbers
+
+
+def mails(tmp_path, **contents):
+    files = {}
+    for split, content in contents.items():
+        path = tmp_path / f"{split}.tsv"
+        path.write_text(content)
+        files[split] = str(path)
+    columns = {"text": 1, "label": 0}
+    return resolve([{"name": "mails", "files": files, "columns": columns}])[0]
+
+
+def test_texts_that_an_earlier_split_has(tmp_path):
+    task = mails(
+        tmp_path,
+        train="ham\ta\nspam\tb b b\nham\ta\n",
+        validation="ham\tc\n",
+        test="spam\ta\nham\tc\nham\td\n",
+    )
+    train, validation, test = statistics(task)
+    assert (train.examples, train.labels) == (3, {"ham": 2, "spam": 1})
+    assert train.tokens == pytest.approx(5 / 3)
+    # A text that a split has twice is in no earlier one.
+    assert (train.repeated, train.unlabelled, validation.repeated) == (0, 0, 0)
+    assert validation.labels == {"ham": 1, "spam": 0}
+    assert (test.examples, test.repeated) == (3, 2)
+    assert [*train.warnings(), *validation.warnings()] == []
+    (warning,) = test.warnings()
+    assert warning.startswith("2 of the 3 texts of the split 'test' stand in")
+
+
+def test_the_last_split_is_read_to_its_end(tmp_path):
+    task = mails(
+        tmp_path,
+        train="ham\ta\nspam\tb\n",
+        test="ham\ta\nham\tb\neggs\tc\n",
+    )
+    with pytest.raises(DataError, match="test.tsv:3: unknown label 'eggs'"):
+        list(statistics(task))
+
+
+def task_of(source, labels=("a", "b"), type="classification"):
+    return Task("t", type, source, labels, splits={"test": "all"})
+
+
+def test_numbers_of_labels_that_the_task_has_not():
+    with pytest.raises(DataError, match="split test: .* number 4 is not one"):
+        list(statistics(task_of(Numbers(5))))
+    (split,) = statistics(task_of(Numbers(2)))
+    assert split.labels == {"a": 1, "b": 1}
+
+
+class Unlabelled(Numbers):
+    def dataset(self, split):
+        return tf.data.Dataset.from_tensors({"text": "x", "label": -1})
+
+
+def test_examples_without_label_are_counted():
+    (split,) = statistics(task_of(Unlabelled(1)))
+    assert (split.unlabelled, split.labels) == (1, {"a": 0, "b": 0})
+    (warning,) = split.warnings()
+    assert warning.startswith("1 labels of the split 'test' are -1")
+
+
+def test_a_split_without_examples():
+    (split,) = statistics(task_of(Numbers(0)))
+    assert (split.examples, split.tokens, split.repeated) == (0, 0, 0)

@@ -98,7 +98,11 @@ def test_a_table_of_both(tmp_path, name):
     "written, message",
     [
         ("source,target\none\n", "a.csv:2: no comma in the line, but"),
-        ("en,de\none,Eins\n", "a.csv:1: no column 'source' in the header"),
+        (
+            "en,de\none,Eins\n",
+            r"a.csv:1: no column 'source' in the header \('en', 'de'\); known: "
+            "de, en. Without a header, give the columns by number$",
+        ),
         ("source,target\n,Eins\n", "a.csv: in no row both have a text"),
         ("source,target\n", "a.csv is empty: it has no rows"),
         ("", "a.csv is empty: it has no rows"),
@@ -138,6 +142,7 @@ def test_ones_own_files_with_nothing_in_them(tmp_path, text):
     "fields, message",
     [
         ({"name": "german"}, "source-target, such as 'en-de', got 'german'"),
+        ({"name": "en-source"}, "no target language can be called 'source'"),
         ({"files": {"train": ["a.en"]}}, "files.train must be two paths such"),
         ({"files": {"train": "/no/a.csv"}}, "train: /no/a.csv does not exist"),
         ({"header": True}, "header is of tables, and all files are pairs of"),

@@ -4,6 +4,7 @@ import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks.checking import check_task
+from mtl_tf.tasks.folds import in_fold
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.registry import group_of, present, resolve
 from mtl_tf.tasks.task import Task
@@ -46,6 +47,18 @@ def test_line_aligned_files(tmp_path):
     example = next(iter(task.dataset("test")))
     assert task.text_of(example).numpy() == b"a"
     assert Task.from_json(task.to_json()).settings == {"bleu_tokenizer": "none"}
+
+
+def test_pairs_of_one_file_of_sources_hold_out_the_same_lines(tmp_path):
+    # What one pair is validated on, the encoder would read for the others.
+    entries = [entry(tmp_path), {**entry(tmp_path), "name": "en-fr"}]
+    german, french = resolve(entries)
+    assert rows(german, "validation") == rows(french, "validation")
+    assert rows(german, "train") == rows(french, "train")
+    crossed = {"folds": 2, "fold": 0}
+    german, french = (in_fold(task, crossed, 0) for task in (german, french))
+    assert rows(german, "validation") == rows(french, "validation")
+    assert len(rows(german, "validation")) == 2
 
 
 def test_of_many_pairs_a_few_are_held_out(tmp_path, monkeypatch):

@@ -154,12 +154,14 @@ def build_text(
     configs = _tokenizer_configs(text_config, [source, *languages])
     checks.positive_integer("text.min_count", text_config["min_count"])
     checks.not_negative_integer("text.max_size", text_config["max_size"])
-    tokenizers = {SOURCE: _learnt(configs[source], tasks, SOURCE, text_config)}
-    for language in languages:
-        own = [t for t in tasks if languages_of(t.name)[1] == language]
-        tokenizers[language] = _learnt(
-            configs[language], own, TARGET, text_config
-        )
+    tokenizers = {}
+    for side, language in ((SOURCE, source), *zip(languages, languages)):
+        own = [t for t in tasks if side in (SOURCE, languages_of(t.name)[1])]
+        tokenizer = make_tokenizer(configs[language])
+        try:
+            tokenizers[side] = _learnt(tokenizer, own, side, text_config)
+        except ConfigError as error:
+            raise ConfigError(f"texts in {language!r}: {error}")
     counts = _count(tasks, tokenizers, PairFilter.of_config(text_config))
     encoders = {
         side: TextEncoder(
@@ -187,21 +189,20 @@ def _specials(side: str) -> tuple[str, ...]:
 
 
 def _learnt(
-    config: Mapping[str, Any],
+    tokenizer: Tokenizer,
     tasks: Iterable[Any],
     side: str,
     text_config: Mapping[str, Any],
 ) -> Tokenizer:
-    """A language's tokenizer; `side` is where its texts stand in pairs."""
+    """A language's tokenizer; `side` is `SOURCE` or the target language."""
+    column = SOURCE if side == SOURCE else TARGET
     texts = (
         texts
         for task in tasks
-        for texts in _batches(task, lambda batch: batch[side])
+        for texts in _batches(task, lambda batch: batch[column])
     )
     reserved = len(first_tokens(_specials(side)))
-    return learnt_tokenizer(
-        make_tokenizer(config), texts, text_config["max_size"], reserved
-    )
+    return learnt_tokenizer(tokenizer, texts, text_config["max_size"], reserved)
 
 
 def _vocabulary(

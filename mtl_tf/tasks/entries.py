@@ -135,8 +135,13 @@ def with_validation(
     """
     if "validation" in splits or "train" not in splits:
         return source, dict(splits)
-    most = task_type.most_held_out
-    source = HoldOutSource(source, splits["train"], name, most)
+    source = HoldOutSource(
+        source,
+        splits["train"],
+        name,
+        task_type.most_held_out,
+        task_type.held_out_by(name),
+    )
     return source, {**splits, "train": KEPT, "validation": HELD_OUT}
 
 

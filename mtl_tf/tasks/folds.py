@@ -24,6 +24,7 @@ from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks import task_types
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource, select
 from mtl_tf.tasks.source import Source
@@ -68,7 +69,12 @@ def in_fold(
     source = FoldSource(task, pool, folds, fold, seed)
     return dataclasses.replace(
         task,
-        source=HoldOutSource(source, OTHERS, task.name),
+        source=HoldOutSource(
+            source,
+            OTHERS,
+            task.name,
+            drawn_by=task_types.of(task.type).held_out_by(task.name),
+        ),
         splits={"train": KEPT, "validation": HELD_OUT, "test": TESTED},
     )
 

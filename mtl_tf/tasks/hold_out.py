@@ -18,23 +18,33 @@ _PART = 10  # one in ten
 class HoldOutSource(Source):
     """Holds a tenth of the training split out for validation.
 
-    Which examples those are depends on the task's name and on how many
-    examples there are, on nothing else; both parts stay in source order. Other
-    splits are those of the source.
+    Which examples those are depends on the task's name, or what it is drawn
+    by, and on how many examples there are, on nothing else; both parts stay
+    in source order. Other splits are those of the source.
 
     Args:
         source: what to take the splits from.
         train: its training split.
         task: name of the task.
         most: examples to hold out at most; 0 sets no limit.
+        drawn_by: a name that stands for the task's in the draw, so that
+            tasks with the same one hold out the same places; "" for none.
     """
 
-    def __init__(self, source: Source, train: str, task: str, most: int = 0):
+    def __init__(
+        self,
+        source: Source,
+        train: str,
+        task: str,
+        most: int = 0,
+        drawn_by: str = "",
+    ):
         super().__init__()
         self._source = source
         self._train = train
         self._task = task
         self._most = most
+        self._drawn_by = drawn_by or task
         # One list: what the source finds later shows here, too.
         self.warnings = source.warnings
 
@@ -73,7 +83,7 @@ class HoldOutSource(Source):
             )
         count = max(1, size // _PART)
         count = min(count, self._most or count)
-        order = generator(0, "hold out", self._task).permutation(size)
+        order = generator(0, "hold out", self._drawn_by).permutation(size)
         mask = np.zeros(size, bool)
         mask[order[:count]] = True
         tell(

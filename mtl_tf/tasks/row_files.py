@@ -197,8 +197,10 @@ def _place(
     if column in names:
         return names.index(column)
     shown = ", ".join(_short(name) for name in names[:20])
+    known = hint(column, names)
     advice = _delimiter_advice(header, layout) or (
-        f"; {hint(column, names)} Without a header, give the columns by number"
+        f"; {known}{'' if known.endswith('?') else '.'} Without a header, give "
+        "the columns by number"
     )
     raise DataError(
         f"{path}:1: no column {column!r} in the header ({shown}){advice}"

@@ -51,6 +51,17 @@ class TaskType(abc.ABC):
     fields: tuple[str, ...] = ()
     most_held_out = 0
 
+    def held_out_by(self, name: str) -> str:
+        """What decides which examples of a task are held out.
+
+        Beside how many it has. Tasks of equal size for which it is the same
+        hold out the same places of their files.
+
+        Args:
+            name: of the task.
+        """
+        return name
+
     @abc.abstractmethod
     def features(
         self, labels: Sequence[str], settings: Mapping[str, Any]

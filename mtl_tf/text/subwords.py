@@ -13,6 +13,7 @@ import functools
 import io
 import itertools
 import os
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -110,10 +111,7 @@ class SentencePieceTokenizer(Tokenizer):
             )
         except RuntimeError as error:
             texts.check()
-            raise ConfigError(
-                f"SentencePiece cannot learn {size} pieces from these texts "
-                f"(text.max_size): {error}"
-            )
+            raise ConfigError(_too_few(size, str(error)))
         texts.check()
         return type(self)(self.lowercase, self.model, written.getvalue())
 
@@ -230,6 +228,20 @@ class _Guarded:
 def _spaced(texts: tf.Tensor) -> tf.Tensor:
     """The texts with a space for each run of ASCII white space."""
     return tf.strings.regex_replace(texts, r"[\t\n\v\f\r ]+", " ")
+
+
+def _too_few(size: int, error: str) -> str:
+    """What is wrong when SentencePiece cannot learn so many pieces."""
+    too_few = re.search(r"required_chars\D+\d+ vs (\d+)", error)
+    start = f"SentencePiece cannot learn {size} pieces from these texts"
+    if not too_few:
+        return f"{start} (text.max_size): {error}"
+    characters = int(too_few[1]) - 1  # Without the unknown piece.
+    return (
+        f"{start}, which have {characters} different characters, the space "
+        "too, and need a piece for each: raise text.max_size by at least "
+        f"{characters - size}"
+    )
 
 
 def _graph_of(proto: bytes) -> Any:

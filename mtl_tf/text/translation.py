@@ -23,7 +23,13 @@ def languages_of(pair: str) -> tuple[str, str]:
         ConfigError: the name is not one of a pair.
     """
     source, _, target = pair.partition("-")
-    if not source or not target or target == SOURCE:
+    if target == SOURCE:
+        raise ConfigError(
+            f"the task {pair!r}: no target language can be called {SOURCE!r}, "
+            "which is the folder of the source's vocabulary; name the task "
+            "by its languages, such as 'en-de'"
+        )
+    if not source or not target:
         raise ConfigError(
             "a translation task is named by its languages, source-target, "
             f"such as 'en-de', got {pair!r}"

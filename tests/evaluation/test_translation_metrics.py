@@ -10,6 +10,7 @@ from mtl_tf.evaluation import (
     evaluator,
     scoring,
     tables,
+    task_types,
     translation_metrics,
 )
 from mtl_tf.text.decoding import restricted
@@ -185,3 +186,50 @@ def test_any_part_has_the_score_that_sacrebleu_gives_it(lowercase):
     )
     assert 20 < expected.value < 90
     assert metric.score(counts[rows]) == pytest.approx(expected.value)
+
+
+def test_any_part_has_the_chrf_that_sacrebleu_gives_it():
+    draw = np.random.default_rng(3)
+    words = ["The", "small", "é", "aaa", ",", "Haus\u00a0tür", "犬", "not  so"]
+    right, said = (
+        [" ".join(draw.choice(words, n)) for n in draw.integers(1, 9, 40)]
+        for _ in range(2)
+    )
+    said = [r if n % 2 else s for n, (r, s) in enumerate(zip(right, said))]
+    # Texts that are too short for some n-grams, on either side and on both.
+    said[:5], right[:5] = (
+        ["", "abc", "a", "long enough", "ab"],
+        [
+            "a text",
+            "a text",
+            "a",
+            "lo",
+            "abc",
+        ],
+    )
+    metric = translation_metrics.SummedChrf()
+    counts = metric.counts(said, [[text] for text in right])
+    parts = [[n] for n in range(40)]
+    parts += [range(5), [2, 4], draw.integers(0, 40, 60)]
+    for rows in parts:
+        expected = translation_metrics.chrf(
+            [said[n] for n in rows], [right[n] for n in rows]
+        )
+        found = metric.score(counts[np.asarray(rows)])
+        assert found == pytest.approx(expected.value)
+
+
+def test_chrf_of_a_part_reads_no_text_again(monkeypatch):
+    # A bootstrap draws thousands of parts; reading 1,000 texts takes chrF
+    # some tenths of a second.
+    task = predictions("en-de", metrics=("chrf",))
+    scorer = task_types.of("translation").scorer_of(task)
+    twice = [HYPOTHESES[0]] * 2, [REFERENCES[0]] * 2
+    expected = translation_metrics.chrf(*twice).value
+    for part in ("helpers", "chrf"):
+        monkeypatch.setattr(
+            f"sacrebleu.metrics.{part}.extract_all_char_ngrams", None
+        )
+    monkeypatch.setattr(translation_metrics, "_character_grams", None)
+    found = scorer.part(np.array([0, 0]))["chrf"]
+    assert found == pytest.approx(expected)

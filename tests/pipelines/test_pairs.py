@@ -299,6 +299,13 @@ def test_tokenizers_by_language(tmp_path):
         }
     )
     assert found["target"].to_list()[0][-1] == 3
+    # The message says whose texts have more characters than fit.
+    with pytest.raises(ConfigError, match="^texts in 'en': .*max_size by at"):
+        build_text(tasks, TEXT | {"tokenizer": subwords, "max_size": 5})
+    with pytest.raises(ConfigError, match="^texts in 'de': .*max_size by at"):
+        build_text(
+            tasks, TEXT | {"tokenizers": {"de": subwords}, "max_size": 6}
+        )
     both = build_text(tasks, TEXT | {"tokenizer": subwords, "max_size": 40})
     assert (
         both.source.tokenizer.pieces and both.source.vocabulary.specials == ()

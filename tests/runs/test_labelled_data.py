@@ -250,6 +250,10 @@ def test_translations(translation_run, tmp_path):
     table.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     found = run.evaluate(data={name: table})["tasks"][name]
     assert found["bleu"] == expected["tasks"][name]["bleu"]
+    # What --predictions_dir has written is read again.
+    run.evaluate(data={name: table}, predictions_dir=str(tmp_path))
+    again = run.evaluate(data={name: tmp_path / f"{name}.jsonl"})
+    assert again["tasks"][name]["bleu"] == expected["tasks"][name]["bleu"]
     table.write_text(json.dumps(rows[0]), encoding="utf-16")
     with pytest.raises(DataError, match="the text is in UTF-16"):
         run.evaluate(data={name: table})

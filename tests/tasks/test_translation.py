@@ -3,6 +3,7 @@ import gzip
 import pytest
 
 from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.tasks.folds import in_fold
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.registry import group_of, present, resolve
 from mtl_tf.tasks.task import Task
@@ -46,6 +47,18 @@ def test_line_aligned_files(tmp_path):
     example = next(iter(task.dataset("test")))
     assert task.text_of(example).numpy() == b"a"
     assert Task.from_json(task.to_json()).settings == {"bleu_tokenizer": "none"}
+
+
+def test_pairs_of_one_file_of_sources_hold_out_the_same_lines(tmp_path):
+    # What one pair is validated on, the encoder would read for the others.
+    entries = [entry(tmp_path), {**entry(tmp_path), "name": "en-fr"}]
+    german, french = resolve(entries)
+    assert rows(german, "validation") == rows(french, "validation")
+    assert rows(german, "train") == rows(french, "train")
+    crossed = {"folds": 2, "fold": 0}
+    german, french = (in_fold(task, crossed, 0) for task in (german, french))
+    assert rows(german, "validation") == rows(french, "validation")
+    assert len(rows(german, "validation")) == 2
 
 
 def test_of_many_pairs_a_few_are_held_out(tmp_path, monkeypatch):
@@ -98,7 +111,11 @@ def test_a_table_of_both(tmp_path, name):
     "written, message",
     [
         ("source,target\none\n", "a.csv:2: no comma in the line, but"),
-        ("en,de\none,Eins\n", "a.csv:1: no column 'source' in the header"),
+        (
+            "en,de\none,Eins\n",
+            r"a.csv:1: no column 'source' in the header \('en', 'de'\); known: "
+            "de, en. Without a header, give the columns by number$",
+        ),
         ("source,target\n,Eins\n", "a.csv: in no row both have a text"),
         ("source,target\n", "a.csv is empty: it has no rows"),
         ("", "a.csv is empty: it has no rows"),
@@ -138,6 +155,7 @@ def test_ones_own_files_with_nothing_in_them(tmp_path, text):
     "fields, message",
     [
         ({"name": "german"}, "source-target, such as 'en-de', got 'german'"),
+        ({"name": "en-source"}, "no target language can be called 'source'"),
         ({"files": {"train": ["a.en"]}}, "files.train must be two paths such"),
         ({"files": {"train": "/no/a.csv"}}, "train: /no/a.csv does not exist"),
         ({"header": True}, "header is of tables, and all files are pairs of"),

@@ -113,8 +113,18 @@ def test_errors(tokenizer, tmp_path):
         untrained(["a"])
     with pytest.raises(ConfigError, match="'bpe'"):
         make_tokenizer({"name": "sentencepiece", "model": "bpf"})
-    with pytest.raises(ConfigError, match="cannot learn 3 pieces"):
-        untrained.trained([tf.constant(TEXTS)], 3)
+    characters = {*"".join(TEXTS)} - {"\t"}
+    for model in ("bpe", "unigram"):
+        learner = SentencePieceTokenizer(model=model)
+        with pytest.raises(ConfigError) as raised:
+            learner.trained([tf.constant(TEXTS)], 3)
+        assert str(raised.value) == (
+            "SentencePiece cannot learn 3 pieces from these texts, which have "
+            f"{len(characters)} different characters, the space too, and need "
+            "a piece for each: raise text.max_size by at least "
+            f"{len(characters) - 3}"
+        )
+        learner.trained([tf.constant(TEXTS)], len(characters))
     with pytest.raises(DataError, match="no text"):
         untrained.trained([tf.constant(["", " "])], 30)
     with pytest.raises(ConfigError, match="parts of words"):

@@ -151,8 +151,10 @@ def test_pairs_end_with_an_end_and_are_read_again(tmp_path):
 def test_names_of_pairs():
     assert languages_of("en-pt-BR") == ("en", "pt-BR")
     assert source_of(["en-de", "en-fr"]) == "en"
-    for name in ("en", "-de", "en-", "en-source"):
+    for name in ("en", "-de", "en-"):
         with pytest.raises(ConfigError, match="source-target"):
             languages_of(name)
+    with pytest.raises(ConfigError, match="language can be called 'source'"):
+        languages_of("en-source")
     with pytest.raises(ConfigError, match="one source language.*en-de and fr"):
         source_of(["en-de", "fr-de"])

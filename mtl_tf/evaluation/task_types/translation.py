@@ -1,5 +1,6 @@
 """Translation: corpus scores by sacrebleu."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from mtl_tf.text.translation import languages_of
 #: vocabulary replaced, for the scoring of Dong et al. (2015).
 RESTRICTED = "restricted"
 PAPER_BLEU = "paper_bleu"
-# Whether case does not count, of the scores that add up.
+# Whether case does not count, of BLEU's forms.
 _LOWERCASE = {"bleu": False, "bleu_lc": True, PAPER_BLEU: True}
 
 
@@ -38,12 +39,11 @@ class TranslationScorer(Scorer):
         for side in self._restricted or ():
             check_length(task.name, RESTRICTED, side, self.size)
 
-        names = [name for name in task.metrics if name in _LOWERCASE]
-        texts = dict.fromkeys(names, self._texts)
+        texts = dict.fromkeys(task.metrics, self._texts)
         if self._restricted:
             texts[PAPER_BLEU] = self._restricted
-        self._bleu = {
-            name: _Summed(pair, *self._settings, _LOWERCASE[name])
+        self._summed = {
+            name: _Summed(pair, _summed_metric(name, *self._settings))
             for name, pair in texts.items()
         }
 
@@ -51,16 +51,8 @@ class TranslationScorer(Scorer):
         """See `Scorer.part`; also "paper_bleu", if it is asked for."""
         numbers = np.arange(self.size)[selection]
         scores: dict[str, Any] = {"examples": len(numbers)}
-        for name in dict.fromkeys([*self._metrics, *self._bleu]):
-            if not len(numbers):
-                scores[name] = None
-            elif name in self._bleu:
-                scores[name] = self._bleu[name].score(numbers)
-            else:
-                texts = [[side[n] for n in numbers] for side in self._texts]
-                scores[name] = self._metrics[name](
-                    *texts, *self._settings
-                ).value
+        for name, summed in self._summed.items():
+            scores[name] = summed.score(numbers) if len(numbers) else None
         return scores
 
     def details(self) -> dict[str, Any]:
@@ -76,20 +68,33 @@ class TranslationScorer(Scorer):
         }
 
 
+def _summed_metric(
+    name: str, tokenizer: str, language: str
+) -> translation_metrics.SummedBleu | translation_metrics.SummedChrf:
+    if name == "chrf":
+        return translation_metrics.SummedChrf()
+    return translation_metrics.SummedBleu(tokenizer, language, _LOWERCASE[name])
+
+
 class _Summed:
-    """BLEU of any of a corpus's texts; see `translation_metrics.SummedBleu`."""
+    """A score of any of a corpus's texts, from the counts of each.
+
+    Args:
+        texts: all hypotheses and references.
+        metric: `translation_metrics.SummedBleu`, or another that adds up.
+    """
 
     def __init__(
-        self, texts: Any, tokenizer: str, language: str, lowercase: bool
+        self,
+        texts: tuple[Sequence[str], Sequence[str]],
+        metric: translation_metrics.SummedBleu | translation_metrics.SummedChrf,
     ):
         hypotheses, references = texts
-        self._bleu = translation_metrics.SummedBleu(
-            tokenizer, language, lowercase
-        )
-        self._counts = self._bleu.counts(hypotheses, [[r] for r in references])
+        self._metric = metric
+        self._counts = metric.counts(hypotheses, [[r] for r in references])
 
     def score(self, numbers: np.ndarray) -> float:
-        return self._bleu.score(self._counts[numbers])
+        return self._metric.score(self._counts[numbers])
 
 
 class TranslationScoring(Scoring):

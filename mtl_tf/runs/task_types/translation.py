@@ -154,13 +154,14 @@ def _read_table(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The sources and the references of a table."""
     columns = dict(entry.get("columns") or {})
-    is_named = isinstance(columns.get("source"), str)
-    if form == "jsonl" and not is_named and os.path.isfile(path):
-        # In predictions a source is called as in those of other types.
+    if form == "jsonl" and os.path.isfile(path):
+        # In predictions both are called as in those of other types.
         check_text(path)
         _, first = next(json_records(path, lines_of(path)), (0, {}))
-        if "source" not in first and "text" in first:
-            columns["source"] = "text"
+        for side, name in (("source", "text"), ("target", "label")):
+            is_named = isinstance(columns.get(side), str)
+            if not is_named and side not in first and name in first:
+                columns[side] = name
     entry = {**entry, "format": form, "columns": columns}
     resolved = resolve_file(path, task, entry)
     rows = list(resolved.dataset("test").as_numpy_iterator())

@@ -55,6 +55,14 @@ class Translation(TaskType):
     # There may be millions of pairs.
     most_held_out = 2000
 
+    def held_out_by(self, name: str) -> str:
+        """The source language.
+
+        Pairs that share a file of sources hold out the same lines of it: the
+        encoder, which they share too, has read no source of a held-out line.
+        """
+        return languages_of(name)[0]
+
     def features(
         self, labels: Sequence[str], settings: Mapping[str, Any]
     ) -> tuple[Feature, ...]:

@@ -122,7 +122,10 @@ def common_tasks(
 def _check_same(
     sides: Sequence[Sequence[System]], paths: Sequence[list[str]]
 ) -> None:
-    """Refuses runs that were scored on other examples or by other metrics."""
+    """Refuses runs that were scored on other examples or by other metrics.
+
+    Labels tell examples apart; where only texts are others, it warns.
+    """
     first = sides[0][0]
     for side, folders in zip(sides, paths):
         for run, path in zip(side, folders):
@@ -142,6 +145,9 @@ def _check_same(
                         f"{first_task.metrics[0]} in {paths[0][0]} and "
                         f"{task.metrics[0]} in {path}"
                     )
+                scored_examples.warn_of_other_texts(
+                    first_task, task, (paths[0][0], path)
+                )
 
 
 def _named(task: Any) -> list[Any]:

@@ -18,7 +18,15 @@ def run(arguments):
     return compare.main(values)
 
 
-def make_run(path, share, tasks=("a", "b"), seed=0, size=200, classes="np"):
+def make_run(
+    path,
+    share,
+    tasks=("a", "b"),
+    seed=0,
+    size=200,
+    classes="np",
+    examples=None,
+):
     """A run that is right about a share of the examples of each task."""
     found = []
     for number, name in enumerate(tasks):
@@ -36,6 +44,7 @@ def make_run(path, share, tasks=("a", "b"), seed=0, size=200, classes="np"):
                 predictions=said,
                 class_names=tuple(classes),
                 metrics=("accuracy",),
+                examples=examples,
             )
         )
     scored_examples.write(str(path), "test", found)
@@ -73,6 +82,25 @@ def test_folders_of_seeds_and_models_of_single_tasks(tmp_path, capsys):
     ends = [[path.rsplit("/", 1)[1] for path in side] for side in found["runs"]]
     assert ends == [["seed_1", "seed_2", "seed_10"]] * 2
     assert set(found["tasks"]) == {"a", "b"} and found["mean"]["gain"] > 10
+
+
+@pytest.mark.parametrize(
+    "texts, told", [("ab", True), ("aa", False), (("a", None), False)]
+)
+def test_other_texts_with_the_same_labels_are_told(
+    tmp_path, caplog, texts, told
+):
+    # Splits that are sorted by their labels have equal ones, of other texts.
+    runs = [
+        make_run(tmp_path / name, 0.8, ("a",), examples=text)
+        for name, text in zip(("one", "two"), texts)
+    ]
+    run([*runs, "--draws=5"])
+    start = f"{runs[0]} and {runs[1]} read other texts of the task a, or in"
+    assert [m for m in caplog.messages if m.startswith(start)] == (
+        caplog.messages if told else []
+    )
+    assert bool(caplog.messages) == told
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

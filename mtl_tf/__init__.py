@@ -254,6 +254,7 @@ def analyse(
     _import_tensorflow()
     from mtl_tf.analysis import page, run_analysis
     from mtl_tf.core import files
+    from mtl_tf.core.errors import ConfigError
 
     runs = run if isinstance(run, (list, tuple)) else [run]
     paths = [
@@ -262,6 +263,8 @@ def analyse(
         else one.directory.path
         for one in runs
     ]
+    if not paths:
+        raise ConfigError("name a run to analyse, got an empty list")
     path = os.fspath(output) or os.path.join(paths[0], "analysis.html")
     files.check_file(path)
     found = run_analysis.analyse(paths, split, examples, data_dir, manual_dir)

@@ -84,6 +84,19 @@ def test_folders_of_seeds_and_models_of_single_tasks(tmp_path, capsys):
     assert set(found["tasks"]) == {"a", "b"} and found["mean"]["gain"] > 10
 
 
+def test_settings_of_a_sweep_are_folders_of_seeds(tmp_path, capsys):
+    for setting, share in (("l2=0.0", 0.7), ("l2=0.1", 0.9)):
+        for seed in (2, 10):
+            folder = tmp_path / setting / f"seed={seed}"
+            make_run(folder, share, seed=seed)
+        # A fold is scored on examples of its own.
+        make_run(tmp_path / setting / "seed=2,fold=0of2", share, size=20)
+    run([tmp_path / "l2=0.0", tmp_path / "l2=0.1", "--output=-", "--draws=9"])
+    found = json.loads(capsys.readouterr().out)
+    ends = [[path.rsplit("/", 1)[1] for path in side] for side in found["runs"]]
+    assert ends == [["seed=2", "seed=10"]] * 2
+
+
 @pytest.mark.parametrize(
     "texts, told", [("ab", True), ("aa", False), (("a", None), False)]
 )

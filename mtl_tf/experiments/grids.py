@@ -207,4 +207,6 @@ def _set(config: dict[str, Any], field: str, value: Any) -> None:
     old = group.get(last)
     if isinstance(old, float) and type(value) is int:
         value = float(value)
+    if isinstance(old, (list, tuple)) and isinstance(value, str):
+        value = [value]  # As on the command line.
     group[last] = json.loads(json.dumps(value))

@@ -55,6 +55,14 @@ def test_cells_are_the_product_and_change_only_their_fields():
     assert CONFIG["training"] == {"l2": 1e-5, "epochs": 3}
 
 
+def test_a_name_is_a_list_of_one_where_a_field_is_a_list():
+    grid = grids.parse("tasks=b,c")
+    assert [cell.config["tasks"] for cell in grids.cells(CONFIG, grid)] == [
+        ["b"],
+        ["c"],
+    ]
+
+
 def test_a_cell_does_not_depend_on_the_rest_of_the_sweep():
     few = grids.cells(CONFIG, {"training.l2": [0.5]})
     many = grids.cells(CONFIG, {"training.l2": [0.1, 0.5]}, seeds=2)

@@ -84,6 +84,33 @@ def test_folders_of_seeds_and_models_of_single_tasks(tmp_path, capsys):
     assert set(found["tasks"]) == {"a", "b"} and found["mean"]["gain"] > 10
 
 
+def test_several_labels_in_another_order(tmp_path, capsys):
+    rows = np.random.default_rng(0).integers(0, 2, (50, 3))
+    said = rows * [1, 1, 0]
+    paths = []
+    for order in ([0, 1, 2], [2, 0, 1]):
+        task = TaskPredictions(
+            "a",
+            rows[:, order],
+            said[:, order],
+            tuple("xyz"[number] for number in order),
+            type="multi_label",
+            metrics=("micro_f1",),
+        )
+        paths.append(tmp_path / task.class_names[0])
+        scored_examples.write(str(paths[-1]), "test", [task])
+        (paths[-1] / "results.json").write_text("{}")
+    run([*paths, "--output=-", "--draws=9"])
+    found = json.loads(capsys.readouterr().out)["tasks"]["a"]
+    assert found["gain"] == 0 and 50 < found["scores"][0] < 90
+    other = TaskPredictions(
+        *("a", 1 - rows, said, "xyz"), type="multi_label", metrics=("micro_f1",)
+    )
+    scored_examples.write(str(paths[1]), "test", [other])
+    with pytest.raises(RunError, match="on other examples of the task a"):
+        run(paths)
+
+
 def test_settings_of_a_sweep_are_folders_of_seeds(tmp_path, capsys):
     for setting, share in (("l2=0.0", 0.7), ("l2=0.1", 0.9)):
         for seed in (2, 10):

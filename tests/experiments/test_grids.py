@@ -24,6 +24,7 @@ def test_values_are_literals_or_names():
         "tasks": [("a", "b"), ("c",)]
     }
     assert grids.parse("  ") == {}
+    assert grids.parse("a=1,True") == {"a": [1, True]}
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,7 @@ def test_values_are_literals_or_names():
         ("a=", "is written field=value"),
         ("a=1;a=2", "names a twice"),
         ("a=1,1", "has a value of a twice"),
+        ("a=0,1,0.0", "has a value of a twice"),
     ],
 )
 def test_malformed_grids(text, message):

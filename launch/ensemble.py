@@ -17,8 +17,8 @@ def define_flags(values: flags.FlagValues) -> None:
         "model_dir",
         [],
         "folder of a finished run, of launch.train or launch.baseline, a "
-        "folder of seeds (seed_1, seed_2, ...), or a pattern such as "
-        "'runs/seed_*'; to be repeated",
+        "folder of seeds (seed_1, seed_2, ... or seed=1, ...), or a pattern "
+        "such as 'runs/seed_*'; to be repeated",
         flag_values=values,
     )
     common_flags.define_data(values)

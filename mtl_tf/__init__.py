@@ -110,12 +110,19 @@ def train(
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
     from mtl_tf.configs import validation
-    from mtl_tf.core.errors import Interrupted
+    from mtl_tf.core.errors import ConfigError, Interrupted
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import console
     from mtl_tf.runs import run_folders, training_run
     from mtl_tf.tasks import given_rows, in_memory
+    from mtl_tf.training import callbacks as called
 
+    callbacks = called.checked(callbacks)
+    if not isinstance(config, Mapping) and not hasattr(config, "to_dict"):
+        raise ConfigError(
+            "config must be what mtl_tf.config returns, or a dict of the same "
+            f"fields, got {config!r:.60}"
+        )
     model_dir = os.fspath(model_dir)
     plain = config if isinstance(config, Mapping) else config.to_dict()
     folder = os.path.join(model_dir, given_rows.FOLDER)
@@ -254,6 +261,7 @@ def analyse(
     _import_tensorflow()
     from mtl_tf.analysis import page, run_analysis
     from mtl_tf.core import files
+    from mtl_tf.core.errors import ConfigError
 
     runs = run if isinstance(run, (list, tuple)) else [run]
     paths = [
@@ -262,6 +270,8 @@ def analyse(
         else one.directory.path
         for one in runs
     ]
+    if not paths:
+        raise ConfigError("name a run to analyse, got an empty list")
     path = os.fspath(output) or os.path.join(paths[0], "analysis.html")
     files.check_file(path)
     found = run_analysis.analyse(paths, split, examples, data_dir, manual_dir)

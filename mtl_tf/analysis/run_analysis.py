@@ -9,6 +9,7 @@ from absl import logging
 
 from mtl_tf.analysis import histories
 from mtl_tf.analysis.histories import History
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
 from mtl_tf.evaluation import (
     evaluator,
@@ -94,9 +95,11 @@ def analyse(
 
     Raises:
         RunError: a folder holds no finished run.
-        ConfigError: the runs differ in more than their seeds.
+        ConfigError: the runs differ in more than their seeds, or `examples` is
+            negative.
         DataError: the split is not there.
     """
+    checks.not_negative_integer("examples", examples)
     paths = [path for model_dir in model_dirs for path in runs_of(model_dir)]
     seeds = _seeds(paths)
     directories = (data_dir, manual_dir)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from absl import logging
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
@@ -66,6 +67,28 @@ def splits(run: str) -> list[str]:
     """The splits that `write` wrote of a run."""
     folder = os.path.join(run, FOLDER)
     return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+
+def warn_of_other_texts(
+    first: TaskPredictions, second: TaskPredictions, paths: tuple[str, str]
+) -> None:
+    """Warns where two runs read other texts, though their labels agree.
+
+    That may be meant: the same examples, cleaned in another way. Or the rows
+    are others, such as of another split that is sorted by its labels.
+
+    Args:
+        first, second: of a task of the same name.
+        paths: of the two runs.
+    """
+    known = first.examples is not None and second.examples is not None
+    if known and first.examples != second.examples:
+        logging.warning(
+            "%s and %s read other texts of the task %s, or in another order, "
+            "though their labels agree: go on only if row n is the same "
+            "example in both, such as one cleaned in another way",
+            *(*paths, first.name),
+        )
 
 
 def forget(run: str) -> None:

@@ -311,7 +311,14 @@ def _signatures(results: dict) -> Iterator[tuple[str, str]]:
 
 def _diagnostics(results: dict) -> Iterator[tuple[str, str]]:
     for name, value in results["mean"].get("diagnostics", {}).items():
-        yield f"mean {name.replace('_', ' ')}", _score(value)
+        yield f"mean {name.replace('_', ' ')}", diagnostic(value)
+
+
+def diagnostic(value: float | None) -> str:
+    """A number that a scheme reports, of any size: three digits at least."""
+    if value is None or abs(value) >= 10:
+        return _score(value)
+    return f"{value:.3g}"
 
 
 def _facts(results: dict) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.evaluation import evaluator, task_types
+from mtl_tf.evaluation import evaluator, scored_examples, task_types
 from mtl_tf.evaluation.probabilities import Probabilities
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.evaluation.significance import System
@@ -91,6 +91,7 @@ def _like(
             f"{paths[0]} and {paths[1]} were scored on other examples of the "
             f"split {split!r} of the task {task.name}: they cannot be averaged"
         )
+    scored_examples.warn_of_other_texts(first, task, paths)
     return dataclasses.replace(
         task,
         class_names=tuple(first.class_names),

@@ -8,7 +8,12 @@ from typing import Any
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.evaluation import folding, scored_examples, significance
+from mtl_tf.evaluation import (
+    folding,
+    scored_examples,
+    significance,
+    task_types,
+)
 from mtl_tf.evaluation.significance import Difference, System
 from mtl_tf.runs.run_folders import runs_of
 
@@ -122,7 +127,10 @@ def common_tasks(
 def _check_same(
     sides: Sequence[Sequence[System]], paths: Sequence[list[str]]
 ) -> None:
-    """Refuses runs that were scored on other examples or by other metrics."""
+    """Refuses runs that were scored on other examples or by other metrics.
+
+    Labels tell examples apart; where only texts are others, it warns.
+    """
     first = sides[0][0]
     for side, folders in zip(sides, paths):
         for run, path in zip(side, folders):
@@ -142,13 +150,19 @@ def _check_same(
                         f"{first_task.metrics[0]} in {paths[0][0]} and "
                         f"{task.metrics[0]} in {path}"
                     )
+                scored_examples.warn_of_other_texts(
+                    first_task, task, (paths[0][0], path)
+                )
 
 
 def _named(task: Any) -> list[Any]:
     """The labels, of classes by name: runs may number them as they like."""
     names = task.class_names
+    marks_labels = task_types.of(task.type).probabilities is not None
 
     def name(value: Any) -> Any:
+        if isinstance(value, list) and marks_labels:
+            return sorted(n for n, is_set in zip(names, value) if is_set)
         if isinstance(value, list):
             return [name(item) for item in value]
         is_class = isinstance(value, int) and not isinstance(value, bool)

@@ -68,9 +68,14 @@ def parse(text: str) -> dict[str, list]:
         if field in grid:
             raise ConfigError(f"the grid names {field} twice")
         grid[field] = _values(values)
-        if len({repr(v) for v in grid[field]}) < len(grid[field]):
+        if len({_key(v) for v in grid[field]}) < len(grid[field]):
             raise ConfigError(f"the grid has a value of {field} twice: {part}")
     return grid
+
+
+def _key(value: Any) -> str:
+    """What equal values have in common: 0 and 0.0 are one setting."""
+    return repr(float(value) if type(value) is int else value)
 
 
 def _values(text: str) -> list:
@@ -207,4 +212,6 @@ def _set(config: dict[str, Any], field: str, value: Any) -> None:
     old = group.get(last)
     if isinstance(old, float) and type(value) is int:
         value = float(value)
+    if isinstance(old, (list, tuple)) and isinstance(value, str):
+        value = [value]  # As on the command line.
     group[last] = json.loads(json.dumps(value))

@@ -128,18 +128,42 @@ def change(
         What to tell the user, in sentences.
 
     Raises:
-        ConfigError: the config has no such field.
+        ConfigError: the config has no such field, or a group of fields would
+            lose some.
     """
+    if not isinstance(changes, Mapping):
+        raise ConfigError(
+            "changes must be a dict of values by field, such as "
+            f"{{'training.epochs': 3}}, got {changes!r:.60}"
+        )
     messages = adapting.change_optimizer(config, changes)
     for path, value in changes.items():
         field = _field(config, path)
         if isinstance(field, tuple) and isinstance(value, (list, tuple)):
             value = tuple(adapting.chosen_tasks(path, value, field))
         parent, _, name = path.rpartition(".")
+        if not parent:
+            _check_group(path, field, value)
         holder = _field(config, parent) if parent else config
         with config.ignore_type(), config.unlocked():
             holder[name] = _as_dict(value)
     return messages
+
+
+_GROUPS = (Mapping, config_dict.ConfigDict)
+
+
+def _check_group(path: str, field: Any, value: Any) -> None:
+    """Refuses values for a part of a group, which would be all of it."""
+    if not isinstance(field, config_dict.ConfigDict):
+        return
+    given = list(value) if isinstance(value, _GROUPS) else []
+    if set(field) - set(given):
+        name = given[0] if given else next(iter(field))
+        raise ConfigError(
+            f"{path} is a group of fields: change each by its whole name, such "
+            f"as {f'{path}.{name}'!r}"
+        )
 
 
 def _as_dict(value: Any) -> Any:

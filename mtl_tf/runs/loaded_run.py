@@ -16,6 +16,7 @@ from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import encoding
 from mtl_tf.runs import (
+    given_examples,
     labelled_data,
     probability_files,
     run_data,
@@ -123,8 +124,10 @@ class Run:
                 them: a string where an example is one text, of any length and
                 none; for tagging also a list of tokens, which are not split
                 any more; see `mtl_tf.runs.task_types`. A pandas DataFrame is
-                the mappings of its rows. Features may be called as in the
-                task's own files; columns of other names do not count.
+                the mappings of its rows, a `tf.data.Dataset` its elements,
+                without batches. Bytes are text in UTF-8. Features may be
+                called as in the task's own files; columns of other names do
+                not count.
             batch_size: examples at a time.
 
         Returns:
@@ -137,7 +140,7 @@ class Run:
 
         Raises:
             ConfigError: an unknown task, or a batch size below 1.
-            TypeError: an example is not one of the task.
+            TypeError: `examples` are none, or one is not one of the task.
 
         Example:
             ```python
@@ -147,14 +150,7 @@ class Run:
         """
         described = self.tasks[self.task_index(task)]
         checks.positive_integer("batch_size", batch_size)
-        if isinstance(examples, (str, Mapping)):
-            raise TypeError(
-                "examples must be a list, got "
-                f"{'a string' if isinstance(examples, str) else 'a mapping'}"
-            )
-        if hasattr(examples, "columns") and hasattr(examples, "to_dict"):
-            examples = examples.to_dict("records")
-        examples = list(examples)
+        examples = given_examples.listed(examples)
         if not examples:
             return []
         predictions = task_types.of(described["type"])

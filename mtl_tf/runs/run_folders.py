@@ -13,7 +13,8 @@ from mtl_tf.core.errors import InUse, MtlError, RunError
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import given_rows
 
-_SEED = re.compile(r"seed_\d+")
+# As launch.reproduce and launch.sweep write them.
+_SEED = re.compile(r"seed[_=](\d+)")
 
 
 def runs_of(path: str) -> list[str]:
@@ -34,13 +35,14 @@ def runs_of(path: str) -> list[str]:
     if seeds or not _is_finished(path):
         raise RunError(
             f"{path} holds no finished run: name a --model_dir with "
-            "results.json, or a folder of them called seed_1, seed_2, ..."
+            "results.json, or a folder of them called seed_1, seed_2, ... or "
+            "seed=1, seed=2, ..."
         )
     return [path]
 
 
 def _number(name: str) -> int:
-    return int(name.removeprefix("seed_"))
+    return int(_SEED.fullmatch(name)[1])
 
 
 def _is_finished(path: str) -> bool:

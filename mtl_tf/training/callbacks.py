@@ -3,7 +3,7 @@
 import dataclasses
 import importlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core.errors import ConfigError
@@ -146,7 +146,7 @@ def _made(name: str) -> Callback:
     module, _, attribute = place.partition(":")
     try:
         made = getattr(importlib.import_module(module), attribute)()
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # It is the user's code.
         raise ConfigError(f"the callback {name!r} cannot be made: {error}")
     if not isinstance(made, Callback):
         raise ConfigError(
@@ -154,3 +154,27 @@ def _made(name: str) -> Callback:
             f"Callback, got {type(made).__name__}"
         )
     return made
+
+
+def checked(callbacks: Any) -> list[Callback]:
+    """The callbacks that a caller gives.
+
+    Raises:
+        ConfigError: they are no list, or one is no `Callback`, such as one of
+            Keras, which `fit` calls and a run does not.
+    """
+    if not isinstance(callbacks, Iterable):
+        raise ConfigError(
+            "callbacks must be a list of mtl_tf.training.callbacks.Callback, "
+            f"got {type(callbacks).__name__}"
+        )
+    callbacks = list(callbacks)
+    for one in callbacks:
+        if not isinstance(one, Callback):
+            kind = one if isinstance(one, type) else type(one)
+            given = "the class" if isinstance(one, type) else "one of"
+            raise ConfigError(
+                "each of callbacks must be a made mtl_tf.training.callbacks."
+                f"Callback, got {given} {kind.__module__}.{kind.__qualname__}"
+            )
+    return callbacks

@@ -168,6 +168,14 @@ def test_markdown_is_complete_and_aligned():
         assert len({line.count(" | ") for line in block.splitlines()}) == 1
 
 
+def test_what_schemes_report_keeps_three_digits():
+    values = {"entropy": [0.69, 0.70, 0.69, 0.70], "guessed": [100, 0, 0, 0]}
+    lines = tables.console(results(diagnostics=values)).splitlines()
+    assert "mean entropy: 0.695" in lines and "mean guessed: 25.0" in lines
+    shown = [tables.diagnostic(v) for v in (None, 0.0, -0.01234, 9.996, 123)]
+    assert shown == ["-", "0", "-0.0123", "10", "123.0"]
+
+
 def test_markdown_escapes_bars():
     page = tables.markdown(results(class_names=("a|b", "c")))
     assert "a\\|b" in page

@@ -24,6 +24,7 @@ def test_values_are_literals_or_names():
         "tasks": [("a", "b"), ("c",)]
     }
     assert grids.parse("  ") == {}
+    assert grids.parse("a=1,True") == {"a": [1, True]}
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,7 @@ def test_values_are_literals_or_names():
         ("a=", "is written field=value"),
         ("a=1;a=2", "names a twice"),
         ("a=1,1", "has a value of a twice"),
+        ("a=0,1,0.0", "has a value of a twice"),
     ],
 )
 def test_malformed_grids(text, message):
@@ -53,6 +55,14 @@ def test_cells_are_the_product_and_change_only_their_fields():
     assert last["tasks"] == CONFIG["tasks"]
     assert type(cells[0].config["training"]["l2"]) is float
     assert CONFIG["training"] == {"l2": 1e-5, "epochs": 3}
+
+
+def test_a_name_is_a_list_of_one_where_a_field_is_a_list():
+    grid = grids.parse("tasks=b,c")
+    assert [cell.config["tasks"] for cell in grids.cells(CONFIG, grid)] == [
+        ["b"],
+        ["c"],
+    ]
 
 
 def test_a_cell_does_not_depend_on_the_rest_of_the_sweep():

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+import mtl_tf
 from launch import analyse
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
 from mtl_tf.programs import runner
@@ -217,3 +218,13 @@ def test_predictions_of_an_older_run_are_asked_for(tmp_path, loaded):
         file.unlink()
     run(f"--model_dir={path}")
     assert loaded == [path, path]
+
+
+def test_wrong_arguments_from_python(tmp_path):
+    path, page = make_run(tmp_path / "run"), tmp_path / "page.html"
+    with pytest.raises(ConfigError, match="name a run to analyse"):
+        mtl_tf.analyse([], page)
+    for count in (-1, 2.5):
+        with pytest.raises(ConfigError, match="examples must be zero or a"):
+            mtl_tf.analyse(path, page, examples=count)
+    assert not page.exists()

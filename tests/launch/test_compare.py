@@ -18,7 +18,15 @@ def run(arguments):
     return compare.main(values)
 
 
-def make_run(path, share, tasks=("a", "b"), seed=0, size=200, classes="np"):
+def make_run(
+    path,
+    share,
+    tasks=("a", "b"),
+    seed=0,
+    size=200,
+    classes="np",
+    examples=None,
+):
     """A run that is right about a share of the examples of each task."""
     found = []
     for number, name in enumerate(tasks):
@@ -36,6 +44,7 @@ def make_run(path, share, tasks=("a", "b"), seed=0, size=200, classes="np"):
                 predictions=said,
                 class_names=tuple(classes),
                 metrics=("accuracy",),
+                examples=examples,
             )
         )
     scored_examples.write(str(path), "test", found)
@@ -73,6 +82,65 @@ def test_folders_of_seeds_and_models_of_single_tasks(tmp_path, capsys):
     ends = [[path.rsplit("/", 1)[1] for path in side] for side in found["runs"]]
     assert ends == [["seed_1", "seed_2", "seed_10"]] * 2
     assert set(found["tasks"]) == {"a", "b"} and found["mean"]["gain"] > 10
+
+
+def test_several_labels_in_another_order(tmp_path, capsys):
+    rows = np.random.default_rng(0).integers(0, 2, (50, 3))
+    said = rows * [1, 1, 0]
+    paths = []
+    for order in ([0, 1, 2], [2, 0, 1]):
+        task = TaskPredictions(
+            "a",
+            rows[:, order],
+            said[:, order],
+            tuple("xyz"[number] for number in order),
+            type="multi_label",
+            metrics=("micro_f1",),
+        )
+        paths.append(tmp_path / task.class_names[0])
+        scored_examples.write(str(paths[-1]), "test", [task])
+        (paths[-1] / "results.json").write_text("{}")
+    run([*paths, "--output=-", "--draws=9"])
+    found = json.loads(capsys.readouterr().out)["tasks"]["a"]
+    assert found["gain"] == 0 and 50 < found["scores"][0] < 90
+    other = TaskPredictions(
+        *("a", 1 - rows, said, "xyz"), type="multi_label", metrics=("micro_f1",)
+    )
+    scored_examples.write(str(paths[1]), "test", [other])
+    with pytest.raises(RunError, match="on other examples of the task a"):
+        run(paths)
+
+
+def test_settings_of_a_sweep_are_folders_of_seeds(tmp_path, capsys):
+    for setting, share in (("l2=0.0", 0.7), ("l2=0.1", 0.9)):
+        for seed in (2, 10):
+            folder = tmp_path / setting / f"seed={seed}"
+            make_run(folder, share, seed=seed)
+        # A fold is scored on examples of its own.
+        make_run(tmp_path / setting / "seed=2,fold=0of2", share, size=20)
+    run([tmp_path / "l2=0.0", tmp_path / "l2=0.1", "--output=-", "--draws=9"])
+    found = json.loads(capsys.readouterr().out)
+    ends = [[path.rsplit("/", 1)[1] for path in side] for side in found["runs"]]
+    assert ends == [["seed=2", "seed=10"]] * 2
+
+
+@pytest.mark.parametrize(
+    "texts, told", [("ab", True), ("aa", False), (("a", None), False)]
+)
+def test_other_texts_with_the_same_labels_are_told(
+    tmp_path, caplog, texts, told
+):
+    # Splits that are sorted by their labels have equal ones, of other texts.
+    runs = [
+        make_run(tmp_path / name, 0.8, ("a",), examples=text)
+        for name, text in zip(("one", "two"), texts)
+    ]
+    run([*runs, "--draws=5"])
+    start = f"{runs[0]} and {runs[1]} read other texts of the task a, or in"
+    assert [m for m in caplog.messages if m.startswith(start)] == (
+        caplog.messages if told else []
+    )
+    assert bool(caplog.messages) == told
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

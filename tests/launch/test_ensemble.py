@@ -118,6 +118,16 @@ def test_labels_in_another_order(tmp_path, capsys):
     assert found[0] == found[1]
 
 
+def test_other_texts_with_the_same_labels_are_told(tmp_path, caplog):
+    runs = [make_run(tmp_path / name, 1) for name in ("one", "two")]
+    for name, path in zip("xy", runs):
+        kept = scored_examples.read(str(path), "test")["books"]
+        marked = dataclasses.replace(kept, examples=name)
+        scored_examples.write(str(path), "test", [marked])
+    run(*(f"--model_dir={path}" for path in runs), "--draws=9")
+    assert f"{runs[0]} and {runs[1]} read other texts" in caplog.text
+
+
 def test_only_what_is_averaged_is_scored(tmp_path, capsys):
     """The runs have no weights: what they did not keep fails."""
     for seed in (1, 2):

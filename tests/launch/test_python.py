@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import keras
 import pytest
 
 import mtl_tf
@@ -178,6 +179,36 @@ def test_configs_are_changed_by_whole_names():
         mtl_tf.config("quickstart", {"training.epoch": 3})
     with pytest.raises(ConfigError, match="did you mean 'quickstart'"):
         mtl_tf.config("quikstart")
+    for given in ({"epochs": 3}, 3, {}):
+        with pytest.raises(ConfigError, match="training is a group of fields"):
+            mtl_tf.config("quickstart", {"training": given})
+    whole = {"training": config.training}
+    assert mtl_tf.config("quickstart", whole).training == config.training
+    with pytest.raises(ConfigError, match="must be a dict .* got \\['seed'\\]"):
+        mtl_tf.config("quickstart", ["seed"])
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"config": "quickstart"}, "config must be what mtl_tf.config return"),
+        ({"config": None}, "config must be .* got None"),
+        ({"callbacks": [Heard]}, "callbacks must be .* got the class .*Heard"),
+        (
+            {"callbacks": [keras.callbacks.EarlyStopping()]},
+            "got one of keras.*EarlyStopping",
+        ),
+        ({"callbacks": print}, "callbacks must be a list of .* got builtin"),
+        ({"callbacks": [3]}, "got one of builtins.int"),
+    ],
+)
+def test_wrong_arguments_are_told_before_anything_is_written(
+    config, tmp_path, wrong, message
+):
+    given = {"config": config, "model_dir": tmp_path / "run", **wrong}
+    with pytest.raises(ConfigError, match=message):
+        mtl_tf.train(given.pop("config"), **given)
+    assert not (tmp_path / "run").exists()
 
 
 def test_changes_mean_what_overrides_of_the_command_line_mean():

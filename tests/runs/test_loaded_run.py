@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError
@@ -22,6 +23,34 @@ def test_predict_answers_texts(run):
     for answer in plain:
         assert set(answer["scores"]) == {"0", "1"}
         np.testing.assert_allclose(sum(answer["scores"].values()), 1, atol=1e-5)
+
+
+def test_inputs_of_a_split_and_what_tensorflow_holds_are_predicted(run):
+    texts = run.inputs("plain")[:3]
+    (first, *_) = known = run.predict("plain", [t.decode() for t in texts])
+    assert run.predict("plain", texts) == known
+    tensor = tf.constant(texts)
+    dataset = tf.data.Dataset.from_tensor_slices(tensor)
+    named = tf.data.Dataset.from_tensor_slices({"text": tensor})
+    for given in (tensor, dataset, named, np.array(texts)):
+        assert run.predict("plain", given) == known
+    assert run.predict("plain", dataset.take(0)) == []
+    assert first["task"] == "plain"
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (b"the yes tree", "must be a list, got a string"),
+        (None, "must be a list, a DataFrame or a tf.data.Dataset, got None"),
+        (3, "must be a list, a DataFrame or a tf.data.Dataset, got int"),
+        ([b"caf\xe9"], "each must be a string, got b'caf"),
+        (tf.data.Dataset.from_tensors(["a", "b"]), "each must be a string"),
+    ],
+)
+def test_examples_that_are_none(run, given, message):
+    with pytest.raises(TypeError, match=message):
+        run.predict("plain", given)
 
 
 class Frame:

@@ -74,6 +74,7 @@ def test_callbacks_by_name():
         ("wandbb", "did you mean 'wandb'"),
         ("no_such_module:X", "cannot be made: No module named"),
         (f"{__name__}:NoSuch", "cannot be made"),
+        ("collections:namedtuple", "cannot be made: .* missing 2 required"),
         ("collections:Counter", "must be a mtl_tf.training.callbacks"),
     ],
 )

@@ -1,0 +1,54 @@
+"""Examples that a caller gives to be predicted, in whatever form."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+
+def listed(examples: Any) -> list[Any]:
+    """The examples one by one, with strings in place of bytes.
+
+    Bytes are what TensorFlow has for strings, and `Run.inputs` returns.
+
+    Args:
+        examples: a pandas DataFrame, a `tf.data.Dataset` or tensor of single
+            examples, or any other iterable.
+
+    Raises:
+        TypeError: a single example, or something else; the message says what
+            would be right.
+    """
+    if isinstance(examples, (str, bytes)):
+        raise TypeError("examples must be a list, got a string")
+    if isinstance(examples, Mapping):
+        raise TypeError("examples must be a list, got a mapping")
+    if hasattr(examples, "columns") and hasattr(examples, "to_dict"):
+        examples = examples.to_dict("records")
+    elif isinstance(examples, tf.data.Dataset):
+        examples = examples.as_numpy_iterator()
+    elif tf.is_tensor(examples):
+        examples = examples.numpy()
+    if not isinstance(examples, Iterable):
+        raise TypeError(
+            "examples must be a list, a DataFrame or a tf.data.Dataset, got "
+            f"{type(examples).__name__}"
+        )
+    return [_plain(example) for example in examples]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value  # What reads it says that it is no text.
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    # Named tuples have attributes that a list would lose.
+    if type(value) in (list, tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -214,3 +214,34 @@ def test_a_changed_file_of_an_export_is_named(version, tmp_path, name):
         check.check(str(copy))
     with pytest.raises(RunError, match=f"{name} has changed"):
         check.ask(str(copy), "plain", ["yes no"])
+
+
+def test_warm_up_requests_that_a_server_cannot_read_are_named(
+    version, tmp_path
+):
+    """It would not load such a version."""
+    copy = shutil.copytree(version, tmp_path / "1")
+    path = copy / "assets.extra" / "tf_serving_warmup_requests"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(RunError, match="warmup_requests has changed"):
+        check.check(str(copy))
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[]", "{}", "[1]", '[{"signature": "a", "inputs": {}, "outputs": {}}]'],
+)
+def test_recorded_answers_that_are_none_are_told(tmp_path, content):
+    (tmp_path / "assets.extra").mkdir()
+    (tmp_path / "saved_model.pb").touch()
+    (tmp_path / "assets.extra/warmup_answers.json").write_text(content)
+    with pytest.raises(RunError, match="warmup_answers.json (must|holds no)"):
+        check.check(str(tmp_path))
+    with pytest.raises(RunError, match="warmup_answers.json (must|holds no)"):
+        check.latency(str(tmp_path), 1)
+
+
+def test_a_folder_with_a_digit_that_is_no_number_is_no_version(tmp_path):
+    for name in ("2", "\u00b3"):
+        (tmp_path / name).mkdir()
+    assert saved_model.next_version(str(tmp_path)) == 3

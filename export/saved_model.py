@@ -266,9 +266,11 @@ def main(values: flags.FlagValues) -> None:
     # An export made where a GPU is visible can hold kernels that only it has.
     tf.config.set_visible_devices([], "GPU")
     import mtl_tf
+    from mtl_tf.training.signals import sigterm_raises
 
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
-    path = export(run, values.export_dir, values.version, values.weights)
+    with sigterm_raises("stopped before the export was complete"):
+        path = export(run, values.export_dir, values.version, values.weights)
     if values.weights != "float32":
         _print_change(run, path, values)
     logging.info("Check it with: python -m export.check --model=%s", path)

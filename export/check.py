@@ -117,7 +117,7 @@ def check(model: str) -> list[dict[str, Any]]:
     """
     model = version_of(model)
     check_files(model)
-    calls = files.read_json(os.path.join(model, _ANSWERS))
+    calls = _calls(model)
     requests = [
         {"signature": c["signature"], "inputs": c["inputs"]} for c in calls
     ]
@@ -226,7 +226,7 @@ def latency(
     check_files(model)
     checks.positive_integer("--latency", rounds)
     checks.positive_integer("--words", words)
-    calls = files.read_json(os.path.join(model, _ANSWERS))
+    calls = _calls(model)
     inputs = {c["signature"]: c["inputs"] for c in calls}
     names = [name for name in inputs if "task" not in inputs[name]]
     if task:
@@ -257,11 +257,40 @@ def latency(
     return rows
 
 
+def _calls(model: str) -> list[dict[str, Any]]:
+    """The recorded calls of an export, with their answers.
+
+    Raises:
+        RunError: there are none, or something else stands there.
+    """
+    path = os.path.join(model, _ANSWERS)
+    calls = files.read_json(path)
+    if not isinstance(calls, list) or not all(map(_is_call, calls)):
+        raise RunError(
+            f"{path} must hold a list of calls with signature, inputs and "
+            f"outputs, found {calls!r:.80}: restore it from a copy"
+        )
+    if not calls:
+        raise RunError(f"{path} holds no call: restore it from a copy")
+    return calls
+
+
+def _is_call(call: Any) -> bool:
+    return (
+        isinstance(call, dict)
+        and isinstance(call.get("signature"), str)
+        and isinstance(call.get("outputs"), dict)
+        and isinstance(call.get("inputs"), dict)
+        and bool(call["inputs"])
+        and all(isinstance(rows, list) for rows in call["inputs"].values())
+    )
+
+
 def _inputs_of(model: str, task: str) -> list[str]:
     """The names of a signature's inputs, as its recorded call has them."""
-    path = os.path.join(model, _ANSWERS)
     # What is no export is told where it is loaded.
-    for call in files.read_json(path) if os.path.exists(path) else ():
+    is_export = os.path.exists(os.path.join(model, _ANSWERS))
+    for call in _calls(model) if is_export else ():
         if call["signature"] == task:
             return list(call["inputs"])
     return ["text"]

@@ -22,7 +22,7 @@ _WARMUP_TEXTS = (
 def next_version(export_dir: str) -> int:
     """One more than the greatest version below `export_dir`, or 1."""
     names = os.listdir(export_dir) if os.path.isdir(export_dir) else []
-    return max((int(n) for n in names if n.isdigit()), default=0) + 1
+    return max((int(n) for n in names if n.isdecimal()), default=0) + 1
 
 
 def export(
@@ -116,6 +116,8 @@ def _write(run: Any, directory: str, weights: str) -> None:
     names = [
         *(f"assets/{name}" for name in os.listdir(f"{directory}/assets")),
         *("saved_model.pb", f"{warmup.FOLDER}/labels.json"),
+        # A server does not load a version whose requests it cannot read.
+        f"{warmup.FOLDER}/{warmup.REQUESTS}",
     ]
     digest_of = digests.of_files(directory, names)
     files.write_json(os.path.join(extra, digests.FILE), digest_of)
@@ -264,9 +266,11 @@ def main(values: flags.FlagValues) -> None:
     # An export made where a GPU is visible can hold kernels that only it has.
     tf.config.set_visible_devices([], "GPU")
     import mtl_tf
+    from mtl_tf.training.signals import sigterm_raises
 
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
-    path = export(run, values.export_dir, values.version, values.weights)
+    with sigterm_raises("stopped before the export was complete"):
+        path = export(run, values.export_dir, values.version, values.weights)
     if values.weights != "float32":
         _print_change(run, path, values)
     logging.info("Check it with: python -m export.check --model=%s", path)

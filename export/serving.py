@@ -221,7 +221,7 @@ def _signature(
     """A function of strings [batch] with these names, for an export."""
 
     def named(*strings: tf.Tensor) -> Tensors:
-        return function(**dict(zip(names, strings)))
+        return function(**dict(zip(names, _of_as_many_rows(names, strings))))
 
     # A signature's inputs are called like the parameters of its function.
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -230,6 +230,26 @@ def _signature(
     )
     specs = [tf.TensorSpec([None], tf.string, name) for name in names]
     return tf.function(named, input_signature=specs)
+
+
+def _of_as_many_rows(
+    names: Sequence[str], strings: Sequence[tf.Tensor]
+) -> list[tf.Tensor]:
+    """The inputs of a signature, whose call fails if their rows differ.
+
+    A text without a task would pass for one of an unknown task.
+    """
+    first, *others = strings
+    right = [
+        tf.debugging.assert_equal(
+            tf.size(other),
+            tf.size(first),
+            f"{names[0]} and {name} must have as many rows as each other",
+        )
+        for name, other in zip(names[1:], others)
+    ]
+    with tf.control_dependencies(right):
+        return [tf.identity(column) for column in strings]
 
 
 def rows_of(features: Tensors, rows: tf.Tensor) -> Tensors:

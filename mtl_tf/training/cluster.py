@@ -88,11 +88,13 @@ def _from_tf_config(text: str) -> Cluster | None:
     _check(isinstance(jobs, dict), "an object", jobs, "TF_CONFIG cluster")
     for job, addresses in jobs.items():
         _check_job(job, addresses)
+    _check_once(jobs)
     _check(isinstance(task, dict), "an object", task, "TF_CONFIG task")
     job, index = task.get("type"), task.get("index")
-    _check(job in jobs, f"one of {sorted(jobs)}", job, "TF_CONFIG task.type")
+    named = isinstance(job, str) and job in jobs
+    _check(named, f"one of {sorted(jobs)}", job, "TF_CONFIG task.type")
     # Kubeflow has written both.
-    if isinstance(index, str) and index.isdigit():
+    if isinstance(index, str) and index.isdecimal():
         index = int(index)
     count = len(jobs[job])
     inside = type(index) is int and 0 <= index < count
@@ -119,9 +121,22 @@ def _check_job(job: str, addresses: Any) -> None:
         _check(len(addresses) == 1, "one address", addresses, where)
 
 
+def _check_once(jobs: Mapping[str, list[str]]) -> None:
+    """Refuses two processes of one address, which would wait in vain."""
+    every = [address for addresses in jobs.values() for address in addresses]
+    for address in every:
+        if every.count(address) > 1:
+            raise ConfigError(
+                f"TF_CONFIG cluster names {address!r} {every.count(address)} "
+                "times: every process needs an address of its own, and the "
+                "chief is not one of the workers"
+            )
+
+
 def _is_address(text: str) -> bool:
     host, _, port = text.rpartition(":")
-    return bool(host) and port.isdigit() and 0 < int(port) < 65536
+    bare = bool(host) and "/" not in host and not any(map(str.isspace, text))
+    return bare and port.isdecimal() and 0 < int(port) < 65536
 
 
 def _check(right: bool, what: str, value: Any, where: str) -> None:

@@ -6,6 +6,8 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 
+from mtl_tf.core.errors import Interrupted
+
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -56,6 +58,29 @@ def stop_requests(
             yield request
         finally:
             restore()
+
+
+@contextlib.contextmanager
+def sigterm_raises(message: str) -> Iterator[None]:
+    """Within it SIGTERM raises, so that what is half-written is removed.
+
+    Outside the main thread no handler can be set, and none is.
+
+    Args:
+        message: of the `Interrupted` that is raised.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise Interrupted(message, number)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

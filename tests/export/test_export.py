@@ -1,6 +1,8 @@
 import json
 import os
 import shutil
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 import mtl_tf
 from export import check, saved_model, warmup
 from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.programs import runner
 from mtl_tf.runs import training_run
 from tests.export.export_testing import TEXTS, ask_each, assert_scores
 from tests.system import corpus
@@ -69,6 +72,14 @@ def test_mixed_tasks_in_one_call_and_unknown_ones(run, version):
             assert outputs["label"][row] == ""
             assert outputs["scores"][row] == [0.0, 0.0]
             assert outputs["classes"][row] == ["", ""]
+
+
+@pytest.mark.parametrize("tasks", [1, 3])
+def test_texts_without_tasks_are_refused(version, tasks):
+    inputs = {"text": TEXTS[:2], "task": ["plain"] * tasks}
+    request = {"signature": "serving_default", "inputs": inputs}
+    with pytest.raises(RunError, match="text and task must have as many rows"):
+        check.run_in_c_loader(version, [request])
 
 
 def test_no_company_changes_a_score(version):
@@ -214,3 +225,56 @@ def test_a_changed_file_of_an_export_is_named(version, tmp_path, name):
         check.check(str(copy))
     with pytest.raises(RunError, match=f"{name} has changed"):
         check.ask(str(copy), "plain", ["yes no"])
+
+
+def test_warm_up_requests_that_a_server_cannot_read_are_named(
+    version, tmp_path
+):
+    """It would not load such a version."""
+    copy = shutil.copytree(version, tmp_path / "1")
+    path = copy / "assets.extra" / "tf_serving_warmup_requests"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(RunError, match="warmup_requests has changed"):
+        check.check(str(copy))
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[]", "{}", "[1]", '[{"signature": "a", "inputs": {}, "outputs": {}}]'],
+)
+def test_recorded_answers_that_are_none_are_told(tmp_path, content):
+    (tmp_path / "assets.extra").mkdir()
+    (tmp_path / "saved_model.pb").touch()
+    (tmp_path / "assets.extra/warmup_answers.json").write_text(content)
+    with pytest.raises(RunError, match="warmup_answers.json (must|holds no)"):
+        check.check(str(tmp_path))
+    with pytest.raises(RunError, match="warmup_answers.json (must|holds no)"):
+        check.latency(str(tmp_path), 1)
+
+
+def test_a_folder_with_a_digit_that_is_no_number_is_no_version(tmp_path):
+    for name in ("2", "\u00b3"):
+        (tmp_path / name).mkdir()
+    assert saved_model.next_version(str(tmp_path)) == 3
+
+
+def test_sigterm_leaves_no_half_of_an_export(toy_run, tmp_path, monkeypatch):
+    def write(run, directory, weights):
+        del run, weights
+        with open(os.path.join(directory, "half"), "w"):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+
+    def ended(number, frame):
+        raise AssertionError("it would have ended here")
+
+    monkeypatch.setattr(saved_model, "_write", write)
+    before = signal.signal(signal.SIGTERM, ended)
+    flags = [f"--model_dir={toy_run}", f"--export_dir={tmp_path / 'e'}"]
+    try:
+        with pytest.raises(SystemExit) as stopped:
+            runner.run(saved_model.PROGRAM, ["export", *flags])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert stopped.value.code == 128 + signal.SIGTERM
+    assert os.listdir(tmp_path / "e") == []

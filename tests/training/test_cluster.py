@@ -87,6 +87,17 @@ def test_a_chief_is_the_first_of_all(monkeypatch, job, index, number):
         ({"cluster": {"worker": ["a"]}}, r"got \['a'\]"),
         ({"cluster": {"worker": ["a:70000"]}}, "a:70000"),
         ({"cluster": {"worker": [":1"]}}, "host:port"),
+        ({"cluster": {"worker": ["grpc://a:1"]}}, "grpc://a:1"),
+        ({"cluster": {"worker": ["a b:1"]}}, "a b:1"),
+        ({"cluster": {"worker": ["a:\u00b2"]}}, "host:port"),
+        (
+            {"cluster": {"worker": ["a:1", "b:1", "a:1"]}},
+            "cluster names 'a:1' 2 times: every process needs an address",
+        ),
+        (
+            {"cluster": {"chief": ["a:1"], "worker": ["a:1", "b:1"]}},
+            "cluster names 'a:1' 2 times: .* the chief is not one of the",
+        ),
         (
             {"cluster": {"chief": ["a:1", "b:1"], "worker": ["c:1"]}},
             "cluster.chief must be one address",
@@ -100,6 +111,8 @@ def test_a_chief_is_the_first_of_all(monkeypatch, job, index, number):
             {"task": {"type": "worker", "index": 3}},
             "task.index must be from 0 to 2, one of the 3 of 'worker', got 3",
         ),
+        ({"task": {"type": ["worker"], "index": 0}}, r"got \['worker'\]"),
+        ({"task": {"type": "worker", "index": "\u00b2"}}, "task.index must be"),
         ({"task": {"type": "worker"}}, "task.index .* got None"),
         ({"task": {"type": "worker", "index": True}}, "got True"),
         ({"task": {"type": "worker", "index": -1}}, "got -1"),

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from mtl_tf.training.signals import stop_requests
+from mtl_tf.core.errors import Interrupted
+from mtl_tf.training.signals import sigterm_raises, stop_requests
 
 STOPS = (signal.SIGTERM, signal.SIGINT)
 
@@ -49,9 +50,20 @@ def test_outside_the_main_thread_no_handler_is_set():
     assert seen == [before, False]
 
 
+def test_sigterm_raises_and_the_handlers_are_those_from_before():
+    before = handlers()
+    with pytest.raises(Interrupted, match="half of it") as stopped:
+        with sigterm_raises("half of it"):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+    assert stopped.value.signal_number == signal.SIGTERM
+    assert handlers() == before
+
+
 CHILD = """
 import os, signal, sys
-from mtl_tf.training.signals import stop_requests
+from mtl_tf.core.errors import Interrupted
+from mtl_tf.training.signals import sigterm_raises, stop_requests
 # As in a terminal; a job in the background may have been told to ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 with stop_requests() as request:
@@ -76,7 +88,8 @@ def test_a_second_signal_ends_the_process(first, second):
 
 BUSY = """
 import ctypes, os, signal, sys, threading, time
-from mtl_tf.training.signals import stop_requests
+from mtl_tf.core.errors import Interrupted
+from mtl_tf.training.signals import sigterm_raises, stop_requests
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -71,11 +71,17 @@ def _parent(path: str) -> str:
 
 
 def _about(path: str) -> str:
-    """The sentence, and which task type has it, if its group does not say."""
-    doc, task_type = fields.every()[path].doc, _task_type(path)
+    """The sentence, what it needs, and of which task type it is.
+
+    What its group says of the type is not said again.
+    """
+    field, task_type = fields.every()[path], _task_type(path)
+    sentences = [field.doc]
+    if needed := getattr(field, "needs", ""):
+        sentences.append(f"Of use only with {needed}.")
     if task_type and task_type != _task_type(_parent(path)):
-        return f"{doc} Of {task_type} tasks only."
-    return doc
+        sentences.append(f"Of {task_type} tasks only.")
+    return " ".join(sentences)
 
 
 def _task_type(path: str) -> str:

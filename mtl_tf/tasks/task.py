@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks import task_types
 from mtl_tf.tasks.features import Feature, text_of
@@ -20,9 +20,6 @@ WITHOUT_TEST = ("train", "validation")
 WHOLE_CORPUS = SPLITS
 NO_FOLDS = ()
 
-# Of a task's JSON, what all types have; the rest are its settings.
-_COMMON = ("name", "type", "labels", "metrics", "loss_weight")
-
 
 @dataclasses.dataclass(frozen=True)
 class Task:
@@ -31,7 +28,7 @@ class Task:
     Attributes:
         name: unique in a run; also the name of its served signature.
         type: name of its task type.
-        source: where its examples come from; None after `from_json`.
+        source: where its examples come from.
         labels: names of the labels; a label id is a place in them.
         metrics: names of metrics, the primary one first; None for the type's
             usual ones.
@@ -45,7 +42,7 @@ class Task:
 
     name: str
     type: str
-    source: Source | None = dataclasses.field(repr=False, compare=False)
+    source: Source = dataclasses.field(repr=False, compare=False)
     labels: tuple[str, ...] = ()
     metrics: tuple[str, ...] | None = None
     loss_weight: float = 1.0
@@ -92,7 +89,6 @@ class Task:
         Raises:
             ConfigError: the task has no such split.
             DataError: the data are wrong; the message names the place.
-            RunError: the task was read from a file and has no data.
         """
         source, split = self._locate(split)
         return source.dataset(split)
@@ -122,29 +118,7 @@ class Task:
             **self.settings,
         }
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Task":
-        """Returns the task of `to_json`, which has no data.
-
-        Raises:
-            RunError: a field is missing.
-        """
-        try:
-            return cls(
-                name=value["name"],
-                type=value["type"],
-                source=None,
-                labels=tuple(value["labels"]),
-                metrics=tuple(value["metrics"]),
-                loss_weight=value["loss_weight"],
-                settings={k: v for k, v in value.items() if k not in _COMMON},
-            )
-        except (KeyError, TypeError) as error:
-            raise RunError(f"not the description of a task: {error}: {value!r}")
-
     def _locate(self, split: str) -> tuple[Source, str]:
-        if self.source is None:
-            raise RunError(f"task {self.name} was read from a run: no data")
         if split in self.splits:
             return self.source, self.splits[split]
         if split in SPLITS:

@@ -46,7 +46,7 @@ def test_line_aligned_files(tmp_path):
     assert both == sorted(zip(ENGLISH.splitlines(), GERMAN.splitlines()))
     example = next(iter(task.dataset("test")))
     assert task.text_of(example).numpy() == b"a"
-    assert Task.from_json(task.to_json()).settings == {"bleu_tokenizer": "none"}
+    assert task.to_json()["bleu_tokenizer"] == "none"
 
 
 def test_pairs_of_one_file_of_sources_hold_out_the_same_lines(tmp_path):

@@ -4,7 +4,6 @@ Every score comes with sacrebleu's signature, which says how it was computed:
 scores of different signatures cannot be compared.
 """
 
-import collections
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,11 +14,8 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 
 Texts = Sequence[str]
-# BLEU's n-grams, of words, and chrF's, of characters.
+# BLEU's n-grams.
 _ORDERS = 4
-_CHARACTER_ORDERS = 6
-# How much more recall counts than precision, squared: chrF2.
-_RECALL_WEIGHT = 2**2
 #: What stands for words outside the training vocabulary (Dong et al. 2015).
 UNKNOWN = "UNK"
 
@@ -143,10 +139,13 @@ class SummedBleu:
 
 
 class SummedChrf:
-    """Corpus chrF2 from counts of single texts; as `SummedBleu`.
+    """Corpus chrF2 from counts of single texts; as `SummedBleu`."""
 
-    sacrebleu keeps such counts to itself. The score is that of `chrf`.
-    """
+    def __init__(self):
+        from sacrebleu.metrics import CHRF
+
+        # What sacrebleu's own bootstrap draws from has no public name.
+        self._metric = CHRF()
 
     def counts(
         self, hypotheses: Texts, references: Sequence[Texts]
@@ -161,41 +160,18 @@ class SummedChrf:
             int64 [n, 18]: the n-grams of the text, of the reference and of
             both, for each of n = 1 to 6.
         """
-        rows = []
-        for hypothesis, (right,) in zip(hypotheses, references, strict=True):
-            row = []
-            for grams, wanted in zip(
-                _character_grams(hypothesis), _character_grams(right)
-            ):
-                # sacrebleu: a reference that is too short for an n-gram says
-                # nothing of those that there are.
-                total = grams.total() if wanted else 0
-                row += [total, wanted.total(), (grams & wanted).total()]
-            rows.append(row)
-        return np.array(rows, np.int64).reshape(-1, 3 * _CHARACTER_ORDERS)
+        right = [reference for (reference,) in references]
+        if len(right) != len(hypotheses):
+            raise ValueError(
+                f"{len(hypotheses)} texts, {len(right)} references"
+            )
+        rows = self._metric._extract_corpus_statistics(hypotheses, [right])
+        return np.array(rows, np.int64).reshape(-1, 3 * self._metric.char_order)
 
     def score(self, counts: np.ndarray) -> float:
         """From 0 to 100, of some texts' counts [m, 18]."""
-        sums = counts.sum(0).reshape(_CHARACTER_ORDERS, 3).astype(float)
-        # An n-gram that a side does not have is left out of the means.
-        sums = sums[(sums[:, 0] > 0) & (sums[:, 1] > 0)]
-        if not sums[:, 2].any():
-            return 0.0
-        precision = (sums[:, 2] / sums[:, 0]).mean()
-        recall = (sums[:, 2] / sums[:, 1]).mean()
-        weighted = _RECALL_WEIGHT * precision + recall
-        return float(100 * (1 + _RECALL_WEIGHT) * precision * recall / weighted)
-
-
-def _character_grams(text: str) -> list[collections.Counter[str]]:
-    """A text's n-grams of characters that are no white space, n = 1 to 6."""
-    letters = "".join(text.split())
-    return [
-        collections.Counter(
-            letters[start : start + n] for start in range(len(letters) - n + 1)
-        )
-        for n in range(1, _CHARACTER_ORDERS + 1)
-    ]
+        sums = counts.sum(0).tolist()
+        return float(self._metric._compute_score_from_stats(sums).score)
 
 
 def bleu_lc(

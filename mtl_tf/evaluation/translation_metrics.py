@@ -5,6 +5,7 @@ scores of different signatures cannot be compared.
 """
 
 import collections
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -81,7 +82,8 @@ def sacrebleu_bleu(tokenizer: str, language: str, **options: Any) -> Any:
     try:
         return BLEU(
             tokenize=tokenizer or None,
-            trg_lang=language,
+            # It knows bare languages: "zh", not "zh-CN".
+            trg_lang=re.split("[-_]", language)[0].lower(),
             # It would warn of texts that are tokens, which ours may be.
             force=True,
             **options,

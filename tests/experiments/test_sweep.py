@@ -193,7 +193,10 @@ def test_all_cells_are_checked_before_the_first_is_trained(tmp_path, training):
 @pytest.mark.parametrize(
     "grid, message",
     [
-        ("model.scheme.units=8;model.scheme.unitz=4,8", "unitz=4.*did you mean"),
+        (
+            "model.scheme.units=8;model.scheme.unitz=4,8",
+            "unitz=4.*did you mean",
+        ),
         ("model.scheme.sharing=shared,sharedd", "sharedd.*did you mean"),
     ],
 )

@@ -247,7 +247,8 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
 
 def test_the_log_names_the_tasks_of_the_first_model(tmp_path, caplog):
     run = RunDirectory(str(tmp_path))
-    turns = transfer._Turns({}, run, ["a", "b"], (), "auto", None)
+    config = {"tasks": []}
+    turns = transfer._Turns(config, run, ["a", "b"], (), "auto", None)
     turns._train = turns._config = turns._target_config = lambda *_: None
     with caplog.at_level("INFO", logger="absl"):
         turns.take("a")

@@ -120,6 +120,11 @@ def row_config(config: str, row: Any, changes: list[str]) -> dict[str, Any]:
     for change in changes:
         if "=" not in change:
             raise ConfigError(f"--override={change} must be FIELD=VALUE")
+        if change.startswith("seed="):
+            raise ConfigError(
+                f"--override={change} would change nothing: the runs of a row "
+                "have the seeds 1, 2, ..., as many as --seeds says"
+            )
     values = flags.FlagValues()
     values(config_argument.define(name, argv, values))
     steps = values.config.training.steps

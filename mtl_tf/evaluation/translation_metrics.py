@@ -4,6 +4,11 @@ Every score comes with sacrebleu's signature, which says how it was computed:
 scores of different signatures cannot be compared.
 """
 
+<<<<<<< HEAD
+=======
+import collections
+import re
+>>>>>>> h_use2
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -77,7 +82,8 @@ def sacrebleu_bleu(tokenizer: str, language: str, **options: Any) -> Any:
     try:
         return BLEU(
             tokenize=tokenizer or None,
-            trg_lang=language,
+            # It knows bare languages: "zh", not "zh-CN".
+            trg_lang=re.split("[-_]", language)[0].lower(),
             # It would warn of texts that are tokens, which ours may be.
             force=True,
             **options,

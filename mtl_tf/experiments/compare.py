@@ -1,5 +1,7 @@
 """Two runs, or two folders of seeds, example by example."""
 
+import dataclasses
+import glob
 import os
 import time
 from collections.abc import Collection, Sequence
@@ -14,6 +16,7 @@ from mtl_tf.evaluation import (
     significance,
     task_types,
 )
+from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.evaluation.significance import Difference, System
 from mtl_tf.runs.run_folders import runs_of
 
@@ -28,6 +31,7 @@ def compare(
     split: str = "test",
     tasks: Sequence[str] = (),
     draws: int = 2000,
+    metric: str = "",
 ) -> dict[str, Any]:
     """Tells whether the second of two systems is better than the first.
 
@@ -37,6 +41,7 @@ def compare(
         split: of which both have kept what they said.
         tasks: names of tasks; those that both have by default.
         draws: of the bootstrap.
+        metric: of the tasks that have it, in place of their primary one.
 
     Returns:
         "runs" (two lists of paths), "split", "draws", "tasks" {name: what
@@ -57,7 +62,8 @@ def compare(
             "Left out, since not all runs have them: %s", ", ".join(left_out)
         )
     systems = [
-        [{name: run[name] for name in names} for run in side] for side in sides
+        [{name: _by(metric, run[name]) for name in names} for run in side]
+        for side in sides
     ]
     _check_same(systems, paths)
     differences, mean = significance.compare(
@@ -74,6 +80,14 @@ def compare(
     }
 
 
+def _by(metric: str, task: TaskPredictions) -> TaskPredictions:
+    """What was said of a task, with the metric as its primary one."""
+    if metric not in task.metrics:
+        return task
+    others = [name for name in task.metrics if name != metric]
+    return dataclasses.replace(task, metrics=(metric, *others))
+
+
 def kept(path: str, split: str) -> System:
     """What a run, or its runs of single tasks, said of each example.
 
@@ -88,6 +102,18 @@ def kept(path: str, split: str) -> System:
     predictions: dict[str, Any] = {}
     for folder in sorted(folders):
         predictions |= scored_examples.read(folder, split)
+    others = {
+        os.path.basename(name)
+        for folder in folders
+        for name in glob.glob(
+            os.path.join(glob.escape(folder), scored_examples.FOLDER, "*")
+        )
+    }
+    if not predictions and others:
+        raise RunError(
+            f"{path} has kept no predictions for the split {split!r}, but for "
+            f"{', '.join(sorted(others))} (--split)"
+        )
     if not predictions:
         raise RunError(
             f"{path} has kept no predictions for the split {split!r}: python "

@@ -209,15 +209,21 @@ def _comparisons(
     above = None
     for row in table.rows:
         folder = os.path.join(model_dir, row.name)
-        if not glob.glob(
+        finished = glob.glob(
             os.path.join(glob.escape(folder), "seed_*", "results.json")
-        ):
+        )
+        if not finished:
             continue
+        split = files.read_json(finished[0]).get("split", "test")
         if above is not None:
             try:
-                result = compare.compare(above[1], folder, draws=1000)
+                result = compare.compare(
+                    *(above[1], folder, split),
+                    draws=1000,
+                    metric=table_report.headline(table),
+                )
             except MtlError as error:
-                logging.debug("%s is not compared: %s", row.name, error)
+                logging.info("%s is not compared: %s", row.name, error)
             else:
                 compared[row.name] = {"above": above[0].title, **result}
         above = row, folder

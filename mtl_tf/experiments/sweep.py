@@ -11,12 +11,20 @@ from absl import logging
 
 from mtl_tf.core import files, renewal
 from mtl_tf.core.durations import duration
-from mtl_tf.core.errors import Diverged, Interrupted, MtlError, RunError
+from mtl_tf.core.errors import (
+    ConfigError,
+    DataError,
+    Diverged,
+    Interrupted,
+    MtlError,
+    RunError,
+)
 from mtl_tf.experiments import sweep_report
 from mtl_tf.experiments.grids import Cell, cells, parse
 from mtl_tf.runs import training_run
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.tasks import registry
 from mtl_tf.training import strategies
 
 _FAILED = "failed.json"
@@ -71,11 +79,12 @@ def sweep(
             dataclasses.replace(cell, config=validate(cell.config))
             for cell in todo
         ]
+    directories = (data_dir, manual_dir)
+    _check_options(todo, directories)
     run = RunDirectory(model_dir)
     with files.locked(model_dir):
         base = {name: v for name, v in config.items() if name != "sweep"}
         run.check_or_write("sweep_config.json", base, "the config")
-        directories = (data_dir, manual_dir)
         clean = None
         if not fields["folds"] and not {"tasks", "evaluation.group"} & set(
             grid
@@ -83,6 +92,21 @@ def sweep(
             clean = CleanParts.of_config(config, *directories)
         worker = _Worker(run, todo, directories, strategy, clean, retry)
         return worker.work(config["name"])
+
+
+def _check_options(
+    todo: Sequence[Cell], directories: tuple[str | None, str | None]
+) -> None:
+    for cell in todo:
+        entries = cell.config["tasks"]
+        try:
+            tasks = registry.resolve(entries, *directories)
+        except DataError:
+            continue  # It is the cell's, as what is in its files.
+        try:
+            training_run.check_options(cell.config, tasks)
+        except ConfigError as error:
+            raise ConfigError(f"{cell}: {error}")
 
 
 @dataclasses.dataclass

@@ -77,7 +77,7 @@ def build(
         "command": command,
         "split": done[0]["split"] if done else "test",
         "decimals": table.decimals,
-        "metric": _headline(table),
+        "metric": headline(table),
         "total": table.total,
         "tasks": tasks,
         "rows": [
@@ -135,7 +135,7 @@ def _ours(table: PublishedTable, outcomes: list[Outcome]) -> dict[str, Any]:
     runs = [results.get("run", {}) for results in done]
     return (
         ours
-        | _spreads(table, done, _headline(table))
+        | _spreads(table, done, headline(table))
         | {
             "others": {
                 metric: _spreads(table, done, metric)
@@ -152,7 +152,7 @@ def _ours(table: PublishedTable, outcomes: list[Outcome]) -> dict[str, Any]:
     )
 
 
-def _headline(table: PublishedTable) -> str:
+def headline(table: PublishedTable) -> str:
     """The metric that compares with the paper; "" for each task's own."""
     return table.metrics[0] if table.metrics else ""
 
@@ -161,7 +161,7 @@ def _spreads(
     table: PublishedTable, done: list[dict], metric: str
 ) -> dict[str, Any]:
     """The scores of a row by a metric, over seeds."""
-    fallback = metric == _headline(table)
+    fallback = metric == headline(table)
     means = [_means(results, metric, fallback) for results in done]
     return {
         "tasks": {
@@ -226,7 +226,7 @@ def _our_gain(
     table: PublishedTable, outcomes: Sequence[Outcome]
 ) -> dict[str, Any]:
     """The differences between rows with the same seed, over the seeds."""
-    metric = _headline(table)
+    metric = headline(table)
     minuend, subtrahend = (
         {o.seed: o.results for o in outcomes if o.row == name and o.results}
         for name in table.gain
@@ -293,7 +293,7 @@ def _short_name(name: str) -> str:
 def _task(
     table: PublishedTable, task: PublishedTask, done: list[dict]
 ) -> dict[str, Any]:
-    metric = _headline(table)
+    metric = headline(table)
     scores = [s for results in done if (s := _scores(task, results))]
     return {
         "name": task.name,

@@ -201,7 +201,7 @@ class _Turns:
     def take(self, name: str) -> None:
         """Trains the two models of a turn, or what is missing of them."""
         sources = [n for n in self.names if n != name]
-        logging.info("Joint training on the other %d tasks.", len(sources))
+        logging.info("Training on %s.", ", ".join(sources))
         self._train(self._config(sources), "sources", name)
         logging.info("Training %s with the shared weights frozen.", name)
         self._train(self._target_config(name), self._targets, name)

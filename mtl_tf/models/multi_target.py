@@ -321,6 +321,44 @@ def build_translation_model(
     Raises:
         ConfigError: a field, a name or a value is wrong.
     """
+    model = _make(
+        *(model_config, source_vocabulary_size, target_vocabulary_sizes),
+        *(pairs, seed, dtype),
+    )
+    model.build()
+    model.remember(
+        model_config=model_config,
+        source_vocabulary_size=source_vocabulary_size,
+        target_vocabulary_sizes=target_vocabulary_sizes,
+        pairs=list(pairs),
+        seed=seed,
+        dtype=dtype,
+    )
+    return model
+
+
+def check_translation_model(model_config: Mapping) -> None:
+    """Checks what can be told of a model before its vocabularies are built.
+
+    Args:
+        model_config: as for `build_translation_model`.
+
+    Raises:
+        ConfigError: a field, a name or a value is wrong.
+    """
+    # Constructors check their arguments and make no weights.
+    _make(model_config, 8, {"b": 8}, ["a-b"], 0, None)
+
+
+def _make(
+    model_config: Mapping,
+    source_vocabulary_size: int,
+    target_vocabulary_sizes: Mapping[str, int],
+    pairs: Sequence[str],
+    seed: int,
+    dtype: str | None,
+) -> MultiTargetModel:
+    """The model without weights; see `build_translation_model`."""
     config = completed("model", model_config, _DEFAULTS)
     checks.one_of("model.name", config["name"], ["multi_target"])
     targets = _targets(pairs, target_vocabulary_sizes)
@@ -352,17 +390,7 @@ def build_translation_model(
         make(target_vocabulary_sizes[language], name=f"decoder_{language}")
         for language in targets
     ]
-    model = MultiTargetModel(encoder, decoders, pairs, name="multi_target")
-    model.build()
-    model.remember(
-        model_config=model_config,
-        source_vocabulary_size=source_vocabulary_size,
-        target_vocabulary_sizes=target_vocabulary_sizes,
-        pairs=list(pairs),
-        seed=seed,
-        dtype=dtype,
-    )
-    return model
+    return MultiTargetModel(encoder, decoders, pairs, name="multi_target")
 
 
 def _targets(pairs: Sequence[str], sizes: Mapping[str, int]) -> list[str]:

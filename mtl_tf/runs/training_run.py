@@ -114,6 +114,27 @@ def _check_scored(tasks: Sequence[Task], splits: Sequence[str]) -> None:
             task_types.of(task.type).check_scored(task, split)
 
 
+def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
+    """Refuses wrong options of the config's choices, such as of its scheme.
+
+    Reads no data.
+
+    Args:
+        config: the plain config.
+        tasks: what its `tasks` stand for.
+
+    Raises:
+        ConfigError: one is wrong, or the tasks do not go together.
+    """
+    if config["train_separately"]:
+        for system in {systems.of_type(task.type) for task in tasks}:
+            system.check(config)
+    else:
+        run_data.system_of(tasks).check(config)
+        names = [task.name for task in tasks]
+        mixing.for_tasks(config["pipeline"]["mixing"], names)
+
+
 def _train(
     config: dict[str, Any],
     model_dir: str,
@@ -128,13 +149,7 @@ def _train(
                 folds = config["cross_validation"]
                 tasks = registry.resolve(config["tasks"], *session.where, folds)
                 _check_scored(tasks, config["evaluation"]["splits"])
-                if config["train_separately"]:
-                    for system in {systems.of_type(t.type) for t in tasks}:
-                        system.check(config)
-                else:
-                    run_data.system_of(tasks).check(config)
-                    names = [task.name for task in tasks]
-                    mixing.for_tasks(config["pipeline"]["mixing"], names)
+                check_options(config, tasks)
             run.claim(config)
             return run.has("results.json")
 

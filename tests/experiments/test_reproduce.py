@@ -1,5 +1,6 @@
 """Tables of the embedded corpus, killed, resumed and failing."""
 
+import dataclasses
 import functools
 import json
 import os
@@ -80,6 +81,31 @@ def test_a_control_is_compared_with_what_it_controls(tmp_path, monkeypatch):
     shutil.rmtree(tmp_path / "transfer")
     folders = [str(moved / row.name) for row in rows]
     assert compare.compare(*folders, draws=9)["tasks"]["books"]
+
+
+def test_rows_are_compared_by_the_split_and_metric_of_the_table(tmp_path):
+    right = ["ein Haus im Wald am See", "zwei Hunde auf dem Weg hier"]
+    said = {"single": [text.upper() for text in right], "multi": right}
+    for row, texts in said.items():
+        path = tmp_path / row / "seed_1"
+        for split, found in (("flickr", texts), ("test", right)):
+            task = TaskPredictions(
+                name="en-de",
+                type="translation",
+                class_names=(),
+                labels=right,
+                predictions=found,
+                metrics=("bleu", "bleu_lc"),
+            )
+            scored_examples.write(str(path), split, [task])
+        (path / "results.json").write_text('{"split": "flickr"}')
+    rows = [PublishedRow(row, row, published.MULTI) for row in said]
+    for metric, gain in (("bleu", 100.0), ("bleu_lc", 0.0)):
+        table = dataclasses.replace(TABLE, rows=tuple(rows), metrics=(metric,))
+        found = reproduce._comparisons(table, str(tmp_path))["multi"]
+        assert found["split"] == "flickr"
+        assert found["tasks"]["en-de"]["metric"] == metric
+        assert found["mean"]["gain"] == pytest.approx(gain)
 
 
 @pytest.mark.slow

@@ -190,6 +190,28 @@ def test_all_cells_are_checked_before_the_first_is_trained(tmp_path, training):
     assert training.seen == []
 
 
+@pytest.mark.parametrize(
+    "grid, message",
+    [
+        (
+            "model.scheme.units=8;model.scheme.unitz=4,8",
+            "unitz=4.*did you mean",
+        ),
+        ("model.scheme.sharing=shared,sharedd", "sharedd.*did you mean"),
+    ],
+)
+def test_options_of_choices_are_checked_before_the_first_cell(
+    tmp_path, training, grid, message
+):
+    (tmp_path / "a.csv").write_text("text,label\na,1\nb,2\n")
+    wanted, folder = config(grid, seeds=1), tmp_path / "sweep"
+    files = {"train": str(tmp_path / "a.csv")}
+    wanted["tasks"] = [{"name": "books", "files": files}]
+    with pytest.raises(ConfigError, match=message):
+        sweep.sweep(wanted, str(folder), validate=validation.validate)
+    assert training.seen == [] and not folder.exists()
+
+
 def test_phases_are_fractions_of_the_steps_of_their_cell(tmp_path, training):
     wanted = config(f"{RATES}=0.1;training.steps=100,400", seeds=1)
     phases = [{"tasks": ["books"], "fraction": 0.25}]

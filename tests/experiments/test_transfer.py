@@ -245,6 +245,16 @@ def test_steps_are_shared_among_the_tasks(monkeypatch, tmp_path, toy_files):
     assert source["pipeline"]["fractions"] == {"b": 0.1}
 
 
+def test_the_log_names_the_tasks_of_the_first_model(tmp_path, caplog):
+    run = RunDirectory(str(tmp_path))
+    config = {"tasks": []}
+    turns = transfer._Turns(config, run, ["a", "b"], (), "auto", None)
+    turns._train = turns._config = turns._target_config = lambda *_: None
+    with caplog.at_level("INFO", logger="absl"):
+        turns.take("a")
+    assert caplog.messages[0] == "Training on b."
+
+
 def test_weights_of_the_left_out_task_do_not_count(tmp_path, toy_files):
     config = quick(toy_files)
     weights = {"a": 2.0, "b": 3.0, "mistake": 1.0}

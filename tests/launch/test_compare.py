@@ -84,6 +84,12 @@ def test_folders_of_seeds_and_models_of_single_tasks(tmp_path, capsys):
     assert set(found["tasks"]) == {"a", "b"} and found["mean"]["gain"] > 10
 
 
+def test_another_split_than_the_kept_one(tmp_path):
+    one = make_run(tmp_path / "one", 0.6)
+    with pytest.raises(RunError, match="split 'dev', but for test .--split"):
+        run([one, one, "--split=dev"])
+
+
 def test_several_labels_in_another_order(tmp_path, capsys):
     rows = np.random.default_rng(0).integers(0, 2, (50, 3))
     said = rows * [1, 1, 0]

@@ -185,6 +185,7 @@ def test_epochs_are_not_overridden_where_steps_count(trained, tmp_path):
         ("--vectors=nothing", "there is no file nothing"),
         ("--override=training.epoch=2", "did you mean 'epochs'"),
         ("--override=training.epochs", "must be FIELD=VALUE"),
+        ("--override=seed=4", "seed=4 would change nothing.*--seeds"),
     ],
 )
 def test_mistakes_stop_before_training(trained, tmp_path, argument, message):

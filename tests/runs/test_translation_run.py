@@ -14,6 +14,7 @@ from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.runs import (
     run_data,
     search_batches,
+    systems,
     training_run,
     translating,
 )
@@ -226,6 +227,33 @@ def test_wrong_decoding(entries, tmp_path, decoding, message):
     config["evaluation"]["decoding"] = decoding
     with pytest.raises(ConfigError, match=message):
         training_run.train(config, str(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    "group, changes, message",
+    [
+        ("text", {"max_ratio": 0.5}, "max_ratio must be at least 1"),
+        ("decoding", {"beam": 2, "n_best": 3}, "n_best must be at most beam"),
+        (
+            "translation",
+            {
+                "label_smoothing": 0.1,
+                "output": {"name": "sampled", "samples": 4},
+            },
+            "label_smoothing must be 0 with a sampled output",
+        ),
+    ],
+)
+def test_wrong_values_are_told_before_data_are_read(group, changes, message):
+    config = make_config([], steps=1)
+    places = {
+        "text": config["text"],
+        "decoding": config["evaluation"]["decoding"],
+        "translation": config["model"]["translation"],
+    }
+    places[group].update(changes)
+    with pytest.raises(ConfigError, match=message):
+        systems.of_type("translation").check(config)
 
 
 @pytest.mark.slow

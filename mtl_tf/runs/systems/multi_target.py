@@ -9,6 +9,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.models.multi_target import (
     MultiTargetModel,
     build_translation_model,
+    check_translation_model,
 )
 from mtl_tf.pipelines import pairs
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -26,7 +27,10 @@ class MultiTarget(System):
     buckets_for_validation = False
 
     def check(self, config: Config) -> None:
-        """Vectors, parts of words, encoders, half precision are of no use."""
+        """Vectors, parts of words, encoders, half precision are of no use.
+
+        Other options have their values checked.
+        """
         text, training = config["text"], config["training"]
         for name, used in (
             ("text.vectors", bool(text["vectors"])),
@@ -45,6 +49,9 @@ class MultiTarget(System):
                     "them is --config=starter:translation, in a file "
                     "starter.get_config('translation')"
                 )
+        pairs.PairFilter.of_config(text)
+        Decoding.of_config(config)
+        check_translation_model(config["model"]["translation"])
 
     def build_text(
         self,

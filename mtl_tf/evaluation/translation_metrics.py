@@ -4,11 +4,7 @@ Every score comes with sacrebleu's signature, which says how it was computed:
 scores of different signatures cannot be compared.
 """
 
-<<<<<<< HEAD
-=======
-import collections
 import re
->>>>>>> h_use2
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

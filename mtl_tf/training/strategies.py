@@ -25,6 +25,9 @@ def _one_device() -> tf.distribute.Strategy:
     return tf.distribute.OneDeviceStrategy("gpu:0" if gpus else "cpu:0")
 
 
+# One for a process: a second one's collective operations would get the numbers
+# of the first one's, and TensorFlow refuses gradients of other sizes there.
+@functools.cache
 def _mirrored() -> tf.distribute.Strategy:
     gpus = tf.config.list_logical_devices("GPU")
     cpus = tf.config.list_logical_devices("CPU")

@@ -62,6 +62,12 @@ def test_auto_mirrors_over_several_gpus(monkeypatch):
     assert strategies.chosen_by_auto() == "mirrored"
 
 
+def test_mirrored_is_one_strategy_for_all_trainings_of_a_process():
+    """With two, the second training failed at texts of another length."""
+    first = strategies.make_strategy("mirrored")
+    assert strategies.make_strategy("mirrored") is first
+
+
 def test_workers_that_nobody_names():
     with pytest.raises(ConfigError, match="TF_CONFIG, or from Slurm's"):
         strategies.make_strategy("multi_worker")

@@ -7,7 +7,7 @@ from typing import Any
 from absl import flags, logging
 
 from mtl_tf.core import checks, digests, files
-from mtl_tf.core.errors import ConfigError, DataError
+from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.programs import common_flags, runner
 
 WEIGHTS = ("float32", "bfloat16", "int8")
@@ -63,11 +63,29 @@ def export(
                 f"a task cannot be exported under the name {task['name']!r}: "
                 f"{', '.join(_RESERVED)} are reserved"
             )
-    version = version or next_version(export_dir)
-    path = os.path.join(export_dir, str(version))
-    with files.new_directory(path) as directory:
+    with files.hidden_directory(_path(export_dir, version)) as directory:
         _write(run, directory, weights)
-    return path
+        return _published(directory, export_dir, version)
+
+
+def _path(export_dir: str, version: int) -> str:
+    return os.path.join(export_dir, str(version or next_version(export_dir)))
+
+
+def _published(directory: str, export_dir: str, version: int) -> str:
+    """Gives an export its number and returns its path.
+
+    Another export may have taken the next number while this one was written.
+    """
+    while True:
+        path = _path(export_dir, version)
+        try:
+            files.publish(directory, path)
+        except RunError:
+            if version:
+                raise
+        else:
+            return path
 
 
 def _write(run: Any, directory: str, weights: str) -> None:

@@ -1,6 +1,7 @@
 """Writing that never leaves half a file, and locks on directories."""
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -75,18 +76,49 @@ def new_directory(path: str) -> Iterator[str]:
     Raises:
         RunError: `path` exists already; it is left as it is.
     """
+    with hidden_directory(path) as temporary:
+        yield temporary
+        publish(temporary, path)
+
+
+@contextlib.contextmanager
+def hidden_directory(path: str) -> Iterator[str]:
+    """Yields a directory beside `path` for `publish`; it goes in the end.
+
+    Raises:
+        RunError: `path` exists already.
+    """
     path = os.path.abspath(path)
     if os.path.lexists(path):
-        raise RunError(f"{path} exists already: remove it or name another")
+        raise _exists(path)
     parent = make_directory(os.path.dirname(path))
     prefix = f".{os.path.basename(path)}."
     temporary = tempfile.mkdtemp(dir=parent, prefix=prefix)
     try:
         yield temporary
-        os.chmod(temporary, 0o777 & ~_umask())
-        os.rename(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def publish(temporary: str, path: str) -> None:
+    """Renames a directory that is complete.
+
+    Raises:
+        RunError: `path` has come to exist meanwhile; it is left as it is.
+    """
+    os.chmod(temporary, 0o777 & ~_umask())
+    try:
+        os.rename(temporary, path)
+    except (FileExistsError, NotADirectoryError):
+        raise _exists(path)
+    except OSError as error:
+        if error.errno != errno.ENOTEMPTY:
+            raise
+        raise _exists(path)
+
+
+def _exists(path: str) -> RunError:
+    return RunError(f"{path} exists already: remove it or name another")
 
 
 def write_text(path: str, text: str) -> None:

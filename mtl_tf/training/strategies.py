@@ -16,7 +16,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.training import cluster
 
-#: How long workers wait for one another at the start, in seconds.
+#: How long workers wait for one another or for a TPU at the start, in seconds.
 START_SECONDS = 600.0
 
 
@@ -25,6 +25,9 @@ def _one_device() -> tf.distribute.Strategy:
     return tf.distribute.OneDeviceStrategy("gpu:0" if gpus else "cpu:0")
 
 
+# One for a process: a second one's collective operations would get the numbers
+# of the first one's, and TensorFlow refuses gradients of other sizes there.
+@functools.cache
 def _mirrored() -> tf.distribute.Strategy:
     gpus = tf.config.list_logical_devices("GPU")
     cpus = tf.config.list_logical_devices("CPU")
@@ -48,7 +51,13 @@ def _multi_worker() -> tf.distribute.Strategy:
     if members.number:
         # The chief's log tells what happens; these tell what goes wrong.
         logging.set_verbosity(min(logging.get_verbosity(), logging.WARNING))
-    with _limited(START_SECONDS, members), _handlers_kept():
+    message = (
+        f"error: worker {members.number} waited {START_SECONDS:.0f} seconds "
+        f"for the other {members.count - 1} of {members.source} in vain: start "
+        "all of them, and see that they can reach "
+        f"{dict(members.jobs)}"
+    )
+    with _limited(START_SECONDS, message), _handlers_kept():
         try:
             return tf.distribute.MultiWorkerMirroredStrategy(
                 cluster_resolver=members.resolver()
@@ -67,8 +76,9 @@ def _multi_worker() -> tf.distribute.Strategy:
             )
 
 
-# TensorFlow holds Python's lock while the workers meet, so that no thread and
-# no handler of a signal gets a turn: another process has to end this one.
+# TensorFlow holds Python's lock while the workers meet or a TPU is looked for,
+# so that no thread and no handler of a signal gets a turn: another process has
+# to end this one.
 _WATCH = """
 import os, select, signal, sys
 seconds, message = sys.argv[1:]
@@ -79,13 +89,8 @@ if not select.select([sys.stdin], [], [], float(seconds))[0]:
 
 
 @contextlib.contextmanager
-def _limited(seconds: float, members: cluster.Cluster) -> Iterator[None]:
+def _limited(seconds: float, message: str) -> Iterator[None]:
     """Kills the process, and says why, if the block takes longer."""
-    message = (
-        f"error: worker {members.number} waited {seconds:.0f} seconds for the "
-        f"other {members.count - 1} of {members.source} in vain: start all of "
-        f"them, and see that they can reach {dict(members.jobs)}"
-    )
     watch = subprocess.Popen(
         [sys.executable, "-S", "-c", _WATCH, str(seconds), message],
         stdin=subprocess.PIPE,
@@ -116,18 +121,30 @@ def _handlers_kept() -> Iterator[None]:
 @functools.cache
 def _tpu() -> tf.distribute.Strategy:
     name = os.environ.get("TPU_NAME", "local")
+    message = (
+        f"error: the TPU that TPU_NAME names, {name!r}, did not answer within "
+        f"{START_SECONDS:.0f} seconds: see that it runs and can be reached"
+    )
     try:
-        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=name)
-        if name != "local":
-            tf.config.experimental_connect_to_cluster(resolver)
-        tf.tpu.experimental.initialize_tpu_system(resolver)
-        return tf.distribute.TPUStrategy(resolver)
-    except (tf.errors.OpError, ImportError, RuntimeError, ValueError) as error:
+        with _limited(START_SECONDS, message):
+            return _tpu_at(name)
+    # Other names than addresses are looked up over HTTP: an OSError.
+    except (
+        *(tf.errors.OpError, ImportError, OSError, RuntimeError, ValueError),
+    ) as error:
         raise ConfigError(
             f"--strategy=tpu finds no TPU (TPU_NAME {name!r}): run it on a "
             "Cloud TPU VM with a TensorFlow made for TPUs, or name a TPU node "
             f"in the environment variable TPU_NAME. {_first_line(error)}"
         )
+
+
+def _tpu_at(name: str) -> tf.distribute.Strategy:
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=name)
+    if name != "local":
+        tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    return tf.distribute.TPUStrategy(resolver)
 
 
 def _first_line(error: Exception) -> str:

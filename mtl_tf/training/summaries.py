@@ -8,12 +8,15 @@ import tensorflow as tf
 
 from mtl_tf.training.callbacks import Callback, Training
 
+_MEAN = "mean"
+
 
 class TensorBoard(Callback):
     """Writes the evaluations into `tensorboard` below the run directory.
 
     Every task is a TensorBoard run of its own there, so that one chart shows
-    all tasks; the mean is the run `mean`. Every training has one.
+    all tasks; the mean is the run `mean` (a task of that name has `mean
+    (task)`, which no task can be called). Every training has one.
     """
 
     def __init__(self):
@@ -28,25 +31,28 @@ class TensorBoard(Callback):
 
     def _writer(self, name: str) -> tf.summary.SummaryWriter:
         if name not in self.writers:
-            path = os.path.join(self.directory, name.replace("/", "_"))
+            path = os.path.join(self.directory, name)
             self.writers[name] = tf.summary.create_file_writer(path)
         return self.writers[name]
+
+    def _task_writer(self, task: str) -> tf.summary.SummaryWriter:
+        return self._writer(f"{_MEAN} (task)" if task == _MEAN else task)
 
     def on_evaluation(self, entry: Mapping[str, Any]) -> None:
         """Writes one entry of `metrics.jsonl`."""
         step = entry["step"]
         for task, loss in entry["train_loss"].items():
-            with self._writer(task).as_default():
+            with self._task_writer(task).as_default():
                 tf.summary.scalar("train/loss", loss, step)
                 weight = entry["loss_weights"][task]
                 tf.summary.scalar("train/loss_weight", weight, step)
         for task, scores in entry["validation"]["tasks"].items():
-            with self._writer(task).as_default():
+            with self._task_writer(task).as_default():
                 for name, value in scores.items():
                     if isinstance(value, (int, float)):
                         tf.summary.scalar(f"validation/{name}", value, step)
                 _write_diagnostics(scores, step)
-        with self._writer("mean").as_default():
+        with self._writer(_MEAN).as_default():
             mean = entry["validation"]["mean"]
             tf.summary.scalar("validation/mean", mean, step)
             _write_diagnostics(entry["validation"], step)

@@ -199,6 +199,18 @@ def test_new_directory_survives_kill_9_in_the_middle(tmp_path):
     assert path.is_dir()
 
 
+@pytest.mark.parametrize("is_file", [True, False])
+def test_new_directory_refuses_one_that_came_meanwhile(tmp_path, is_file):
+    path = tmp_path / "1"
+    with pytest.raises(RunError, match="1 exists already: remove it or name"):
+        with files.new_directory(str(path)):
+            if not is_file:
+                path.mkdir()
+            (path if is_file else path / "a").write_text("x")
+    assert (path if is_file else path / "a").read_text() == "x"
+    assert os.listdir(tmp_path) == ["1"]
+
+
 def test_new_directory_refuses_one_that_exists(tmp_path):
     path = tmp_path / "1"
     path.mkdir()

@@ -161,6 +161,24 @@ def test_versions_count_up_and_are_never_overwritten(run, version):
     assert os.listdir(folder) == ["1"]
 
 
+def test_two_exports_at_once_both_get_a_number(run, tmp_path, monkeypatch):
+    """And an export whose number was chosen never takes another one."""
+
+    def written_last(run, directory, weights):
+        taken = tmp_path / str(saved_model.next_version(str(tmp_path)))
+        taken.mkdir()
+        (taken / "saved_model.pb").write_text("another's")
+
+    monkeypatch.setattr(saved_model, "_write", written_last)
+    assert saved_model.export(run, str(tmp_path)) == str(tmp_path / "2")
+    with pytest.raises(RunError, match="3 exists already"):
+        saved_model.export(run, str(tmp_path), version=3)
+    for number in ("1", "3"):
+        found = (tmp_path / number / "saved_model.pb").read_text()
+        assert found == "another's"
+    assert sorted(os.listdir(tmp_path)) == ["1", "2", "3"]
+
+
 @pytest.mark.slow
 def test_fine_tuned_copies_are_exported_with_their_tasks(tmp_path, toy_files):
     config = corpus.config(

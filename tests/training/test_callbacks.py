@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.training import callbacks
@@ -56,6 +57,32 @@ def test_scalars_are_the_finite_numbers_of_an_entry():
         "validation/books/accuracy": 80.0,
         "diagnostics/books/words": 1.0,
     }
+
+
+def test_a_task_called_mean_is_not_the_mean(tmp_path):
+    entry = json.loads(json.dumps(ENTRY).replace("books", "mean"))
+    entry["validation"]["tasks"]["mean"]["diagnostics"] = {"shared": 7.0}
+    callback = TensorBoard()
+    callback.on_begin(training(tmp_path))
+    callback.on_evaluation(entry)
+    runs = tmp_path / "tensorboard"
+    assert scalars_below(runs / "mean") == {
+        "validation/mean": 80.0,
+        "diagnostics/shared": 3.0,
+        "train/learning_rate": pytest.approx(0.1),
+    }
+    assert scalars_below(runs / "mean (task)")["diagnostics/shared"] == 7.0
+
+
+def scalars_below(folder):
+    [path] = folder.iterdir()
+    values = [
+        value
+        for event in tf.compat.v1.train.summary_iterator(str(path))
+        for value in event.summary.value
+    ]
+    assert len({value.tag for value in values}) == len(values)
+    return {value.tag: tf.make_ndarray(value.tensor) for value in values}
 
 
 def test_fields_of_a_config_by_their_whole_names():

@@ -1,9 +1,12 @@
 """Strategies by name; `tests/runs/test_workers.py` trains on several."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 
 import pytest
 import tensorflow as tf
@@ -59,6 +62,12 @@ def test_auto_mirrors_over_several_gpus(monkeypatch):
     assert strategies.chosen_by_auto() == "mirrored"
 
 
+def test_mirrored_is_one_strategy_for_all_trainings_of_a_process():
+    """With two, the second training failed at texts of another length."""
+    first = strategies.make_strategy("mirrored")
+    assert strategies.make_strategy("mirrored") is first
+
+
 def test_workers_that_nobody_names():
     with pytest.raises(ConfigError, match="TF_CONFIG, or from Slurm's"):
         strategies.make_strategy("multi_worker")
@@ -73,6 +82,19 @@ def test_a_process_that_has_run_tensorflow_cannot_join_others(monkeypatch):
 
 def test_no_tpu():
     with pytest.raises(ConfigError, match=r"no TPU \(TPU_NAME 'local'\)"):
+        strategies.make_strategy("tpu")
+
+
+def test_a_tpu_whose_name_nobody_knows(monkeypatch):
+    """The resolver asks Google's servers for its address."""
+
+    def nobody(request, *arguments, **options):
+        raise urllib.error.URLError("Name or service not known")
+
+    monkeypatch.setattr(urllib.request, "urlopen", nobody)
+    monkeypatch.setenv("TPU_NAME", "nowhere")
+    strategies._tpu.cache_clear()
+    with pytest.raises(ConfigError, match=r"'nowhere'.*Name or service not"):
         strategies.make_strategy("tpu")
 
 
@@ -129,9 +151,12 @@ def test_one_process_keeps_what_tensorflow_raises(two_replicas):
 
 
 _ALONE = """
+import sys
+import urllib.error
+import urllib.request
 from mtl_tf.training import strategies
 strategies.START_SECONDS = 3.0
-strategies.make_strategy("multi_worker")
+strategies.make_strategy(sys.argv[1])
 """
 
 
@@ -140,12 +165,26 @@ strategies.make_strategy("multi_worker")
 def test_a_worker_whose_others_never_come_ends(number):
     """Both the one that the others look for and one that looks for it."""
     environment = worker_processes.environments(2)[number]
+    error = ended_alone("multi_worker", environment)
+    assert "waited 3 seconds for the other 1 of TF_CONFIG" in error
+
+
+@pytest.mark.extended
+def test_a_tpu_that_never_answers_ends_the_program():
+    [port] = worker_processes.free_ports(1)
+    address = f"grpc://127.0.0.1:{port}"
+    error = ended_alone("tpu", {**os.environ, "TPU_NAME": address})
+    assert f"'{address}', did not answer within 3 seconds" in error
+
+
+def ended_alone(strategy, environment):
+    """What a process that waits in vain has written."""
     ended = subprocess.run(
-        [sys.executable, "-c", _ALONE],
+        [sys.executable, "-c", _ALONE, strategy],
         env=environment,
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert ended.returncode == -signal.SIGKILL, ended.stderr[-2000:]
-    assert "waited 3 seconds for the other 1 of TF_CONFIG" in ended.stderr
+    return ended.stderr

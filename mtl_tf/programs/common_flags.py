@@ -5,6 +5,9 @@ from typing import Any
 
 from absl import flags
 
+from mtl_tf.core.errors import ConfigError
+
+VIRTUAL_CPUS = "virtual_cpus"
 STRATEGIES = ("auto", "one_device", "mirrored", "multi_worker", "tpu")
 
 
@@ -54,6 +57,41 @@ def define_strategy(values: flags.FlagValues) -> None:
         "the workers or the TPU that are named, else every GPU, else the CPU",
         flag_values=values,
     )
+    flags.DEFINE_integer(
+        VIRTUAL_CPUS,
+        None,
+        "divides the CPU into so many devices, to try --strategy=mirrored on "
+        "a machine without GPUs: slower than one device",
+        lower_bound=1,
+        flag_values=values,
+    )
+
+
+def divide_cpu(values: flags.FlagValues) -> None:
+    """Makes the devices of `--virtual_cpus`, before TensorFlow runs anything.
+
+    Raises:
+        ConfigError: another strategy would train, or there are GPUs.
+    """
+    count = values[VIRTUAL_CPUS].value if VIRTUAL_CPUS in values else None
+    if not count:
+        return
+    import tensorflow as tf
+
+    if values.strategy != "mirrored":
+        raise ConfigError(
+            f"--{VIRTUAL_CPUS} is for --strategy=mirrored, got "
+            f"--strategy={values.strategy}"
+        )
+    if gpus := tf.config.list_physical_devices("GPU"):
+        raise ConfigError(
+            f"--{VIRTUAL_CPUS} is for machines without GPUs, and --strategy="
+            f"mirrored takes the {len(gpus)} of this one: leave it out, or "
+            "hide them with CUDA_VISIBLE_DEVICES=-1"
+        )
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    parts = [tf.config.LogicalDeviceConfiguration()] * count
+    tf.config.set_logical_device_configuration(cpu, parts)
 
 
 def define_decoding(values: flags.FlagValues) -> None:

@@ -42,6 +42,7 @@ from mtl_tf.core.errors import (
 )
 from mtl_tf.core.names import hint
 from mtl_tf.programs import (
+    common_flags,
     completion,
     config_argument,
     console,
@@ -304,6 +305,7 @@ def _main(program: Program, values: flags.FlagValues) -> int:
                 logging.info("%s", sentence)
         if program.tensorflow:
             quiet.import_tensorflow(quiet=not _is_verbose(values))
+            common_flags.divide_cpu(values)
         status = program.main(values)
         sys.stdout.flush()
         return status or 0

@@ -1,15 +1,18 @@
 """The train program with a stand-in for the training room."""
 
+import os
+import subprocess
 import sys
 import types
 
 import pytest
+from absl import flags
 
 import mtl_tf.runs
 from launch import train
 from mtl_tf.baselines import yardsticks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.programs import runner
+from mtl_tf.programs import common_flags, runner
 from tests.launch.stand_in import Run
 
 
@@ -86,3 +89,33 @@ def test_what_is_set_by_hand_and_does_nothing_stops_before_training(calls):
     assert calls.calls == []
     call(f"--config.{field}=4", "--config.model.wide.buckets=8")
     assert len(calls.calls) == 1
+
+
+def test_virtual_devices_are_for_the_strategy_that_mirrors():
+    values = flags.FlagValues()
+    common_flags.define_strategy(values)
+    values(["train", "--virtual_cpus=2"])
+    with pytest.raises(ConfigError, match="mirrored, got --strategy=auto"):
+        common_flags.divide_cpu(values)
+
+
+def test_virtual_devices_are_replicas():
+    code = (
+        "from absl import flags\n"
+        "from mtl_tf.programs import common_flags\n"
+        "values = flags.FlagValues()\n"
+        "common_flags.define_strategy(values)\n"
+        "values(['x', '--virtual_cpus=3', '--strategy=mirrored'])\n"
+        "common_flags.divide_cpu(values)\n"
+        "from mtl_tf.training import strategies\n"
+        "made = strategies.make_strategy('mirrored')\n"
+        "print(made.num_replicas_in_sync)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ
+        | {"PYTHONPATH": ":".join(sys.path), "CUDA_VISIBLE_DEVICES": "-1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == "3", done.stderr

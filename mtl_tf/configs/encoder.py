@@ -21,10 +21,17 @@ accuracy of SST-2 after 27 min on 2 cores that other jobs shared
 from ml_collections import config_dict
 
 from mtl_tf.configs import base
+from mtl_tf.core import checks
 
 
-def get_config() -> config_dict.ConfigDict:
-    """Returns the config; it takes no argument."""
+def get_config(kind: str = "plain") -> config_dict.ConfigDict:
+    """Returns the config.
+
+    Args:
+        kind: "plain"; or "wide", with hashed n-grams of pieces beside the
+            encoder, and longer texts.
+    """
+    checks.one_of("encoder argument", kind, ("plain", "wide"))
     config = base.default_config()
     config.name = "encoder"
     config.tasks = ("sample_reviews",)
@@ -47,4 +54,17 @@ def get_config() -> config_dict.ConfigDict:
     config.training.optimizer.learning_rate = 5e-5
     config.training.optimizer.schedule = "linear"
     config.training.optimizer.warmup_ratio = 0.1
+    if kind == "wide":
+        _wide(config)
     return config
+
+
+def _wide(config: config_dict.ConfigDict) -> None:
+    config.text.max_length = 512
+    config.model.wide.buckets = 1 << 18
+    config.model.wide.dimension = 2
+    config.model.wide.dropout = 0.3
+    # The heads read the wide part, which has a dropout of its own.
+    config.model.dropout.head = 0.0
+    config.training.optimizer.wide_learning_rate = 3e-2
+    config.training.optimizer.lazy = True

@@ -21,6 +21,7 @@ from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError
 
 FOLDER = pathlib.Path(configs.__file__).parent
+ROOT = pathlib.Path(__file__).parents[2]
 SHIPPED = sorted(
     path.stem
     for path in FOLDER.glob("*.py")
@@ -45,6 +46,18 @@ def test_config_is_valid(name):
             validate(config.to_dict())
         config.model.encoder.preset = "a folder"
     assert validate(config.to_dict()) == config.to_dict()
+
+
+def test_an_encoder_with_a_wide_part():
+    plain, wide = (
+        load("encoder").get_config(),
+        load("encoder").get_config("wide"),
+    )
+    assert plain.model.wide.buckets == 0 < wide.model.wide.buckets
+    wide.model.encoder.preset = "a folder"
+    assert validate(wide.to_dict()) == wide.to_dict()
+    with pytest.raises(ConfigError, match="did you mean 'wide'"):
+        load("encoder").get_config("wade")
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -370,3 +383,10 @@ def test_every_recurrent_row_lets_its_forget_bias_and_pooling_be_set():
             scheme = load(table).get_config(row).model.scheme
             assert (scheme.forget_bias, scheme.pooling) == (1.0, "last"), row
     assert found > 10
+
+
+def test_the_docs_list_every_shipped_config():
+    page = (ROOT / "docs" / "configs.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| .*", page, re.MULTILINE)
+    named = set(re.findall(r"`(\w+)[:`]", "\n".join(listed)))
+    assert set(SHIPPED) <= named

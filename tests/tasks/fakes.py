@@ -7,7 +7,9 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_datasets as tfds
 
+from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.task import Task
 
 ROWS = {
     "train": [(f"train text {i}", i % 3 == 0) for i in range(40)],
@@ -35,6 +37,13 @@ class Numbers(Source):
         return tf.data.Dataset.from_tensor_slices(
             {"text": texts, "label": labels}
         )
+
+
+class Unlabelled(Numbers):
+    """One text without a label."""
+
+    def dataset(self, split):
+        return tf.data.Dataset.from_tensors({"text": "x", "label": -1})
 
 
 class FakeReviews(tfds.core.GeneratorBasedBuilder):
@@ -90,3 +99,19 @@ def install(monkeypatch, directory):
     module.warnings_of = lambda _: ["one odd thing"]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     return calls
+
+
+def mails(tmp_path, **contents):
+    """A task of files, given by split: lines of label and text."""
+    files = {}
+    for split, content in contents.items():
+        path = tmp_path / f"{split}.tsv"
+        path.write_text(content)
+        files[split] = str(path)
+    columns = {"text": 1, "label": 0}
+    return resolve([{"name": "mails", "files": files, "columns": columns}])[0]
+
+
+def task_of(source, labels=("a", "b")):
+    """A task of one split, `test`."""
+    return Task("t", "classification", source, labels, splits={"test": "all"})

@@ -1,23 +1,10 @@
 """What `launch.prepare_data` tells of a task."""
 
 import pytest
-import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.tasks.registry import resolve
-from mtl_tf.tasks.task import Task
 from mtl_tf.tasks.task_statistics import statistics
-from tests.tasks.fakes import Numbers
-
-
-def mails(tmp_path, **contents):
-    files = {}
-    for split, content in contents.items():
-        path = tmp_path / f"{split}.tsv"
-        path.write_text(content)
-        files[split] = str(path)
-    columns = {"text": 1, "label": 0}
-    return resolve([{"name": "mails", "files": files, "columns": columns}])[0]
+from tests.tasks.fakes import Numbers, Unlabelled, mails, task_of
 
 
 def test_texts_that_an_earlier_split_has(tmp_path):
@@ -49,20 +36,11 @@ def test_the_last_split_is_read_to_its_end(tmp_path):
         list(statistics(task))
 
 
-def task_of(source, labels=("a", "b"), type="classification"):
-    return Task("t", type, source, labels, splits={"test": "all"})
-
-
 def test_numbers_of_labels_that_the_task_has_not():
     with pytest.raises(DataError, match="split test: .* number 4 is not one"):
         list(statistics(task_of(Numbers(5))))
     (split,) = statistics(task_of(Numbers(2)))
     assert split.labels == {"a": 1, "b": 1}
-
-
-class Unlabelled(Numbers):
-    def dataset(self, split):
-        return tf.data.Dataset.from_tensors({"text": "x", "label": -1})
 
 
 def test_examples_without_label_are_counted():

@@ -1,5 +1,6 @@
 """Trains a model on the tasks of a config: `python -m launch.train`."""
 
+import os
 import sys
 
 from absl import flags
@@ -38,7 +39,9 @@ def main(values: flags.FlagValues) -> int:
     from mtl_tf.configs import validation
 
     config = validation.validate(values.config.to_dict())
-    validation.check_used(config, values["config"].overridden)
+    if not os.path.exists(os.path.join(values.model_dir, "config.json")):
+        # A run that was begun goes on with what it has.
+        validation.check_used(config, values["config"].overridden)
 
     from mtl_tf.baselines import yardsticks
     from mtl_tf.evaluation import tables

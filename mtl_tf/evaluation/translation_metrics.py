@@ -85,7 +85,10 @@ def sacrebleu_bleu(tokenizer: str, language: str, **options: Any) -> Any:
             **options,
         )
     except (ImportError, RuntimeError) as error:
-        raise ConfigError(f"bleu_tokenizer {tokenizer!r}: {error}")
+        asked = f"bleu_tokenizer {tokenizer!r}"
+        if not tokenizer:
+            asked = f"BLEU of the language {language!r} (bleu_tokenizer)"
+        raise ConfigError(f"{asked}: {' '.join(str(error).split())}")
 
 
 class SummedBleu:

@@ -1,7 +1,6 @@
 """Two runs, or two folders of seeds, example by example."""
 
 import dataclasses
-import glob
 import os
 import time
 from collections.abc import Collection, Sequence
@@ -102,23 +101,14 @@ def kept(path: str, split: str) -> System:
     predictions: dict[str, Any] = {}
     for folder in sorted(folders):
         predictions |= scored_examples.read(folder, split)
-    others = {
-        os.path.basename(name)
-        for folder in folders
-        for name in glob.glob(
-            os.path.join(glob.escape(folder), scored_examples.FOLDER, "*")
-        )
-    }
-    if not predictions and others:
-        raise RunError(
-            f"{path} has kept no predictions for the split {split!r}, but for "
-            f"{', '.join(sorted(others))} (--split)"
-        )
     if not predictions:
+        others = {n for f in folders for n in scored_examples.splits(f)}
+        but = f", but for {', '.join(sorted(others))} (--split)"
         raise RunError(
-            f"{path} has kept no predictions for the split {split!r}: python "
-            f"-m launch.evaluate --keep --split={split} --model_dir=RUN "
-            "writes them, of single models for each of tasks/*"
+            f"{path} has kept no predictions for the split {split!r}"
+            f"{but * bool(others)}: python -m launch.evaluate --keep "
+            f"--split={split} --model_dir=RUN writes them, of single models "
+            "for each of tasks/*"
         )
     return predictions
 

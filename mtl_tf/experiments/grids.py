@@ -75,7 +75,8 @@ def parse(text: str) -> dict[str, list]:
 
 def _key(value: Any) -> str:
     """What equal values have in common: 0 and 0.0 are one setting."""
-    return repr(float(value) if type(value) is int else value)
+    is_whole = isinstance(value, float) and value.is_integer()
+    return repr(int(value) if is_whole else value)
 
 
 def _values(text: str) -> list:

@@ -1,6 +1,7 @@
 """Grid search, seeds and cross-validation: many runs and what they say."""
 
 import dataclasses
+import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from mtl_tf.runs import training_run
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import registry
+from mtl_tf.tasks.task import Task
 from mtl_tf.training import strategies
 
 _FAILED = "failed.json"
@@ -97,16 +99,36 @@ def sweep(
 def _check_options(
     todo: Sequence[Cell], directories: tuple[str | None, str | None]
 ) -> None:
+    """Refuses options that are wrong with whatever else a grid has.
+
+    Of a product of several fields some cells may be impossible: they fail by
+    themselves, as those whose files are wrong.
+
+    Raises:
+        ConfigError: no cell with some value of the grid could be trained; the
+            message is that of the first.
+    """
+    # Cells of the same tasks read their files once.
+    found: dict[str, list[Task]] = {}
+    values: dict[str, list[str]] = {}
     for cell in todo:
-        entries = cell.config["tasks"]
+        asked = [cell.config["tasks"], cell.config["cross_validation"]]
+        key = json.dumps(asked)
+        error = ""
         try:
-            tasks = registry.resolve(entries, *directories)
+            if key not in found:
+                entries, folds = asked
+                found[key] = registry.resolve(entries, *directories, folds)
+            training_run.check_options(cell.config, found[key])
         except DataError:
-            continue  # It is the cell's, as what is in its files.
-        try:
-            training_run.check_options(cell.config, tasks)
-        except ConfigError as error:
-            raise ConfigError(f"{cell}: {error}")
+            pass  # It is the cell's, as what is in its files.
+        except ConfigError as wrong:
+            error = f"{cell}: {wrong}"
+        for setting in cell.settings.items() or ("",):
+            values.setdefault(repr(setting), []).append(error)
+    for errors in values.values():
+        if all(errors):
+            raise ConfigError(errors[0])
 
 
 @dataclasses.dataclass

@@ -142,7 +142,7 @@ def change(
         if isinstance(field, tuple) and isinstance(value, (list, tuple)):
             value = tuple(adapting.chosen_tasks(path, value, field))
         parent, _, name = path.rpartition(".")
-        if not parent:
+        if not fields.is_open(path):
             _check_group(path, field, value)
         holder = _field(config, parent) if parent else config
         with config.ignore_type(), config.unlocked():

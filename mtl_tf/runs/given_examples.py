@@ -20,6 +20,8 @@ def listed(examples: Any) -> list[Any]:
         TypeError: a single example, or something else; the message says what
             would be right.
     """
+    if tf.is_tensor(examples):
+        examples = examples.numpy()
     if isinstance(examples, (str, bytes)):
         raise TypeError("examples must be a list, got a string")
     if isinstance(examples, Mapping):
@@ -28,9 +30,10 @@ def listed(examples: Any) -> list[Any]:
         examples = examples.to_dict("records")
     elif isinstance(examples, tf.data.Dataset):
         examples = examples.as_numpy_iterator()
-    elif tf.is_tensor(examples):
-        examples = examples.numpy()
-    if not isinstance(examples, Iterable):
+    is_one = (
+        isinstance(examples, (np.ndarray, np.generic)) and not examples.ndim
+    )
+    if is_one or not isinstance(examples, Iterable):
         raise TypeError(
             "examples must be a list, a DataFrame or a tf.data.Dataset, got "
             f"{type(examples).__name__}"

@@ -64,12 +64,16 @@ def statistics(task: Task) -> Iterator[TaskSplit]:
             one of the task's labels; the message names the place.
     """
     earlier: set[int] = set()
+    read: set[str] = set()
     usual = [name for name in _USUAL_SPLITS if name in task.splits]
     # A part that is held out of the training texts comes last.
     for split in dict.fromkeys([*usual, *task.splits]):
         texts: list[int] = []
-        yield _count(task, split, earlier, texts)
+        # Of a corpus that has one split for two it is no accident.
+        again = task.splits[split] in read
+        yield _count(task, split, set() if again else earlier, texts)
         earlier.update(texts)
+        read.add(task.splits[split])
 
 
 def _count(
@@ -124,9 +128,10 @@ def _counts(labels: Feature, values: np.ndarray, size: int) -> np.ndarray:
     if labels.axes and not labels.time:
         # One place for each label: whether an example has it.
         return np.sum(values.reshape(-1, size) > 0, axis=0)
-    if np.any(values >= size):
+    wrong = values[(values < -1) | (values >= size)]
+    if len(wrong):
         raise ValueError(
-            f"the label's number {values.max()} is not one of the {size} "
-            "labels, which are numbered from 0"
+            f"the label's number {wrong[0]} is not one of the {size} labels, "
+            "which are numbered from 0"
         )
     return np.bincount(values[values >= 0], minlength=size)

@@ -212,6 +212,29 @@ def test_options_of_choices_are_checked_before_the_first_cell(
     assert training.seen == [] and not folder.exists()
 
 
+def test_settings_that_do_not_go_together(tmp_path, training, monkeypatch):
+    """Their cells fail by themselves: others have both values."""
+    (tmp_path / "a.csv").write_text("text,label\na,1\nb,2\n")
+    wanted = config("training.l2=0,1;training.clip_norm=1,2", seeds=1)
+    wanted["training"]["optimizer"]["learning_rate"] = 0.1
+    files = {"train": str(tmp_path / "a.csv")}
+    wanted["tasks"] = [{"name": "books", "files": files}]
+    refused = [(1, 2)]
+
+    def check_options(config, tasks):
+        training = config["training"]
+        if (training["l2"], training["clip_norm"]) in refused:
+            raise ConfigError("they do not go together")
+
+    monkeypatch.setattr(training_run, "check_options", check_options)
+    sweep.sweep(wanted, str(tmp_path / "sweep"))
+    assert len(training.seen) == 4
+    refused.append((0, 2))
+    with pytest.raises(ConfigError, match="l2=0, .*clip_norm=2, .*go together"):
+        sweep.sweep(wanted, str(tmp_path / "other"))
+    assert not (tmp_path / "other").exists()
+
+
 def test_phases_are_fractions_of_the_steps_of_their_cell(tmp_path, training):
     wanted = config(f"{RATES}=0.1;training.steps=100,400", seeds=1)
     phases = [{"tasks": ["books"], "fraction": 0.25}]

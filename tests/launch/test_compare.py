@@ -86,7 +86,9 @@ def test_folders_of_seeds_and_models_of_single_tasks(tmp_path, capsys):
 
 def test_another_split_than_the_kept_one(tmp_path):
     one = make_run(tmp_path / "one", 0.6)
-    with pytest.raises(RunError, match="split 'dev', but for test .--split"):
+    with pytest.raises(
+        RunError, match="'dev', but for test .--split.: py.* --keep"
+    ):
         run([one, one, "--split=dev"])
 
 

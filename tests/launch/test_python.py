@@ -182,6 +182,11 @@ def test_configs_are_changed_by_whole_names():
     for given in ({"epochs": 3}, 3, {}):
         with pytest.raises(ConfigError, match="training is a group of fields"):
             mtl_tf.config("quickstart", {"training": given})
+    part = {"training.optimizer": {"learning_rate": 0.1}}
+    with pytest.raises(ConfigError, match="optimizer is a group of fields"):
+        mtl_tf.config("quickstart", part)
+    another = {"model.scheme": {"name": "nbow"}}
+    assert mtl_tf.config("quickstart", another).model.scheme.name == "nbow"
     whole = {"training": config.training}
     assert mtl_tf.config("quickstart", whole).training == config.training
     with pytest.raises(ConfigError, match="must be a dict .* got \\['seed'\\]"):

@@ -82,6 +82,14 @@ def test_wrong_hyperparameters_stop_before_training(calls, value):
     assert calls.calls == []
 
 
+def test_a_run_that_was_begun_goes_on_with_fields_that_do_nothing(
+    calls, tmp_path
+):
+    (tmp_path / "config.json").write_text("{}")
+    call("--config.model.wide.dimension=4", f"--model_dir={tmp_path}")
+    assert len(calls.calls) == 1
+
+
 def test_what_is_set_by_hand_and_does_nothing_stops_before_training(calls):
     field = "model.wide.dimension"
     with pytest.raises(ConfigError, match=f"{field} does nothing without"):

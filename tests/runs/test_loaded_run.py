@@ -42,6 +42,8 @@ def test_inputs_of_a_split_and_what_tensorflow_holds_are_predicted(run):
     "given, message",
     [
         (b"the yes tree", "must be a list, got a string"),
+        (tf.constant("the yes tree"), "must be a list, got a string"),
+        (np.array(3), "must be a list, a DataFrame or a .*got ndarray"),
         (None, "must be a list, a DataFrame or a tf.data.Dataset, got None"),
         (3, "must be a list, a DataFrame or a tf.data.Dataset, got int"),
         ([b"caf\xe9"], "each must be a string, got b'caf"),

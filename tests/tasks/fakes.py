@@ -42,8 +42,12 @@ class Numbers(Source):
 class Unlabelled(Numbers):
     """One text without a label."""
 
+    def __init__(self, size, label=-1):
+        super().__init__(size)
+        self._label = label
+
     def dataset(self, split):
-        return tf.data.Dataset.from_tensors({"text": "x", "label": -1})
+        return tf.data.Dataset.from_tensors({"text": "x", "label": self._label})
 
 
 class FakeReviews(tfds.core.GeneratorBasedBuilder):

@@ -1,5 +1,7 @@
 """What `launch.prepare_data` tells of a task."""
 
+import dataclasses
+
 import pytest
 
 from mtl_tf.core.errors import DataError
@@ -37,10 +39,20 @@ def test_the_last_split_is_read_to_its_end(tmp_path):
 
 
 def test_numbers_of_labels_that_the_task_has_not():
-    with pytest.raises(DataError, match="split test: .* number 4 is not one"):
+    with pytest.raises(DataError, match="split test: .* number 2 is not one"):
         list(statistics(task_of(Numbers(5))))
     (split,) = statistics(task_of(Numbers(2)))
     assert split.labels == {"a": 1, "b": 1}
+    with pytest.raises(DataError, match="number -7 is not one"):
+        list(statistics(task_of(Unlabelled(1, label=-7))))
+
+
+def test_a_split_that_stands_for_two_by_design():
+    task = task_of(Numbers(2))
+    both = dataclasses.replace(
+        task, splits={"validation": "all", "test": "all"}
+    )
+    assert [split.repeated for split in statistics(both)] == [0, 0]
 
 
 def test_examples_without_label_are_counted():

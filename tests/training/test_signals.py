@@ -62,8 +62,7 @@ def test_sigterm_raises_and_the_handlers_are_those_from_before():
 
 CHILD = """
 import os, signal, sys
-from mtl_tf.core.errors import Interrupted
-from mtl_tf.training.signals import sigterm_raises, stop_requests
+from mtl_tf.training.signals import stop_requests
 # As in a terminal; a job in the background may have been told to ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 with stop_requests() as request:
@@ -88,8 +87,7 @@ def test_a_second_signal_ends_the_process(first, second):
 
 BUSY = """
 import ctypes, os, signal, sys, threading, time
-from mtl_tf.core.errors import Interrupted
-from mtl_tf.training.signals import sigterm_raises, stop_requests
+from mtl_tf.training.signals import stop_requests
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -6,7 +6,7 @@ be compared example by example without their models.
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -70,25 +70,32 @@ def splits(run: str) -> list[str]:
 
 
 def warn_of_other_texts(
-    first: TaskPredictions, second: TaskPredictions, paths: tuple[str, str]
+    runs: Sequence[Mapping[str, TaskPredictions]], paths: Sequence[str]
 ) -> None:
-    """Warns where two runs read other texts, though their labels agree.
+    """Warns once where runs read other texts, though their labels agree.
 
     That may be meant: the same examples, cleaned in another way. Or the rows
     are others, such as of another split that is sorted by its labels.
 
     Args:
-        first, second: of a task of the same name.
-        paths: of the two runs.
+        runs: of each the tasks by name, all of the same names.
+        paths: of the runs.
     """
-    known = first.examples is not None and second.examples is not None
-    if known and first.examples != second.examples:
-        logging.warning(
-            "%s and %s read other texts of the task %s, or in another order, "
-            "though their labels agree: go on only if row n is the same "
-            "example in both, such as one cleaned in another way",
-            *(*paths, first.name),
-        )
+    for run, path in zip(runs, paths):
+        told = [
+            name
+            for name, task in run.items()
+            if None not in (runs[0][name].examples, task.examples)
+            and runs[0][name].examples != task.examples
+        ]
+        if told:
+            logging.warning(
+                "%s and %s read other texts of the task%s %s, or in another "
+                "order, though their labels agree: go on only if row n is the "
+                "same example in both, such as one cleaned in another way",
+                *(paths[0], path, "s" * (len(told) > 1), ", ".join(told)),
+            )
+            return
 
 
 def forget(run: str) -> None:

@@ -61,13 +61,15 @@ def aligned(
     runs: Sequence[System], paths: Sequence[str], split: str
 ) -> list[System]:
     """The predictions with the labels in the first run's order."""
-    return [
+    found = [
         {
             name: _like(runs[0][name], task, (paths[0], path), split)
             for name, task in run.items()
         }
         for run, path in zip(runs, paths)
     ]
+    scored_examples.warn_of_other_texts(runs, paths)
+    return found
 
 
 def _like(
@@ -91,7 +93,6 @@ def _like(
             f"{paths[0]} and {paths[1]} were scored on other examples of the "
             f"split {split!r} of the task {task.name}: they cannot be averaged"
         )
-    scored_examples.warn_of_other_texts(first, task, paths)
     return dataclasses.replace(
         task,
         class_names=tuple(first.class_names),

@@ -166,9 +166,10 @@ def _check_same(
                         f"{first_task.metrics[0]} in {paths[0][0]} and "
                         f"{task.metrics[0]} in {path}"
                     )
-                scored_examples.warn_of_other_texts(
-                    first_task, task, (paths[0][0], path)
-                )
+    scored_examples.warn_of_other_texts(
+        [run for side in sides for run in side],
+        [path for folders in paths for path in folders],
+    )
 
 
 def _named(task: Any) -> list[Any]:

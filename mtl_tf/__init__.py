@@ -110,7 +110,7 @@ def train(
     _import_tensorflow()
     from mtl_tf.baselines import yardsticks
     from mtl_tf.configs import validation
-    from mtl_tf.core.errors import ConfigError, Interrupted
+    from mtl_tf.core.errors import Interrupted
     from mtl_tf.experiments import single_tasks
     from mtl_tf.programs import console
     from mtl_tf.runs import run_folders, training_run
@@ -118,13 +118,7 @@ def train(
     from mtl_tf.training import callbacks as called
 
     callbacks = called.checked(callbacks)
-    if not isinstance(config, Mapping) and not hasattr(config, "to_dict"):
-        raise ConfigError(
-            "config must be what mtl_tf.config returns, or a dict of the same "
-            f"fields, got {config!r:.60}"
-        )
-    model_dir = os.fspath(model_dir)
-    plain = config if isinstance(config, Mapping) else config.to_dict()
+    model_dir, plain = os.fspath(model_dir), _plain(config)
     folder = os.path.join(model_dir, given_rows.FOLDER)
     entries = plain.get("tasks", ())
     if isinstance(entries, (str, Mapping)):
@@ -311,6 +305,17 @@ def export_saved_model(
     return exporter.export(
         _loaded(run), os.fspath(export_dir), version, weights
     )
+
+
+def _plain(config: Any) -> Mapping[str, Any]:
+    from mtl_tf.core.errors import ConfigError
+
+    if not isinstance(config, Mapping) and not hasattr(config, "to_dict"):
+        raise ConfigError(
+            "config must be what mtl_tf.config returns, or a dict of the same "
+            f"fields, got {config!r:.60}"
+        )
+    return config if isinstance(config, Mapping) else config.to_dict()
 
 
 def _import_tensorflow() -> None:

@@ -169,6 +169,17 @@ def spelling(config: config_dict.ConfigDict, filters: int) -> None:
     )
 
 
+def wide(config: config_dict.ConfigDict) -> None:
+    """Adds hashed n-grams of words, or of an encoder's pieces."""
+    config.model.wide.buckets = 1 << 18
+    config.model.wide.dimension = 2
+    config.model.wide.dropout = 0.3
+    # The heads read the wide part, which has a dropout of its own.
+    config.model.dropout.head = 0.0
+    config.training.optimizer.wide_learning_rate = 3e-2
+    config.training.optimizer.lazy = True
+
+
 def questions(config: config_dict.ConfigDict) -> None:
     """Makes texts and batches those of questions (McCann et al. 2018).
 

@@ -3,9 +3,16 @@
 from mtl_tf.configs import rules
 from mtl_tf.configs.field import Field, Fields, Group
 
+_ADAPTERS = (
+    "model.encoder.adapter_units",
+    "model.encoder.lora_rank",
+    "model.encoder.projected_attention_units",
+)
+
 ENCODER: Fields = {
     "model.encoder": Group(
-        "A pretrained encoder in place of word vectors (docs/encoders.md)."
+        "A pretrained encoder in place of word vectors (docs/encoders.md).",
+        needs=("model.encoder.preset",),
     ),
     "model.encoder.preset": Field(
         "",
@@ -21,12 +28,14 @@ ENCODER: Fields = {
         rules.NOT_NEGATIVE_INTEGER,
         "How many of its lowest layers are not trained, nor the embeddings "
         "below them.",
+        needs=("model.encoder.trainable",),
     ),
     "model.encoder.layer_decay": Field(
         1.0,
         rules.POSITIVE,
         "Factor of the learning rate from each layer of the encoder to the "
         "one below.",
+        needs=("model.encoder.trainable",),
     ),
     "model.encoder.window": Field(
         0,
@@ -52,7 +61,10 @@ ENCODER: Fields = {
         "for none.",
     ),
     "model.encoder.lora_alpha": Field(
-        16.0, rules.POSITIVE, "They are scaled by it over their rank."
+        16.0,
+        rules.POSITIVE,
+        "They are scaled by it over their rank.",
+        needs=("model.encoder.lora_rank",),
     ),
     "model.encoder.lora_targets": Field(
         ("query", "value"),
@@ -60,6 +72,7 @@ ENCODER: Fields = {
         "Which weights of every layer they change: query, key, value, "
         "attention_output, feedforward_intermediate_dense or "
         "feedforward_output_dense.",
+        needs=("model.encoder.lora_rank",),
     ),
     "model.encoder.projected_attention_units": Field(
         0,
@@ -71,11 +84,13 @@ ENCODER: Fields = {
         12,
         rules.POSITIVE_INTEGER,
         "Heads of projected attention, of which its size is a multiple.",
+        needs=("model.encoder.projected_attention_units",),
     ),
     "model.encoder.adapter_sharing": Field(
         "private",
         rules.one_of("private", "shared"),
         "Whether what the fields above insert is each task's own, or the same "
         "of all tasks.",
+        needs=_ADAPTERS,
     ),
 }

@@ -36,7 +36,6 @@ def get_config() -> config_dict.ConfigDict:
     config.pipeline.buckets = 6
     config.model.embedding_dim = 200
     config.model.dropout.embedding = 0.3
-    config.model.dropout.head = 0.0
     config.model.scheme = config_dict.ConfigDict(
         {
             "name": "lstm",
@@ -46,14 +45,10 @@ def get_config() -> config_dict.ConfigDict:
             "pooling": "max",
         }
     )
-    config.model.wide.buckets = 1 << 18
-    config.model.wide.dimension = 2
-    config.model.wide.dropout = 0.3
     config.training.epochs = 4
     config.training.patience = 0
     config.training.optimizer.learning_rate = 1e-3
     config.training.optimizer.pretrained_learning_rate = 1e-3
-    config.training.optimizer.wide_learning_rate = 3e-2
     config.training.optimizer.schedule = "linear"
-    config.training.optimizer.lazy = True
+    base.wide(config)
     return config

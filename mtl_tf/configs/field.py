@@ -19,8 +19,8 @@ class Field:
             the field, or its default, came with version `since`: runs of
             older versions are completed with it.
         since: the version of configs (`mtl_tf.runs.upgrading.VERSION`).
-        needs: another field, "a.b", that is not 0 or empty, or one of some
-            value, "a.b=c", without which this field does nothing.
+        needs: other fields, one of which has to be set for this one to do
+            anything: "a.b" is not 0 or empty, "a.b=c" has that value.
     """
 
     default: Any
@@ -28,7 +28,7 @@ class Field:
     doc: str
     before: Any = None
     since: int = 0
-    needs: str = ""
+    needs: tuple[str, ...] = ()
 
     def default_of(self, version: int) -> Any:
         """The value that configs of a version have where they lack it."""
@@ -44,10 +44,12 @@ class Group:
         open: whether a config may have other fields there, and may lack all
             but `name`: those of another choice than the default one. What
             makes the choice checks that it has such an option.
+        needs: as of a field, of all fields in it but those that it names.
     """
 
     doc: str
     open: bool = False
+    needs: tuple[str, ...] = ()
 
 
 #: Fields and groups by dotted path, a group before its fields.

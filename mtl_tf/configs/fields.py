@@ -99,7 +99,7 @@ _TEXT: Fields = {
         1,
         rules.POSITIVE_INTEGER,
         "How often a known character occurs at least.",
-        needs="text.characters.max_word_length",
+        needs=("text.characters.max_word_length",),
     ),
     "text.casing": Field(
         False,
@@ -277,7 +277,8 @@ _MODEL: Fields = {
     ),
     "model.wide": Group(
         "Hashed n-grams of words, of all tasks and of each task, beside what "
-        "heads of whole texts read: what a linear model knows."
+        "heads of whole texts read: what a linear model knows.",
+        needs=("model.wide.buckets",),
     ),
     "model.wide.buckets": Field(
         0,
@@ -288,13 +289,11 @@ _MODEL: Fields = {
         16,
         rules.POSITIVE_INTEGER,
         "Numbers of each vector.",
-        needs="model.wide.buckets",
     ),
     "model.wide.word_ngrams": Field(
         2,
         rules.POSITIVE_INTEGER,
         "The most words of an n-gram.",
-        needs="model.wide.buckets",
     ),
     "model.wide.character_ngrams": Field(
         0,
@@ -306,7 +305,6 @@ _MODEL: Fields = {
         0.0,
         rules.FRACTION,
         "Fraction of the n-grams left out in training.",
-        needs="model.wide.buckets",
     ),
     "model.characters": Group(
         "Features of a word's characters: none, cnn (filters, width) or lstm "

@@ -77,8 +77,8 @@ def _about(path: str) -> str:
     """
     field, task_type = fields.every()[path], _task_type(path)
     sentences = [field.doc]
-    if needed := getattr(field, "needs", ""):
-        sentences.append(f"Of use only with {needed}.")
+    if field.needs:
+        sentences.append(f"Of use only with {' or '.join(field.needs)}.")
     if task_type and task_type != _task_type(_parent(path)):
         sentences.append(f"Of {task_type} tasks only.")
     return " ".join(sentences)

@@ -68,7 +68,7 @@ TRAINING: Fields = {
         False,
         rules.BOOLEAN,
         "Whether word vectors have the penalty, too.",
-        needs="training.l2",
+        needs=("training.l2",),
     ),
     "training.clip_norm": Field(
         1.0,
@@ -174,7 +174,7 @@ TRAINING: Fields = {
         "That of the n-grams' vectors of model.wide, most of which a training "
         "reads a few times only: often more than the rest has. 0 for "
         "embedding_learning_rate.",
-        needs="model.wide.buckets",
+        needs=("model.wide.buckets",),
     ),
     "training.optimizer.schedule": Field(
         "constant",
@@ -202,18 +202,19 @@ TRAINING: Fields = {
     "training.optimizer.options": Group(
         "Options of the named optimizer itself, such as beta_1.", open=True
     ),
-    "training.gradnorm": Group("Options of the loss weighting gradnorm."),
+    "training.gradnorm": Group(
+        "Options of the loss weighting gradnorm.",
+        needs=("training.loss_weighting=gradnorm",),
+    ),
     "training.gradnorm.alpha": Field(
         1.5,
         rules.NOT_NEGATIVE,
         "How strongly tasks that learn slowly are favoured.",
-        needs="training.loss_weighting=gradnorm",
     ),
     "training.gradnorm.learning_rate": Field(
         0.025,
         rules.POSITIVE,
         "Learning rate of the tasks' weights.",
-        needs="training.loss_weighting=gradnorm",
     ),
     "training.teachers": Field(
         (),
@@ -223,7 +224,10 @@ TRAINING: Fields = {
         "launch.ensemble --output wrote, or folders of its "
         "--save_probabilities or of another run's `teachers`; () for none.",
     ),
-    "training.distillation": Group("How the model learns from its teachers."),
+    "training.distillation": Group(
+        "How the model learns from its teachers.",
+        needs=("training.teachers",),
+    ),
     "training.distillation.temperature": Field(
         2.0,
         rules.POSITIVE,
@@ -249,7 +253,10 @@ TRAINING: Fields = {
         "How probable the teachers' answer to an unlabelled text has to be at "
         "least for the text to be trained on.",
     ),
-    "training.fine_tune": Group("Training per task after the joint one."),
+    "training.fine_tune": Group(
+        "Training per task after the joint one.",
+        needs=("training.fine_tune.epochs",),
+    ),
     "training.fine_tune.epochs": Field(
         0, rules.NOT_NEGATIVE_INTEGER, "Epochs for each task; 0 for none."
     ),
@@ -258,12 +265,10 @@ TRAINING: Fields = {
         rules.one_of("private", "all"),
         "private (only the tasks' own parameters: one model remains) or all "
         "(a copy of the model for each task).",
-        needs="training.fine_tune.epochs",
     ),
     "training.fine_tune.learning_rate": Field(
         0.0,
         rules.NOT_NEGATIVE,
         "0 for that of the joint training.",
-        needs="training.fine_tune.epochs",
     ),
 }

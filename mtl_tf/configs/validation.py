@@ -51,12 +51,13 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     _averages(config["training"])
     _embedding(config["model"])
     _positions(config["model"]["scheme"], config["text"]["max_length"])
-    # Before what is read of words: an encoder has no use for that.
-    _encoder(config)
+    _all_used(config)
+    if config["model"]["encoder"]["preset"]:
+        # Before what is read of words: an encoder has no use for that.
+        _no_word_vectors(config, fields.defaults())
     _written_words(config["text"], config["model"])
     _buckets(config["pipeline"])
     _balancing(config["training"], config["pipeline"]["mixing"]["name"])
-    _distillation(config["training"])
     return config
 
 
@@ -72,19 +73,43 @@ def check_used(config: Mapping[str, Any], given: Iterable[str]) -> None:
     Raises:
         ConfigError: one of them does nothing; the message says what it needs.
     """
-    every = fields.every()
     for path in given:
-        needed = getattr(every.get(path), "needs", "")
-        other, _, required = needed.partition("=")
-        if not needed or _value(config, path) == every[path].default:
+        if told := _idle(config, path):
+            raise ConfigError(told)
+
+
+# Whose fields no config file leaves for an override to turn on.
+_NEVER_IDLE = ("model.encoder.", "training.distillation.")
+
+
+def _all_used(config: Mapping[str, Any]) -> None:
+    for path in fields.every():
+        if path.startswith(_NEVER_IDLE) and (told := _idle(config, path)):
+            raise ConfigError(told)
+
+
+def _idle(config: Mapping[str, Any], path: str) -> str:
+    """Why the value of a field does nothing, or ""."""
+    every = fields.every()
+    field, group = every.get(path), every.get(path.rpartition(".")[0])
+    if not isinstance(field, Field):
+        return ""
+    for needed in (getattr(group, "needs", ()), field.needs):
+        if not needed or path in needed:
             continue
-        actual = _value(config, other)
-        if not (actual == required if required else actual):
-            setting = f"{other}={required}" if required else other
-            raise ConfigError(
-                f"{path} does nothing without {setting}, got "
-                f"{_value(config, path)!r} and {other} {actual!r}"
-            )
+        value = _value(config, path)
+        # Of names, a config has a tuple, and what was read of JSON a list.
+        changed = json.dumps(value) != json.dumps(field.default)
+        if changed and not any(_holds(config, one) for one in needed):
+            others = " or ".join(needed)
+            return f"{path} does nothing without {others}, got {value!r}"
+    return ""
+
+
+def _holds(config: Mapping[str, Any], needed: str) -> bool:
+    path, _, required = needed.partition("=")
+    value = _value(config, path)
+    return value == required if required else bool(value)
 
 
 def _check_field(path: str, value: Any) -> None:
@@ -167,24 +192,6 @@ _OF_WORD_VECTORS = (
 )
 
 
-def _encoder(config: Mapping[str, Any]) -> None:
-    """A pretrained encoder is there instead of word vectors."""
-    default = fields.defaults()
-    encoder = config["model"]["encoder"]
-    if encoder["preset"]:
-        _idle_encoder_fields(encoder, default["model"]["encoder"])
-        _no_word_vectors(config, default)
-        return
-    for name, value in config["model"]["encoder"].items():
-        # Of names, a config has a tuple, and what was read of JSON a list.
-        default_value = json.dumps(default["model"]["encoder"][name])
-        if json.dumps(value) != default_value:
-            raise ConfigError(
-                f"model.encoder.{name} does nothing without "
-                f"model.encoder.preset, got {value!r}"
-            )
-
-
 def _no_word_vectors(
     config: Mapping[str, Any], default: Mapping[str, Any]
 ) -> None:
@@ -206,48 +213,10 @@ def _no_word_vectors(
     )
 
 
-# Fields of an encoder that count only where another has some value.
-_ADAPTERS = ("adapter_units", "lora_rank", "projected_attention_units")
-_NEEDS = {
-    "frozen_layers": ("trainable",),
-    "layer_decay": ("trainable",),
-    "lora_alpha": ("lora_rank",),
-    "lora_targets": ("lora_rank",),
-    "projected_attention_heads": ("projected_attention_units",),
-    "adapter_sharing": _ADAPTERS,
-}
-
-
-def _idle_encoder_fields(
-    encoder: Mapping[str, Any], default: Mapping[str, Any]
-) -> None:
-    for name, needed in _NEEDS.items():
-        changed = json.dumps(encoder[name]) != json.dumps(default[name])
-        if changed and not any(encoder[other] for other in needed):
-            others = " or ".join(f"model.encoder.{other}" for other in needed)
-            raise ConfigError(
-                f"model.encoder.{name} does nothing without {others}, got "
-                f"{encoder[name]!r}"
-            )
-
-
 def _value(config: Mapping[str, Any], path: str) -> Any:
     for name in path.split("."):
         config = config[name]
     return config
-
-
-def _distillation(training: Mapping[str, Any]) -> None:
-    """What is learnt from teachers needs some."""
-    default = fields.defaults()["training"]["distillation"]
-    if training["teachers"]:
-        return
-    for name, value in training["distillation"].items():
-        if value != default[name]:
-            raise ConfigError(
-                f"training.distillation.{name} does nothing without "
-                f"training.teachers, got {value!r}"
-            )
 
 
 def _buckets(pipeline: Mapping[str, Any]) -> None:

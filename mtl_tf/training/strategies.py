@@ -118,6 +118,16 @@ def _handlers_kept() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+# What looking for a TPU raises; a name is looked up over HTTP: an OSError.
+_NO_TPU = (
+    tf.errors.OpError,
+    ImportError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
 @functools.cache
 def _tpu() -> tf.distribute.Strategy:
     name = os.environ.get("TPU_NAME", "local")
@@ -128,10 +138,7 @@ def _tpu() -> tf.distribute.Strategy:
     try:
         with _limited(START_SECONDS, message):
             return _tpu_at(name)
-    # Other names than addresses are looked up over HTTP: an OSError.
-    except (
-        *(tf.errors.OpError, ImportError, OSError, RuntimeError, ValueError),
-    ) as error:
+    except _NO_TPU as error:
         raise ConfigError(
             f"--strategy=tpu finds no TPU (TPU_NAME {name!r}): run it on a "
             "Cloud TPU VM with a TensorFlow made for TPUs, or name a TPU node "

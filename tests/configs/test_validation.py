@@ -293,10 +293,7 @@ def test_what_is_set_by_hand_and_read_by_nothing():
     field = "model.wide.word_ngrams"
     config = config_with(field, 3)
     validation.check_used(config, [])  # A config file may have it.
-    message = (
-        "model.wide.word_ngrams does nothing without model.wide.buckets, "
-        "got 3 and model.wide.buckets 0"
-    )
+    message = f"{field} does nothing without model.wide.buckets, got 3"
     with pytest.raises(ConfigError, match=message):
         validation.check_used(config, ["seed", field])
     config["model"]["wide"]["buckets"] = 8
@@ -307,7 +304,7 @@ def test_what_is_set_by_hand_and_read_by_nothing():
 def test_what_is_set_by_hand_for_another_choice():
     field = "training.gradnorm.alpha"
     config = config_with(field, 2.0)
-    message = "without training.loss_weighting=gradnorm, got 2.0 and .*static"
+    message = "without training.loss_weighting=gradnorm, got 2.0"
     with pytest.raises(ConfigError, match=message):
         validation.check_used(config, [field])
     config["training"]["loss_weighting"] = "gradnorm"

@@ -16,6 +16,7 @@ from mtl_tf.datasets.corpus_build import CorpusBuild
 from mtl_tf.datasets.fdu_mtl.fdu_mtl_dataset_builder import Builder
 from tests.datasets import catalogue  # noqa: F401  (registers datasets)
 from tests.datasets.corpora import line, make_fdu_mtl, rows
+from tests.launch import helpers
 
 
 @pytest.fixture
@@ -292,10 +293,5 @@ def test_the_catalogue_of_tfds_keeps_its_names(first):
         "for name in ('conll2003', 'squad'):\n"
         "    assert tfds.builder_cls(name) not in ours, name\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": ":".join(sys.path)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    status, _, err = helpers.execute("-c", code)
+    assert status == 0, err

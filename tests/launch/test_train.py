@@ -1,7 +1,5 @@
 """The train program with a stand-in for the training room."""
 
-import os
-import subprocess
 import sys
 import types
 
@@ -13,6 +11,7 @@ from launch import train
 from mtl_tf.baselines import yardsticks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import common_flags, runner
+from tests.launch import helpers
 from tests.launch.stand_in import Run
 
 
@@ -109,6 +108,8 @@ def test_virtual_devices_are_for_the_strategy_that_mirrors():
 
 def test_virtual_devices_are_replicas():
     code = (
+        "import os\n"
+        "os.environ['CUDA_VISIBLE_DEVICES'] = '-1'\n"
         "from absl import flags\n"
         "from mtl_tf.programs import common_flags\n"
         "values = flags.FlagValues()\n"
@@ -119,11 +120,5 @@ def test_virtual_devices_are_replicas():
         "made = strategies.make_strategy('mirrored')\n"
         "print(made.num_replicas_in_sync)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ
-        | {"PYTHONPATH": ":".join(sys.path), "CUDA_VISIBLE_DEVICES": "-1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.strip() == "3", done.stderr
+    status, out, err = helpers.execute("-c", code)
+    assert (status, out.strip()) == (0, "3"), err

@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from absl import flags
@@ -86,6 +87,7 @@ def main(values: flags.FlagValues) -> int:
         for run in planned:
             print(f"{run.state:8}  {run.row.name:12}  {run.path}")
         return 0
+    present.check(planned)
     settings = reproduce.Settings(
         data_dir=values.data_dir,
         manual_dir=values.manual_dir,
@@ -98,7 +100,7 @@ def main(values: flags.FlagValues) -> int:
     report = reproduce.reproduce(table, planned, values.model_dir, settings)
     page = table_page.markdown(report)
     print(folding.page(page, terminal.width(sys.stdout)), end="")
-    _check_failures(report)
+    _check_failures(planned)
     return 0
 
 
@@ -142,9 +144,8 @@ def _command() -> str:
     return f"{PROGRAM.command()} {shlex.join(sys.argv[1:])}"
 
 
-def _check_failures(report: dict[str, Any]) -> None:
-    failed = sum(len(row["ours"]["failures"]) for row in report["rows"])
-    if failed:
+def _check_failures(planned: Sequence[Any]) -> None:
+    if failed := sum(run.state == "failed" for run in planned):
         raise RunError(
             f"{failed} of the runs failed, see the table; the same command "
             "tries them again"

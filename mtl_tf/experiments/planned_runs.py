@@ -125,7 +125,7 @@ def _selected_rows(
 def unplanned(
     table: PublishedTable, planned: Sequence[PlannedRun], model_dir: str
 ) -> list[PlannedRun]:
-    """The finished runs of `model_dir` that are not planned."""
+    """The runs of `model_dir` that have ended and are not planned."""
     runs = []
     known = {run.path for run in planned}
     rows = {row.name: row for row in table.rows}
@@ -136,7 +136,7 @@ def unplanned(
         row, seed = rows.get(os.path.basename(folder)), name[len("seed_") :]
         if row and seed.isdecimal() and path not in known:
             runs.append(PlannedRun(row, int(seed), {}, path))
-    return [run for run in runs if run.state == FINISHED]
+    return [run for run in runs if run.state in (FINISHED, FAILED)]
 
 
 def outcomes(planned: Sequence[PlannedRun]) -> list[Outcome]:

@@ -6,6 +6,7 @@ from typing import Any
 from absl import logging
 
 from mtl_tf.core.errors import DataError, MissingData
+from mtl_tf.experiments.planned_runs import FINISHED, PlannedRun
 from mtl_tf.experiments.published import PublishedTable
 from mtl_tf.pipelines.mixing import without_tasks
 from mtl_tf.tasks import registry
@@ -43,9 +44,7 @@ class PresentTasks:
         """
         if not self.table.partial:
             return dict(config)
-        # Cross-validation makes the split that it scores.
-        folds = config["cross_validation"]["folds"]
-        scored = () if folds else tuple(config["evaluation"]["splits"])
+        scored = _scored(config)
         key = repr((config["tasks"], scored))
         if key not in self._known:
             self._known[key] = self._present(config["tasks"], scored)
@@ -62,6 +61,23 @@ class PresentTasks:
                 "mixing": self._mixing(config["name"], mixed, present),
             },
         }
+
+    def check(self, planned: Sequence[PlannedRun]) -> None:
+        """Refuses what all runs of a table that is not partial would fail by.
+
+        Raises:
+            DataError: a corpus is missing or damaged.
+        """
+        checked: list[Any] = []
+        for run in planned:
+            wanted = run.config["tasks"], _scored(run.config)
+            if run.state == FINISHED or self.table.partial or wanted in checked:
+                continue
+            checked.append(wanted)
+            entries, scored = wanted
+            _, missing = registry.present(entries, *self.directories, scored)
+            if missing:
+                raise MissingData(next(iter(missing.values())))
 
     def _fractions(
         self, pipeline: Mapping[str, Any], present: set[str]
@@ -122,6 +138,13 @@ class PresentTasks:
             logging.warning("%s is left out: %s", name, why)
         self.absent |= missing
         return available
+
+
+def _scored(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The splits that the corpora have to have, to be scored."""
+    # Cross-validation makes the split that it scores.
+    folds = config["cross_validation"]["folds"]
+    return () if folds else tuple(config["evaluation"]["splits"])
 
 
 def _name(entry: Any) -> str:

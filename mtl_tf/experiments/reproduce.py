@@ -170,12 +170,13 @@ class _TableFolder:
     ) -> dict[str, Any]:
         """Writes `table.json` and `table.md` from the runs' directories.
 
-        Finished runs of other rows and seeds in the folder stay in the table.
+        Other rows and seeds of the folder that have ended, and the commands
+        of earlier calls, stay in the table.
         """
         report = table_report.build(
             self.table,
             outcomes(self._runs()),
-            command=self.settings.command,
+            commands=self._commands(),
             overrides=self.settings.overrides,
             vectors=self._vectors(),
             absent=self.settings.absent,
@@ -189,6 +190,13 @@ class _TableFolder:
 
     def _runs(self) -> list[PlannedRun]:
         return [*self.planned, *unplanned(self.table, self.planned, self.path)]
+
+    def _commands(self) -> list[str]:
+        """Those of earlier calls and this one, each once."""
+        directory, known = RunDirectory(self.path), []
+        if directory.has("table.json"):
+            known = directory.read("table.json").get("commands", [])
+        return list(dict.fromkeys([*known, self.settings.command]))
 
     def _vectors(self) -> str:
         return self.planned[0].config["text"]["vectors"]

@@ -346,8 +346,8 @@ def _failures(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _origin(report: dict[str, Any]) -> Iterator[str]:
-    if report["command"]:
-        yield f"* command: `{report['command']}`"
+    for command in report["commands"]:
+        yield f"* command: `{command}`"
     for machine in report["hardware"]:
         yield f"* hardware: {machine}"
     for versions in report["versions"]:

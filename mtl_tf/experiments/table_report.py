@@ -37,7 +37,7 @@ class Outcome:
 def build(
     table: PublishedTable,
     outcomes: Sequence[Outcome],
-    command: str = "",
+    commands: Sequence[str] = (),
     overrides: Sequence[str] = (),
     vectors: str = "",
     absent: Mapping[str, str] | None = None,
@@ -49,7 +49,7 @@ def build(
     Args:
         table: the paper's.
         outcomes: the planned runs, finished or not.
-        command: that made them.
+        commands: that made them.
         overrides: fields changed in every row's config.
         vectors: the file of pretrained vectors, "" for none.
         absent: tasks that were left out, and why.
@@ -59,7 +59,7 @@ def build(
             and itself.
 
     Returns:
-        `table`, `paper`, `command`, `split`, `decimals`, `tasks` (with the
+        `table`, `paper`, `commands`, `split`, `decimals`, `tasks` (with the
         metrics and the numbers of test texts, ours and the paper's), `rows`
         (each with `paper` and `ours`: per task, mean, clean mean, each as
         mean, std and n over seeds; parameters, wall time, updates, precision,
@@ -74,7 +74,7 @@ def build(
     return {
         "table": table.name,
         "paper": table.paper,
-        "command": command,
+        "commands": list(commands),
         "split": done[0]["split"] if done else "test",
         "decimals": table.decimals,
         "metric": headline(table),

@@ -273,6 +273,21 @@ def test_a_failure_is_noted_and_tried_again(tmp_path, fake):
     assert report["rows"][0]["ours"]["failures"] == {}
 
 
+def test_failures_of_other_rows_and_earlier_commands_stay(tmp_path, fake):
+    def run_with(row, command):
+        settings = reproduce.Settings(command=command)
+        planned = plan(tmp_path, 1, rows=[row])
+        return reproduce.reproduce(TABLE, planned, str(tmp_path), settings)
+
+    fake.error = (os.path.join("lstm", "seed_1"), ZeroDivisionError("oh"))
+    run_with("lstm", "a")
+    for command in ("b", "a"):
+        report = run_with("meta", command)
+    assert report["rows"][0]["ours"]["failures"]["1"].endswith("oh")
+    page = (tmp_path / "table.md").read_text()
+    assert "* command: `a`\n* command: `b`\n" in page
+
+
 def test_a_signal_ends_the_table(tmp_path, fake):
     fake.error = ("meta", Interrupted("stopped", signal.SIGTERM))
     with pytest.raises(Interrupted):

@@ -61,7 +61,7 @@ OUTCOMES = [
 
 @pytest.fixture
 def report():
-    return build(TABLE, OUTCOMES, "do it", ["training.epochs=2"])
+    return build(TABLE, OUTCOMES, ["do it"], ["training.epochs=2"])
 
 
 def row(report, name):

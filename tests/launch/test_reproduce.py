@@ -37,6 +37,7 @@ def trained(monkeypatch):
         }
 
     monkeypatch.setattr(training_run, "train", train)
+    monkeypatch.setattr(registry, "present", lambda entries, *_: (entries, {}))
     return calls
 
 
@@ -148,6 +149,42 @@ def test_failed_rows_are_an_error_in_the_end(trained, tmp_path, capsys):
     assert "ValueError: broken" in capsys.readouterr().out
     with open(os.path.join(tmp_path, "table.json")) as file:
         assert json.load(file)["rows"][0]["ours"]["finished"] == [1]
+
+
+def test_only_this_calls_failures_are_an_error(trained, tmp_path, capsys):
+    arguments = ["--table=shared_memory/4", "--seeds=1"]
+    arguments.append(f"--model_dir={tmp_path}")
+    with pytest.raises(RunError, match="1 of the runs failed"):
+        call(*arguments, "--rows=arc_ii")
+    assert call(*arguments, "--rows=lstm") == 0
+    assert "ARC-II, seed 1: ValueError: broken" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("corpora", [None, "nowhere"])
+def test_missing_corpora_are_told_once_and_first(
+    tmp_path, monkeypatch, corpora
+):
+    monkeypatch.delenv("MTL_TF_MANUAL_DIR", raising=False)
+    table = tmp_path / "table"
+    arguments = ["--table=shared_memory/4", f"--model_dir={table}"]
+    arguments.append(f"--data_dir={tmp_path / 'data'}")
+    if corpora:
+        arguments.append(f"--manual_dir={tmp_path / corpora}")
+    with pytest.raises(DataError, match="--manual_dir"):
+        call(*arguments)
+    assert not table.exists()
+
+
+def test_a_finished_table_needs_no_corpora(trained, tmp_path, monkeypatch):
+    arguments = ["--table=shared_memory/4", "--rows=lstm", "--seeds=1"]
+    arguments.append(f"--model_dir={tmp_path}")
+    assert call(*arguments) == 0
+
+    def present(*_):
+        raise AssertionError("it looked for corpora")
+
+    monkeypatch.setattr(registry, "present", present)
+    assert call(*arguments) == 0
 
 
 def test_a_dry_run_lists_and_does_nothing(trained, tmp_path, capsys):

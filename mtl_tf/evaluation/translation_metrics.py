@@ -4,7 +4,6 @@ Every score comes with sacrebleu's signature, which says how it was computed:
 scores of different signatures cannot be compared.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
+from mtl_tf.text.translation import without_region
 
 Texts = Sequence[str]
 # BLEU's n-grams.
@@ -78,8 +78,7 @@ def sacrebleu_bleu(tokenizer: str, language: str, **options: Any) -> Any:
     try:
         return BLEU(
             tokenize=tokenizer or None,
-            # It knows bare languages: "zh", not "zh-CN".
-            trg_lang=re.split("[-_]", language)[0].lower(),
+            trg_lang=without_region(language),
             # It would warn of texts that are tokens, which ours may be.
             force=True,
             **options,

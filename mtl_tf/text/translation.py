@@ -1,6 +1,7 @@
 """The texts of one source language and any number of target languages."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -35,6 +36,11 @@ def languages_of(pair: str) -> tuple[str, str]:
             f"such as 'en-de', got {pair!r}"
         )
     return source, target
+
+
+def without_region(language: str) -> str:
+    """The bare language, as sacrebleu knows it: "zh" of "zh-CN"."""
+    return re.split("[-_]", language)[0].lower()
 
 
 def source_of(pairs: Iterable[str]) -> str:

@@ -187,8 +187,10 @@ def test_a_bleu_that_cannot_be_computed_is_said_at_once(tmp_path, monkeypatch):
     asked, error = [], RuntimeError("\n Please install sacrebleu[ja]")
     Refuses.TOKENIZERS = BLEU.TOKENIZERS
     monkeypatch.setattr("sacrebleu.metrics.BLEU", Refuses)
-    made = entry(tmp_path) | {"name": "en-ja"}
-    with pytest.raises(ConfigError, match="'ja' .*: Please install .*'char'"):
+    made = entry(tmp_path) | {"name": "en-ja_JP"}
+    with pytest.raises(
+        ConfigError, match="'ja_JP' .*: Please install .*'char'"
+    ):
         resolve([made])
     error = OSError("no network")
     with pytest.raises(ConfigError, match="tokenizer 'flores200': no network"):

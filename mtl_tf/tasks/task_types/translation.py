@@ -19,7 +19,7 @@ from mtl_tf.tasks.parallel_source import (
 )
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task_type import Entry, Metric, TaskType
-from mtl_tf.text.translation import languages_of
+from mtl_tf.text.translation import languages_of, without_region
 
 _SIDES = ("source", "target")
 
@@ -131,7 +131,11 @@ def _check_tokenizer(entry: Mapping[str, Any], language: str) -> None:
         return
     try:
         # Some need packages, and some files that they download.
-        BLEU(tokenize=tokenizer or None, trg_lang=language, force=True)
+        BLEU(
+            tokenize=tokenizer or None,
+            trg_lang=without_region(language),
+            force=True,
+        )
     except (ImportError, RuntimeError, OSError) as error:
         raise ConfigError(
             f"sacrebleu cannot split texts in {language!r} for BLEU with "

@@ -131,11 +131,16 @@ def main(values: flags.FlagValues) -> None:
     ):
         reader = text_input.TextReader(stream, name, read, columns, delimiter)
         predict(run, task, reader, output, values.batch_size, form)
+    if reader.undecodable:
+        logging.warning(
+            "%s: lines that are not UTF-8, read as Latin-1: %d",
+            *(name, reader.undecodable),
+        )
     if reader.replaced:
         logging.warning(
-            "%s: %d characters stand for bytes that are not UTF-8",
-            name,
-            reader.replaced,
+            "%s: %d halves of surrogate pairs, which are no characters, "
+            "became U+FFFD",
+            *(name, reader.replaced),
         )
 
 

@@ -44,8 +44,8 @@ class TextReader:
     """Reads a text or a JSON object a line, or sentences of a token a line.
 
     Lines end at `\\n` only. An empty line is a text, too, but in columns it
-    ends a sentence, and among JSON it is nothing. Bytes that are not UTF-8
-    become U+FFFD and are counted.
+    ends a sentence, and among JSON it is nothing. Lines that are not
+    UTF-8 are read as Latin-1, as in files to train on, and are counted.
 
     Args:
         stream: a binary stream with `read1`.
@@ -63,7 +63,8 @@ class TextReader:
         delimiter: what stands between the cells of csv, one character.
 
     Attributes:
-        replaced: how many characters took the place of undecodable bytes.
+        undecodable: how many lines were read as Latin-1.
+        replaced: how many halves of surrogate pairs became U+FFFD.
         lines: how many lines were read.
         columns: as they were given.
     """
@@ -83,7 +84,7 @@ class TextReader:
         self._first_line = 0
         self.columns = dict(columns or {})
         self._table = TableRows(name, form, delimiter)
-        self.replaced = 0
+        self.undecodable = self.replaced = 0
         self.lines = 0
 
     def batches(self, size: int) -> Iterator[list[Item]]:
@@ -165,11 +166,11 @@ class TextReader:
         return Item({"tokens": tokens}, "", location)
 
     def _decode(self, line: bytes) -> str:
-        text = line.decode("utf-8", errors="replace")
-        if "\ufffd" in text:
-            genuine = line.count("\ufffd".encode())
-            self.replaced += text.count("\ufffd") - genuine
-        return text
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError:
+            self.undecodable += 1
+            return line.decode("latin-1")
 
     def _from_json(self, line: str, location: str) -> Item:
         try:

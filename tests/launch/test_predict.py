@@ -109,10 +109,14 @@ def test_characters_beyond_ascii_stay_readable(run, files):
     assert len(files.lines()) == 1
 
 
-def test_undecodable_bytes_are_counted(run, files, caplog):
+def test_what_is_no_text_is_counted(run, files, caplog):
     answers = files.call(b"caf\xe9 \xff\n", "--task=books")
-    assert answers[0]["text"] == "caf\ufffd \ufffd"
-    assert "2 characters stand for bytes that are not UTF-8" in caplog.text
+    assert answers[0]["text"] == "caf\xe9 \xff"
+    assert "not UTF-8, read as Latin-1: 1" in caplog.text
+    half = b'{"text": "a \\ud800"}\n'
+    answers = files.call(half, "--task=books", "--format=jsonl")
+    assert answers[0]["text"] == "a \ufffd"
+    assert "1 halves of surrogate pairs" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.programs.text_input import TextReader
+from mtl_tf.tasks import row_files
 
 
 def read(content, form="text", size=64):
@@ -53,14 +54,14 @@ def test_utf_16_is_no_text_to_predict_from(encoding):
         read(content)
 
 
-def test_undecodable_bytes_are_replaced_and_counted():
-    genuine = "\ufffd".encode()
-    items, reader = read(b"caf\xe9\n" + genuine + b"\xff\xfe\n")
-    assert [item.fields["text"] for item in items] == [
-        "caf\ufffd",
-        "\ufffd" * 3,
-    ]
-    assert reader.replaced == 3
+def test_lines_that_are_not_utf_8_are_read_as_in_training(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_bytes(b"caf\xe9\ncaf\xc3\xa9 \xef\xbf\xbd\n\x80\xff\n")
+    items, reader = read(path.read_bytes())
+    texts = [item.fields["text"] for item in items]
+    assert texts == ["caf\xe9", "caf\xe9 \ufffd", "\x80\xff"]
+    assert (texts, [1, 3]) == row_files.read_lines(str(path))
+    assert (reader.undecodable, reader.replaced) == (2, 0)
 
 
 def test_a_text_of_100_000_tokens_comes_whole():
@@ -135,9 +136,9 @@ def test_wrong_jsonl(line, message):
 def test_sentences_of_columns():
     content = b"\xef\xbb\xbfa x\r\n\xff\ty\n\n-DOCSTART- O\n\r\n\n c\n"
     items, reader = read(content, "conll")
-    assert [item.fields["tokens"] for item in items] == [["a", "\ufffd"], ["c"]]
+    assert [item.fields["tokens"] for item in items] == [["a", "\xff"], ["c"]]
     assert [item.location for item in items] == ["in:1", "in:7"]
-    assert reader.replaced == 1
+    assert reader.undecodable == 1
     sizes = [
         len(b)
         for b in TextReader(io.BytesIO(b"a\n\n" * 5), "in", "conll").batches(2)

@@ -28,11 +28,12 @@ def absolute(place: str) -> str:
     return f"{os.path.abspath(os.path.expanduser(file))}:{name}"
 
 
-def load(place: str) -> Callable[..., Any]:
-    """Imports a function.
+def load(place: str, noun: str = "function") -> Callable[..., Any]:
+    """Imports a function, or a class.
 
     Args:
         place: "PATH.py:NAME" or "PACKAGE.MODULE:NAME".
+        noun: what it is called in messages.
 
     Raises:
         ConfigError: there is no such file, module or function, or importing
@@ -53,7 +54,7 @@ def load(place: str) -> Callable[..., Any]:
         )
     function = getattr(imported, name, None)
     if not callable(function):
-        raise ConfigError(f"{place}: {module} has no function {name!r}")
+        raise ConfigError(f"{place}: {module} has no {noun} {name!r}")
     return function
 
 

@@ -239,9 +239,15 @@ def _download(
         if builder.MANUAL_DOWNLOAD_INSTRUCTIONS and isinstance(
             error, (OSError, AssertionError)
         ):
+            given = config.manual_dir
             raise DataError(
-                f"{name} needs files that TFDS does not download: name their "
-                f"folder by --manual_dir or MTL_TF_MANUAL_DIR. {error}"
+                f"{name} needs files that TFDS does not download: "
+                + (
+                    f"they are looked for in {given}. {error}"
+                    if given and os.path.isdir(given)
+                    else "name their folder by --manual_dir or "
+                    f"MTL_TF_MANUAL_DIR. {error}"
+                )
             )
         if isinstance(error, OSError) or _is_download_error(error):
             raise DataError(

@@ -72,7 +72,7 @@ def _class(place: str) -> tuple[Any, str]:
     # Not by their names: they may be those of others, and a file that is
     # loaded again defines its classes again.
     with tfds.core.registered.skip_registration():
-        made = own_functions.load(place)
+        made = own_functions.load(place, "class")
     if not isinstance(made, type) or not issubclass(
         made, tfds.core.DatasetBuilder
     ):

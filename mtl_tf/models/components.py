@@ -1,6 +1,7 @@
 """The parts of a multi-task model, from the fields of its config."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -152,6 +153,48 @@ def check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
                 f"the scheme {name!r} has no sequence, which tasks of the "
                 f"type {task_type!r} need: choose another model.scheme"
             )
+
+
+def check_encoded(encoded: Any, scheme: SharingScheme, reads: str) -> None:
+    """Refuses what a scheme returns if a head could not read it.
+
+    It sees shapes alone, when a graph is traced: steps take no time for it.
+
+    Args:
+        encoded: what the scheme returned, see `SharingScheme`.
+        scheme: the scheme.
+        reads: "summary" or "sequence", what the head reads.
+
+    Raises:
+        ConfigError: an entry is missing, or has another shape than
+            `output_units` says.
+    """
+    if told := _not_readable(encoded, scheme.output_units, reads):
+        error = ConfigError(f"the scheme {type(scheme).__name__} {told}")
+        # Keras would put all arguments of the call behind the message.
+        error._keras_call_info_injected = True
+        raise error
+
+
+def _not_readable(encoded: Any, units: int, reads: str) -> str:
+    """What is wrong with the outputs of a scheme, or ""."""
+    if not isinstance(encoded, Mapping):
+        kind = type(encoded).__name__
+        return f"must return a dict with {reads!r}, got {kind}"
+    for entry in (reads, "losses", "inspect"):
+        if entry not in encoded:
+            has = ", ".join(sorted(encoded))
+            return f"must return {entry!r}, got only {has or 'an empty dict'}"
+    axes = {"summary": "[G, B, H]", "sequence": "[G, B, T, H]"}[reads]
+    shape = encoded[reads].shape
+    if shape.rank is None:
+        return ""
+    if shape.rank == axes.count(",") + 1 and shape[-1] in (None, units):
+        return ""
+    return (
+        f"must return {reads!r} of shape {axes} with H = {units}, its "
+        f"output_units, got {list(shape)}"
+    )
 
 
 def checked(config: Mapping) -> dict:

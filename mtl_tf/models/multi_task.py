@@ -223,6 +223,7 @@ class MultiTaskModel(TaskModel):
             sequence=head.reads == "sequence",
             **entries,
         )
+        components.check_encoded(encoded, self.scheme, head.reads)
         read = encoded[head.reads]
         if self.hidden is not None:
             read = tf.nn.relu(self.hidden(read, task))

@@ -264,6 +264,17 @@ def test_catalogue_without_its_manual_files(data, tmp_path, folder):
         building.prepare("manual_catalogue", data, manual_dir)
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_folder_that_lacks_manual_files_is_named(data, tmp_path, inside):
+    folder = tmp_path / "manual_catalogue" if inside else tmp_path
+    folder.mkdir(exist_ok=True)
+    (folder / "other.txt").write_text("hello")
+    with pytest.raises(DataError, match="needs files") as told:
+        building.prepare("manual_catalogue", data, str(tmp_path))
+    assert f"looked for in {folder}. " in str(told.value)
+    assert "--manual_dir" not in str(told.value)
+
+
 def test_catalogue_offline(data):
     with pytest.raises(DataError, match="could not be downloaded.*example.org"):
         building.prepare("offline_catalogue", data)

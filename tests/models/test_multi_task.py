@@ -327,3 +327,39 @@ def test_tables_of_integers_are_no_parameters():
     layer.add_weight(shape=(3, 4), name="vectors", trainable=False)
     layer.add_weight(shape=(5,), dtype="int32", name="table", trainable=False)
     assert count_all_parameters(layer) == 12
+
+
+def without(entry):
+    def change(encoded):
+        return {k: v for k, v in encoded.items() if k != entry}
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without("summary"), "must return 'summary', got only inspect, losses"),
+        (without("losses"), "must return 'losses', got only inspect, summary"),
+        (lambda encoded: encoded["summary"], "must return a dict with 'summ"),
+        (
+            lambda encoded: encoded | {"summary": encoded["summary"][0]},
+            r"of shape \[G, B, H\] with H = 3, its output_units, got \[3, 3\]",
+        ),
+        (
+            lambda encoded: encoded | {"summary": encoded["summary"][..., 1:]},
+            r"H = 3, its output_units, got \[2, 3, 2\]",
+        ),
+    ],
+)
+def test_what_a_scheme_must_return(change, message, monkeypatch):
+    scheme = {"name": "lstm", "units": 3}
+    config = {"embedding_dim": 2, "scheme": scheme}
+    model = build_model(config, 20, make_tasks(2, 2))
+    call = type(model.scheme).call
+    monkeypatch.setattr(
+        type(model.scheme), "call", lambda *a, **k: change(call(*a, **k))
+    )
+    with pytest.raises(ConfigError, match=message) as told:
+        model(make_batch())
+    assert "\n" not in str(told.value)

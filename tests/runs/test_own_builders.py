@@ -89,8 +89,8 @@ def test_a_builder_that_was_changed_builds_anew(file, tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("{}:MyTea", "has no function 'MyTea'"),
-        ("{}:no_builder", "has no function 'no_builder'"),
+        ("{}:MyTea", "has no class 'MyTea'"),
+        ("{}:no_builder", "has no class 'no_builder'"),
         ("{}:NoBuilder", "must be a class of tfds"),
         ("{}:MyTeas/cold", "cold"),
         ("{}x.py:MyTeas", "there is no file"),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from mtl_tf.core import own_functions
 from mtl_tf.core.names import look_up
 
 _PACKAGE = pathlib.Path(__file__).parents[1]
@@ -30,6 +31,10 @@ _LISTS = {
     ),
     "pipeline.mixing.name": ("pipelines/mixing.py", "MIXINGS", "mixing"),
 }
+
+
+# Of these, the user's own may be named by their place.
+_MAY_BE_OWN = ("model.scheme.name",)
 
 
 def fields() -> tuple[str, ...]:
@@ -61,6 +66,8 @@ def check(config: Mapping[str, Any]) -> None:
         value: Any = config
         for part in field.split("."):
             value = value[part]
+        if field in _MAY_BE_OWN and own_functions.is_own(value):
+            continue
         if known := names(field):
             look_up(value, dict.fromkeys(known), f"{noun} in {field}:")
 

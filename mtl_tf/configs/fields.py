@@ -241,7 +241,12 @@ _MODEL: Fields = {
         open=True,
     ),
     "model.scheme.name": Field(
-        "lstm", rules.NAME, "Which scheme.", before="meta_lstm", since=4
+        "lstm",
+        rules.NAME,
+        "Which scheme: a name, or FILE.py:CLASS of one's own "
+        "(docs/add_a_sharing_scheme.md).",
+        before="meta_lstm",
+        since=4,
     ),
     "model.scheme.units": Field(
         100, rules.POSITIVE_INTEGER, "Units of the encoder's states."

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.layers.character_features import (
@@ -64,7 +65,9 @@ def make_scheme(
     """Makes the scheme that `config["name"]` names.
 
     Args:
-        config: its name and its constructor's options.
+        config: its name, or the place of a class of the user's own such as
+            "my_scheme.py:MyScheme" (see `own_functions.load`), and its
+            constructor's options.
         tasks: number of tasks.
         init: how its weights are initialised.
         dtype: the dtype policy it computes with.
@@ -72,8 +75,11 @@ def make_scheme(
     Raises:
         ConfigError: the name, an option or a value is wrong.
     """
+    known, name = SCHEMES, config.get("name", "")
+    if own_functions.is_own(name):
+        known = {name: _own_scheme(name, tasks)}
     scheme = _make(
-        config, SCHEMES, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
+        config, known, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
     )
     if dtype != "float32" and not scheme.half_precision:
         able = [name for name, s in SCHEMES.items() if s.half_precision]
@@ -82,6 +88,24 @@ def make_scheme(
             f"{dtype}: training.mixed_precision needs one of {', '.join(able)}"
         )
     return scheme
+
+
+def _own_scheme(place: str, tasks: int) -> type[SharingScheme]:
+    """The class of a place, which can be made for that many tasks."""
+    made = own_functions.load(place, "class")
+    if not isinstance(made, type) or not issubclass(made, SharingScheme):
+        raise ConfigError(
+            f"{place} must be a class of mtl_tf.models.scheme.SharingScheme, "
+            f"got {made!r:.60}"
+        )
+    try:
+        checks.positive_integer("output_units", made(tasks=tasks).output_units)
+    except (TypeError, NotImplementedError) as error:
+        raise ConfigError(
+            f"{place} must take the argument tasks alone, and have "
+            f"output_units: {type(error).__name__}: {error}"
+        )
+    return made
 
 
 def make_characters(

@@ -1,4 +1,4 @@
-"""Paths of a config's own tasks, so that they hold from any folder."""
+"""Paths of a config's own code and data, so that they hold from any folder."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ _FIELDS = (
 
 
 def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config with the paths of its tasks' files from the root on.
+    """The config with the paths of its tasks' and scheme's files from the root.
 
     A run is scored and continued from other folders than that in which it
     began.
@@ -24,9 +24,15 @@ def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         config: as plain values. Parts that it lacks are no mistake here.
     """
-    return _with_entries(
+    made = _with_entries(
         config, lambda _, entries: [_entry(entry) for entry in entries]
     )
+    model = made.get("model") or {}
+    scheme = model.get("scheme") or {}
+    if own_functions.is_own(name := str(scheme.get("name", ""))):
+        scheme = {**scheme, "name": own_functions.absolute(name)}
+        made["model"] = {**model, "scheme": scheme}
+    return made
 
 
 def relocated(

@@ -18,7 +18,7 @@ class Field:
         before: of another value than the default does what code did before
             the field, or its default, came with version `since`: runs of
             older versions are completed with it.
-        since: the version of configs (`mtl_tf.runs.upgrading.VERSION`).
+        since: the version of configs (`mtl_tf.configs.fields.VERSION`).
         needs: other fields, one of which has to be set for this one to do
             anything: "a.b" is not 0 or empty, "a.b=c" has that value.
     """

@@ -8,7 +8,9 @@ import ast
 import contextlib
 import importlib.util
 import inspect
+import json
 import os
+import pathlib
 import re
 import sys
 import traceback
@@ -27,35 +29,31 @@ from mtl_tf.programs import adapting
 
 HELP = (
     "what to do: NAME[:ARGUMENT] of a shipped config (listed below) or "
-    "PATH.py[:ARGUMENT] of your own file with a function get_config"
+    "PATH.py[:ARGUMENT] of your own file with a function get_config, or the "
+    "config.json of a run"
 )
 OVERRIDE_HELP = (
     "overrides one field: --config.training.epochs=3, "
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
-_NOT_CONFIGS = (
-    *("__init__", "base", "field", "fields", "fields_page"),
-    *("choices", "plain_values", "rules", "training_fields", "validation"),
-)
+_GET_CONFIG = re.compile(r"^def get_config\(", re.MULTILINE)
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
 
 
 def shipped() -> dict[str, str]:
-    """Paths of the configs in `mtl_tf/configs` by name."""
+    """Paths of the configs in `mtl_tf/configs` by name.
+
+    Other modules stand there, too: a config has a function `get_config`.
+    """
     from mtl_tf import configs
 
-    folder = os.path.dirname(os.path.abspath(configs.__file__))
-    names = (
-        entry[: -len(".py")]
-        for entry in os.listdir(folder)
-        if entry.endswith(".py")
-    )
+    folder = pathlib.Path(configs.__file__).resolve().parent
     return {
-        name: os.path.join(folder, f"{name}.py")
-        for name in names
-        if name not in _NOT_CONFIGS
+        path.stem: str(path)
+        for path in folder.glob("*.py")
+        if _GET_CONFIG.search(path.read_text(encoding="utf-8"))
     }
 
 
@@ -176,16 +174,22 @@ def load(specified: str) -> config_dict.ConfigDict:
     The file may import modules that stand in its own folder.
 
     Args:
-        specified: `name`, `name:argument`, `path.py` or `path.py:argument`.
+        specified: `name`, `name:argument`, `path.py`, `path.py:argument` or
+            the `config.json` of a run.
 
     Returns:
-        What the file's `get_config` returned, not yet locked.
+        What the file's `get_config` returned, or the run's config, not yet
+        locked.
 
     Raises:
         ConfigError: there is no such file, or it has a mistake.
     """
     name, colon, argument = specified.partition(":")
     path = _find(name)
+    if path.endswith(".json"):
+        if colon:
+            raise ConfigError(f"{path} takes no argument, got {argument!r}")
+        return _of_run(path)
     beside = neighbours.importable(os.path.dirname(path))
     with _file_errors(path), beside:
         module = _import(path)
@@ -205,7 +209,7 @@ def load(specified: str) -> config_dict.ConfigDict:
 
 
 def _find(name: str) -> str:
-    if name.endswith(".py") or os.sep in name:
+    if name.endswith((".py", ".json")) or os.sep in name:
         if os.path.isfile(name):
             return os.path.abspath(name)
         raise ConfigError(f"there is no config file {name}")
@@ -218,6 +222,60 @@ def _find(name: str) -> str:
         else ""
     )
     raise ConfigError(f"unknown config {name!r}; {hint(name, known)}{also}")
+
+
+def _of_run(path: str) -> config_dict.ConfigDict:
+    """The config that a run has written.
+
+    Raises:
+        ConfigError: it is another file, or code of another version wrote it.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            config = json.load(file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} cannot be read as JSON: {error}")
+    version = config.get("version") if isinstance(config, dict) else None
+    if version is None:
+        raise ConfigError(
+            f"{path} is not the config.json of a run; one's own config is a "
+            "Python file with a function get_config"
+        )
+    lacking = _lacking(config)
+    if version != fields.VERSION or lacking:
+        reason = f"it lacks {lacking}" if lacking else f"version {version!r}"
+        raise ConfigError(
+            f"{path} was written by another version of mtl_tf ({reason}): "
+            "take the config that the run was trained with"
+        )
+    del config["version"]
+    return config_dict.ConfigDict(_with_tuples(config))
+
+
+def _lacking(config: Mapping[str, Any]) -> str:
+    """The first field that a config lacks, or ""."""
+    for path in fields.every():
+        part: Any = config
+        for name in path.split("."):
+            if not isinstance(part, Mapping) or name not in part:
+                # What an open group holds, depends on the choice in it.
+                if fields.is_open(path.rpartition(".")[0]):
+                    break
+                return path
+            part = part[name]
+    return ""
+
+
+def _with_tuples(group: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists, which JSON has for tuples, as tuples; not within entries."""
+    return {
+        name: _with_tuples(value)
+        if isinstance(value, Mapping)
+        else tuple(value)
+        if isinstance(value, list)
+        else value
+        for name, value in group.items()
+    }
 
 
 def _import(path: str) -> types.ModuleType:

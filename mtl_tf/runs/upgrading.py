@@ -15,12 +15,7 @@ from typing import Any
 from mtl_tf.configs import fields
 from mtl_tf.core.errors import RunError
 
-#: Of the fields of a config. 2: where a scheme's options do not say it, forget
-#: gates start at 1, and ASP's penalty is the paper's; before, without a
-#: version, they started at 0, and the penalty was divided by n squared. 3: the
-#: loss of a tagged sentence is that of a token. 4: the defaults of model and
-#: training are for one's own data; before, they were a paper's.
-VERSION = 4
+VERSION = fields.VERSION
 
 # What has forget gates: recurrent schemes, and features of characters.
 _FORGETTING = (

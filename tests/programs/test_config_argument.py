@@ -1,10 +1,13 @@
 """`--config` and its overrides."""
 
+import json
+from importlib import import_module as load_module
+
 import pytest
 from absl import flags
 
 from launch import train
-from mtl_tf.configs import fdu_mtl_meta
+from mtl_tf.configs import fdu_mtl_meta, fields, quickstart
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import config_argument, runner
 from tests.launch.helpers import execute
@@ -244,3 +247,50 @@ def test_define_leaves_global_flags_alone():
     before = set(flags.FLAGS)
     parse("--config=quickstart", "--config.seed=3")
     assert set(flags.FLAGS) == before
+
+
+def test_what_is_listed_as_shipped_has_a_function_get_config():
+    """Modules beside the configs stood in the help as configs."""
+    names = config_argument.shipped()
+    assert {"quickstart", "starter"} <= set(names)
+    assert not {"phases", "encoder_fields", "evaluation_fields"} & set(names)
+    for name in names:
+        assert callable(load_module(f"mtl_tf.configs.{name}").get_config)
+
+
+@pytest.fixture
+def of_run(tmp_path):
+    """Writes the `config.json` of a run of the quickstart."""
+
+    def write(**changes):
+        config = quickstart.get_config().to_dict()
+        path = tmp_path / "config.json"
+        whole = config | {"version": fields.VERSION} | changes
+        path.write_text(json.dumps(whole))
+        return path
+
+    return write
+
+
+def test_the_config_of_a_run_is_a_config(of_run):
+    config = parse(
+        f"--config={of_run()}", "--config.tasks=sample_reviews/books"
+    )
+    expected = quickstart.get_config().to_dict()
+    assert config.to_dict() == expected | {"tasks": ("sample_reviews/books",)}
+
+
+def test_a_run_of_another_version_is_refused(of_run):
+    message = error(f"--config={of_run(version=1)}")
+    assert "another version of mtl_tf (version 1)" in message
+    message = error(f"--config={of_run(training={})}")
+    assert "it lacks training.epochs" in message
+
+
+def test_json_that_is_no_run_s_config_is_refused(tmp_path, of_run):
+    path = tmp_path / "mine.json"
+    path.write_text('{"tasks": []}')
+    assert "not the config.json of a run" in error(f"--config={path}")
+    path.write_text('{"tasks": [')
+    assert "mine.json cannot be read as JSON" in error(f"--config={path}")
+    assert "takes no argument" in error(f"--config={of_run()}:small")

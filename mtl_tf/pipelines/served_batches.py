@@ -250,7 +250,11 @@ def in_order(source: Source) -> Iterator[Batch]:
             while number not in waiting and not arrivals.ended:
                 if len(waiting) > _MOST_WAITING:
                     break
-                waiting |= arrivals.next()
+                few = source.count - number <= _MOST_WAITING
+                came = arrivals.next(may_stall=bool(waiting) or few)
+                if not came:
+                    break
+                waiting |= came
             found = waiting.pop(number, None)
             if found is None:
                 arrivals.tell_loss(number)
@@ -272,6 +276,7 @@ class _Arrivals(contextlib.ExitStack):
         self._arrived: queue.Queue = queue.Queue(_PREFETCHED)
         self._stopped = threading.Event()
         self.ended = self._told = False
+        self._served = self._stalled = False
 
     def __enter__(self) -> "_Arrivals":
         self.callback(self._stopped.set)
@@ -294,12 +299,26 @@ class _Arrivals(contextlib.ExitStack):
                 self._arrived.put(found, timeout=1)
                 return
 
-    def next(self) -> dict[int, Batch]:
-        """The next that comes, by its number; {} at the end."""
+    def next(self, may_stall: bool) -> dict[int, Batch]:
+        """The next that comes, by its number; {} at the end.
+
+        Args:
+            may_stall: return {} where a service that has worked gives no more
+                for a while. TensorFlow waits for what a killed worker had,
+                after all others have given theirs.
+
+        Raises:
+            LostWorker: the service fails.
+        """
+        at_once = self._stalled and may_stall
         try:
-            found = self._arrived.get(timeout=WAIT_SECONDS)
+            found = self._arrived.get(timeout=0 if at_once else WAIT_SECONDS)
         except queue.Empty:
+            self._stalled = self._served
+            if self._served and may_stall:
+                return {}
             raise self._lost(f"no batch has come for {WAIT_SECONDS:g} s")
+        self._served, self._stalled = True, False
         if isinstance(found, Exception):
             raise self._lost(str(found).splitlines()[0])
         if found is None:

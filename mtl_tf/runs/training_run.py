@@ -153,10 +153,13 @@ def _train(
             run.claim(config)
             return run.has("results.json")
 
+        def check() -> None:
+            if not workers.is_chief:
+                workers.wait_for(run.file("config.json"))
+                run.check_claimed(config)
+
         finished = workers.by_chief(claim)
-        if not workers.is_chief:
-            workers.wait_for(run.file("config.json"))
-            run.check_claimed(config)
+        workers.together(check)
         if workers.share(float(bool(finished))):
             logging.info(
                 "This run is finished. For more, ask for more epochs or name "

@@ -47,6 +47,11 @@ class Cluster:
         before = len(self.jobs.get("chief", ())) if self.job != "chief" else 0
         return before + self.index
 
+    @property
+    def address(self) -> str:
+        """Where this process listens, `host:port`."""
+        return self.jobs[self.job][self.index]
+
     def resolver(self) -> tf.distribute.cluster_resolver.ClusterResolver:
         """What `tf.distribute` asks for."""
         gpus = len(tf.config.list_physical_devices("GPU"))

@@ -70,6 +70,13 @@ def _multi_worker() -> tf.distribute.Strategy:
                 "in this process: make the strategy, or call train, first"
             )
         except tf.errors.OpError as error:
+            if "Could not start gRPC server" in error.message:
+                raise ConfigError(
+                    f"worker {members.number} of {members.source} cannot "
+                    f"listen at {members.address}: another process does, such "
+                    "as this worker started twice, or one that has not ended "
+                    "yet"
+                )
             raise ConfigError(
                 f"the workers of {members.source}, {dict(members.jobs)}, do "
                 f"not find together: {error.message.splitlines()[0]}"

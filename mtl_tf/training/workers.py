@@ -91,10 +91,31 @@ class Workers:
         """Calls `action` on the chief, and then on the others.
 
         Raises:
-            RunError: on the others, if it raised on the chief.
+            RunError: it raised on another worker.
         """
         result = self.by_chief(action)
-        return result if self.is_chief else action()
+        return self.together(lambda: result if self.is_chief else action())
+
+    def together(self, action: Callable[[], T]) -> T:
+        """Calls `action` on every worker, and waits until all have done it.
+
+        A mistake that one of them finds is a mistake for all: the others must
+        not take it for lost and be started again without end.
+
+        Raises:
+            RunError: it raised on another worker.
+        """
+        if not self.several:
+            return action()
+        failed = 1.0
+        try:
+            result = action()
+            failed = 0.0
+        finally:
+            failures = self._sum(failed)
+        if failures:
+            raise RunError("another worker stopped with an error: see its log")
+        return result
 
     def by_chief(self, action: Callable[[], T]) -> T | None:
         """Calls `action` on the chief alone; the others wait for its end.
@@ -126,12 +147,16 @@ class Workers:
             RunError: this worker's is not the chief's.
         """
         chiefs = self.share(value)
-        if chiefs != value:
-            raise RunError(
-                f"{what} is {value:g} on worker {self.number} and {chiefs:g} "
-                "on the chief: all workers need the same folders, files and "
-                "versions"
-            )
+
+        def check() -> None:
+            if chiefs != value:
+                raise RunError(
+                    f"{what} is {value:g} on worker {self.number} and "
+                    f"{chiefs:g} on the chief: all workers need the same "
+                    "folders, files and versions"
+                )
+
+        self.together(check)
 
     def wait_for(self, path: str) -> None:
         """Waits for a file that the chief has written.

@@ -173,7 +173,8 @@ def test_tasks_of_a_slurm_step_train(tmp_path):
 def test_another_config_on_a_worker_is_refused(tmp_path, long_config):
     flags = {1: ["--config.training.l2=0.5"]}
     started = launch(tmp_path, long_config, flags=flags)
-    assert end_of(started, 1, 300) == 1
+    assert worker_processes.statuses(started, 300) == [1, 1]
+    assert "another worker stopped with an error" in log(tmp_path, 0)
     assert "training.l2" in log(tmp_path, 1)
     assert "start all workers with the same command" in log(tmp_path, 1)
 

@@ -211,6 +211,43 @@ def test_batches_that_were_lost_are_made_here(tmp_path, monkeypatch):
     assert_same_batches(expected, found)
 
 
+@pytest.mark.parametrize("lost", [{7, 8}, {STOP - 2, STOP - 1}])
+def test_what_a_killed_worker_had_is_made_here(tmp_path, monkeypatch, lost):
+    """TensorFlow waits for it without end; a run ended with status 75."""
+    monkeypatch.setattr(served_batches, "WAIT_SECONDS", 5.0)
+    plan = BatchPlan(ALIKE, 2, [4, 8], "uniform", 3)
+    service = DataService("grpc://nowhere:1", str(tmp_path))
+    over = threading.Event()
+
+    def all_but_some(source):
+        yield from ((n, source.make(n)) for n in range(STOP) if n not in lost)
+        over.wait()
+
+    monkeypatch.setattr(served_batches.Source, "served", all_but_some)
+    with service.failures_reported():
+        found = as_numpy(service.training_dataset(plan, 0, 1, STOP, range(1)))
+    over.set()
+    expected = as_numpy(training_dataset(plan, 0, stop_step=STOP))
+    assert_same_batches(expected, found)
+
+
+def test_many_batches_of_a_service_that_ends_are_not_made_here(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(served_batches, "WAIT_SECONDS", 5.0)
+    monkeypatch.setattr(served_batches, "_MOST_WAITING", 16)
+    over = threading.Event()
+
+    def some(source):
+        yield from ((n, source.make(n)) for n in range(20))
+        over.wait()
+
+    monkeypatch.setattr(served_batches.Source, "served", some)
+    with pytest.raises(LostWorker, match=r"no batch has come for 5 s"):
+        read(DataService("grpc://nowhere:1", str(tmp_path)), tmp_path)
+    over.set()
+
+
 def read(service, folder):
     plan = BatchPlan(ALIKE, 2, [4, 8], "uniform", 3)
     with service.failures_reported():

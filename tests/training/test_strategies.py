@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -11,7 +12,7 @@ import urllib.request
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.training import strategies
 from mtl_tf.training.workers import Workers
 from tests.runs import worker_processes
@@ -143,6 +144,33 @@ def test_without_a_cluster_a_process_is_its_own_chief(two_replicas):
         workers.check_same("the step", 7)
 
 
+class OneOfTwo(Workers):
+    """A chief whose other worker says these numbers, one after another."""
+
+    def __init__(self, *others):
+        self.count, self.number, self.others = 2, 0, list(others)
+
+    def _sum(self, value):
+        return value + self.others.pop(0)
+
+
+def test_a_mistake_on_one_worker_stops_all_of_them():
+    """The others took it for lost, and were started again without end."""
+
+    def fail():
+        raise ConfigError("another config")
+
+    with pytest.raises(RunError, match="another worker stopped with an error"):
+        OneOfTwo(1.0).together(lambda: 3)
+    with pytest.raises(RunError, match="another worker stopped with an error"):
+        OneOfTwo(0.0, 1.0).chief_first(lambda: 3)
+    with pytest.raises(RunError, match="another worker stopped with an error"):
+        OneOfTwo(0.0, 1.0).check_same("the step", 7)
+    with pytest.raises(ConfigError, match="another config"):
+        OneOfTwo(0.0).together(fail)
+    assert OneOfTwo(0.0).together(lambda: 3) == 3
+
+
 def test_one_process_keeps_what_tensorflow_raises(two_replicas):
     error = tf.errors.UnavailableError(None, None, "a file server is away")
     with pytest.raises(tf.errors.UnavailableError):
@@ -155,7 +183,7 @@ import sys
 import urllib.error
 import urllib.request
 from mtl_tf.training import strategies
-strategies.START_SECONDS = 3.0
+strategies.START_SECONDS = float(sys.argv[2])
 strategies.make_strategy(sys.argv[1])
 """
 
@@ -170,6 +198,17 @@ def test_a_worker_whose_others_never_come_ends(number):
 
 
 @pytest.mark.extended
+def test_a_worker_that_is_started_twice_is_told_so():
+    environment = worker_processes.environments(2)[0]
+    [address, _] = json.loads(environment["TF_CONFIG"])["cluster"]["worker"]
+    with socket.create_server(("127.0.0.1", int(address.split(":")[1]))):
+        ended = start_alone("multi_worker", environment, 60)
+    assert ended.returncode == 1
+    told = f"worker 0 of TF_CONFIG cannot listen at {address}: another process"
+    assert told in ended.stderr
+
+
+@pytest.mark.extended
 def test_a_tpu_that_never_answers_ends_the_program():
     [port] = worker_processes.free_ports(1)
     address = f"grpc://127.0.0.1:{port}"
@@ -179,12 +218,17 @@ def test_a_tpu_that_never_answers_ends_the_program():
 
 def ended_alone(strategy, environment):
     """What a process that waits in vain has written."""
-    ended = subprocess.run(
-        [sys.executable, "-c", _ALONE, strategy],
+    ended = start_alone(strategy, environment, 3)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr[-2000:]
+    return ended.stderr
+
+
+def start_alone(strategy, environment, seconds):
+    """A process that makes a strategy within seconds, once it has ended."""
+    return subprocess.run(
+        [sys.executable, "-c", _ALONE, strategy, str(seconds)],
         env=environment,
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert ended.returncode == -signal.SIGKILL, ended.stderr[-2000:]
-    return ended.stderr

@@ -86,7 +86,7 @@ class PretrainedEncoder(StackedLayer):
         super().__init__(**options)
         self._config = dict(backbone)
         self._specials = dict(specials)
-        self._tuned = bool(trainable)
+        self._tuned = checks.boolean("trainable", trainable)
         self.frozen_layers = checks.not_negative_integer(
             "model.encoder.frozen_layers", frozen_layers
         )

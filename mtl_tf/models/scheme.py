@@ -111,7 +111,7 @@ class RecurrentScheme(SharingScheme):
         checks.one_of("sharing", sharing, ["shared", "private"])
         self.pooling = checks.one_of("pooling", pooling, POOLINGS)
         self._options = {**options, "forget_bias": forget_bias}
-        self.bidirectional = bool(bidirectional)
+        self.bidirectional = checks.boolean("bidirectional", bidirectional)
         # Attributes, not a list: tf.train.Checkpoint does not look into the
         # lists and dictionaries of Keras layers.
         self.forward = self.direction(False, "forward")

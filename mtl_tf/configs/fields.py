@@ -1,9 +1,9 @@
 """Every config field: default, rule and sentence, once.
 
-The fields of the training stand in `training_fields`, those of scoring in
-`evaluation_fields`, those that only one task type has in `task_types`. What
-is printed of them, for `--help_config` and docs/config_fields.md, comes from
-`fields_page`.
+The fields of the model stand in `model_fields`, those of the training in
+`training_fields`, those of scoring in `evaluation_fields`, those that only one
+task type has in `task_types`. What is printed of them, for `--help_config` and
+docs/config_fields.md, comes from `fields_page`.
 """
 
 import functools
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from mtl_tf.configs import rules
-from mtl_tf.configs.encoder_fields import ENCODER
 from mtl_tf.configs.evaluation_fields import EVALUATION
 from mtl_tf.configs.field import Field, Fields, Group
+from mtl_tf.configs.model_fields import MODEL
 from mtl_tf.configs.training_fields import TRAINING
 from mtl_tf.core import task_types
 from mtl_tf.core.errors import ConfigError
@@ -174,157 +174,13 @@ _PIPELINE: Fields = {
     ),
 }
 
-_MODEL: Fields = {
-    "model": Group("The model."),
-    "model.embedding_dim": Field(
-        100,
-        rules.POSITIVE_INTEGER,
-        "Size of word vectors.",
-        before=200,
-        since=4,
-    ),
-    "model.embedding_private_dim": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "How many of embedding_dim come from a table of the task's own; "
-        "pretrained vectors have the size of the rest.",
-    ),
-    "model.embedding_trainable": Field(
-        True, rules.BOOLEAN, "Whether word vectors are trained."
-    ),
-    "model.word_dropout": Field(
-        0.0, rules.FRACTION, "Fraction of the words unknown in training."
-    ),
-    "model.rare_word_dropout": Field(
-        0.5,
-        rules.FRACTION,
-        "Fraction of the words that occur once in the training texts to make "
-        "unknown in training, which teaches the vector of unknown words.",
-        before=0.0,
-        since=2,
-    ),
-    "model.casing_dim": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "Size of vectors of how words are written (text.casing); 0 for none.",
-    ),
-    "model.dropout": Group("Rates of dropout."),
-    "model.dropout.embedding": Field(
-        0.5, rules.FRACTION, "On word vectors.", before=0.0, since=4
-    ),
-    "model.dropout.head": Field(
-        0.5,
-        rules.FRACTION,
-        "On what a head reads, above its hidden layer.",
-        before=0.0,
-        since=4,
-    ),
-    "model.head": Group("The outputs."),
-    "model.head.hidden_units": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "Units of a hidden layer below the heads; 0 for none.",
-    ),
-    "model.head.sharing": Field(
-        "private",
-        rules.one_of("private", "shared"),
-        "private (each task has its own) or shared (one for all, which then "
-        "need equally many labels).",
-    ),
-    "model.init": Group(
-        "How weights are drawn: name (glorot, uniform or normal) and range.",
-        open=True,
-    ),
-    "model.scheme": Group(
-        "The sharing scheme, with the options of the one that is named "
-        "(docs/schemes.md); the default is a bidirectional LSTM.",
-        open=True,
-    ),
-    "model.scheme.name": Field(
-        "lstm",
-        rules.NAME,
-        "Which scheme: a name, or FILE.py:CLASS of one's own "
-        "(docs/add_a_sharing_scheme.md).",
-        before="meta_lstm",
-        since=4,
-    ),
-    "model.scheme.units": Field(
-        100, rules.POSITIVE_INTEGER, "Units of the encoder's states."
-    ),
-    "model.scheme.sharing": Field(
-        "shared",
-        rules.one_of("shared", "private"),
-        "Whether all tasks have one encoder, or each its own.",
-    ),
-    "model.scheme.bidirectional": Field(
-        True,
-        rules.BOOLEAN,
-        "Whether texts are read in both directions.",
-        before=False,
-        since=4,
-    ),
-    "model.scheme.pooling": Field(
-        "max",
-        rules.one_of("last", "mean", "max", "attention"),
-        "What a recurrent scheme makes a text's vector of: the last state, as "
-        "the papers do, or the mean, the maximum or a learnt weighted mean of "
-        "all states.",
-        before="last",
-        since=4,
-    ),
-    "model.scheme.forget_bias": Field(
-        1.0,
-        rules.NOT_NEGATIVE,
-        "What the forget gates of a recurrent scheme start with; 0 makes it "
-        "forget what is far from the end of a text.",
-        before=0.0,
-        since=2,
-    ),
-    "model.wide": Group(
-        "Hashed n-grams of words, of all tasks and of each task, beside what "
-        "heads of whole texts read: what a linear model knows.",
-        needs=("model.wide.buckets",),
-    ),
-    "model.wide.buckets": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "Vectors that n-grams are hashed to; 0 for no wide part.",
-    ),
-    "model.wide.dimension": Field(
-        16,
-        rules.POSITIVE_INTEGER,
-        "Numbers of each vector.",
-    ),
-    "model.wide.word_ngrams": Field(
-        2,
-        rules.POSITIVE_INTEGER,
-        "The most words of an n-gram.",
-    ),
-    "model.wide.character_ngrams": Field(
-        0,
-        rules.NOT_NEGATIVE_INTEGER,
-        "The most characters of an n-gram within a word, from 3 on; 0 for "
-        "none. They need text.characters.",
-    ),
-    "model.wide.dropout": Field(
-        0.0,
-        rules.FRACTION,
-        "Fraction of the n-grams left out in training.",
-    ),
-    "model.characters": Group(
-        "Features of a word's characters: none, cnn (filters, width) or lstm "
-        "(units), both with dimension.",
-        open=True,
-    ),
-    "model.characters.name": Field("none", rules.NAME, "Which features."),
-}
-
 #: Of the fields of a config. 2: where a scheme's options do not say it, forget
 #: gates start at 1, and ASP's penalty is the paper's; before, without a
 #: version, they started at 0, and the penalty was divided by n squared. 3: the
 #: loss of a tagged sentence is that of a token. 4: the defaults of model and
 #: training are for one's own data; before, they were a paper's.
 VERSION = 4
+
 #: What fields and groups were called before: old path -> path. Configs of
 #: run directories are renamed when they are read (`runs.upgrading`).
 RENAMED = {"pipeline.schedule": "pipeline.mixing"}
@@ -336,10 +192,7 @@ def by_task_type() -> dict[str, Fields]:
 
     Those of no one type are the fields of "".
     """
-    common = (
-        *(_EXPERIMENT, _TEXT, _PIPELINE, _MODEL, ENCODER),
-        *(TRAINING, EVALUATION),
-    )
+    common = (_EXPERIMENT, _TEXT, _PIPELINE, MODEL, TRAINING, EVALUATION)
     declared = {
         "": {
             path: field

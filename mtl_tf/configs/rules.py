@@ -28,11 +28,6 @@ def mapping(name: str, value: Any) -> None:
         raise ConfigError(f"{name} must be a dict, got {value!r}")
 
 
-def _boolean(name: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise ConfigError(f"{name} must be True or False, got {value!r}")
-
-
 def _text(name: str, value: Any) -> None:
     if not isinstance(value, str):
         raise ConfigError(f"{name} must be a string, got {value!r}")
@@ -119,7 +114,7 @@ def one_of(*options: str) -> Rule:
     )
 
 
-BOOLEAN = Rule("True or False", _boolean)
+BOOLEAN = Rule("True or False", checks.boolean)
 TEXT = Rule("a string", _text)
 SERVICE = Rule("'' or grpc://HOST:PORT", _service)
 NAME = Rule("a name", _name)

@@ -14,6 +14,13 @@ def _number(name: str, value: float, rule: str) -> float:
     return value
 
 
+def boolean(name: str, value: bool) -> bool:
+    """Returns `value`; raises `ConfigError` unless it is True or False."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
 def positive(name: str, value: float) -> float:
     """Returns `value`; raises `ConfigError` unless it is finite and > 0."""
     if _number(name, value, "positive") <= 0:

@@ -14,6 +14,7 @@ from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.sources import read_file, unpack
 
 LabelledText = tuple[str, int]
+Numbered = tuple[int, str]  # a line and its number, from 1
 
 
 class LineFile:
@@ -67,6 +68,16 @@ class LineFile:
         ]
         self.report_empty([text for text, _ in rows])
         return rows
+
+    def blocks(self) -> Iterator[list[Numbered]]:
+        """The lines between blank ones."""
+        block: list[Numbered] = []
+        for number, line in enumerate([*self._lines, ""], 1):
+            if line.strip():
+                block.append((number, line))
+            elif block:
+                yield block
+                block = []
 
     def report_one_class(
         self, rows: Sequence[LabelledText], names: Sequence[str], part: str = ""

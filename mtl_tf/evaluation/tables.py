@@ -37,16 +37,13 @@ _MEANING = (
 
 def metric_title(name: str) -> str:
     """How tables call the metric of that name."""
-    types = (task_types.of(task_type) for task_type in NAMES)
-    titles = (t.titles[name] for t in types if name in t.titles)
-    return next(titles, name)
+    return _told("titles", name, name)
 
 
-def _digits(name: str) -> int:
-    """Digits behind the point of that metric."""
-    types = (task_types.of(task_type) for task_type in NAMES)
-    digits = (t.digits[name] for t in types if name in t.digits)
-    return next(digits, 1)
+def _told(about: str, metric: str, default: Any) -> Any:
+    """What the first task type that has it in a table tells of a metric."""
+    tables = (getattr(task_types.of(name), about) for name in NAMES)
+    return next((table[metric] for table in tables if metric in table), default)
 
 
 def console(results: dict[str, Any], columns: int | None = None) -> str:
@@ -190,7 +187,7 @@ def _yardsticks(tasks: dict[str, dict]) -> list[str]:
 
 def _yardstick(task: dict, name: str) -> str:
     score = task.get("yardsticks", {}).get(name)
-    return _score(score, _digits(task["primary"]))
+    return shown_score(task["primary"], score)
 
 
 def beaten(results: dict[str, Any]) -> list[str]:
@@ -201,17 +198,17 @@ def beaten(results: dict[str, Any]) -> list[str]:
     """
     warnings = []
     for name, task in results["tasks"].items():
-        score, digits = task[task["primary"]], _digits(task["primary"])
+        metric, score = task["primary"], task[task["primary"]]
         sign = -1 if task.get("lower_is_better") else 1
         better = [
-            f"{yardstick} ({_score(value, digits)})"
+            f"{yardstick} ({shown_score(metric, value)})"
             for yardstick, value in task.get("yardsticks", {}).items()
             if score is not None and sign * value >= sign * score
         ]
         if better:
             warnings.append(
-                f"Warning: on {name} the model ({_score(score, digits)} "
-                f"{metric_title(task['primary'])}) is not better than "
+                f"Warning: on {name} the model ({shown_score(metric, score)} "
+                f"{metric_title(metric)}) is not better than "
                 f"{' and '.join(better)}."
             )
     return warnings
@@ -267,12 +264,12 @@ def _row(
     name: str, task: dict, names: Sequence[str], has_clean: bool, repeats: bool
 ) -> list[str]:
     row = [name, _count(task["examples"])]
-    row += [_score(task.get(metric), _digits(metric)) for metric in names]
+    row += [shown_score(metric, task.get(metric)) for metric in names]
     row.append(_score(task.get("loss"), 4))
     if has_clean:
         clean = task.get("clean", {})
         row.append(_count(clean.get("examples")))
-        row += [_score(clean.get(name), _digits(name)) for name in names]
+        row += [shown_score(metric, clean.get(metric)) for metric in names]
     if repeats:
         row.append(_count(task.get("validation_in_training")))
     return row
@@ -372,7 +369,7 @@ def _confusions(results: dict) -> Iterator[str]:
 
 def shown_score(metric: str, value: float | None) -> str:
     """A score of the metric of that name, as all tables show it."""
-    return _score(value, _digits(metric))
+    return _score(value, _told("digits", metric, 1))
 
 
 def _score(value: float | None, digits: int = 1) -> str:
@@ -381,10 +378,6 @@ def _score(value: float | None, digits: int = 1) -> str:
 
 def _count(value: int | None) -> str:
     return _NONE if value is None else str(value)
-
-
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*rows)]
 
 
 def grid(
@@ -399,7 +392,7 @@ def grid(
     """
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     head = [cell.replace("|", "\\|") for cell in header]
-    widths = [max(3, width) for width in _widths([head, *cells])]
+    widths = [max(3, *map(len, column)) for column in zip(head, *cells)]
     rule = ["-" * widths[0]]
     rule += ["-" * (w - 1) + (":" if numeric else "-") for w in widths[1:]]
     lines = []

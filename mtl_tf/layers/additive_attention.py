@@ -76,7 +76,7 @@ class AdditiveAttention(StackedLayer):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("attention_units", units)
         self.state_units = checks.positive_integer("state_units", state_units)
-        self.use_bias = bool(bias)
+        self.use_bias = checks.boolean("bias", bias)
 
     def build(self, input_shape, *_):
         """Makes the weights for annotations `[..., D]`."""

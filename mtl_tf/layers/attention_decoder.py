@@ -93,7 +93,7 @@ class AttentionDecoder(StackedLayer):
         self.readout_units = checks.positive_integer(
             "readout_units", readout_units or units
         )
-        self.use_bias = bool(bias)
+        self.use_bias = checks.boolean("bias", bias)
         shared = {"init": self.init, "dtype": self.dtype_policy}
         self.embedding = Embedding(
             vocabulary_size,

@@ -101,7 +101,7 @@ class BeamSearch:
         check_options(beam, n_best, length_penalty)
         self.beam, self.n_best = beam, n_best
         self.length_penalty = length_penalty
-        self.attention = bool(attention)
+        self.attention = checks.boolean("attention", attention)
 
     def __call__(self, state: State, limit: tf.Tensor) -> dict:
         """Searches.

@@ -85,7 +85,7 @@ class DeepFusionLayer(RecurrentLayer):
         self.memory_width = memory_width
         self.align = align
         self.tasks = checks.not_negative_integer("tasks", tasks)
-        self.reverse = reverse
+        self.reverse = checks.boolean("reverse", reverse)
         self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         self._recurrence = Recurrence(self._step, project_gates)
 

@@ -80,7 +80,7 @@ class Dropout(keras.layers.Layer):
         super().__init__(autocast=False, **kwargs)
         self.rate = checks.fraction("dropout rate", rate)
         self.salt = salt
-        self.short = bool(short)
+        self.short = checks.boolean("short", short)
         self.supports_masking = True
         self._counter = _Counter()
         self.built = True

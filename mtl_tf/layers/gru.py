@@ -91,8 +91,8 @@ class GRU(RecurrentLayer):
     ):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
-        self.reverse = bool(reverse)
-        self.use_bias = bool(bias)
+        self.reverse = checks.boolean("reverse", reverse)
+        self.use_bias = checks.boolean("bias", bias)
         self._recurrence = Recurrence(_step, gru_inputs)
 
     def build(self, input_shape, *_):

@@ -48,7 +48,7 @@ class GRUEncoder(StackedLayer):
     ):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
-        self.use_bias = bool(bias)
+        self.use_bias = checks.boolean("bias", bias)
         shared = {"init": self.init, "dtype": self.dtype_policy}
         self.embedding = Embedding(
             vocabulary_size,

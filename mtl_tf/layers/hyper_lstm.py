@@ -111,7 +111,7 @@ class HyperLSTM(RecurrentLayer):
             "hyper_vector", hyper_vector
         )
         self.tasks = checks.not_negative_integer("tasks", tasks)
-        self.reverse = reverse
+        self.reverse = checks.boolean("reverse", reverse)
         self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         self._recurrence = Recurrence(_step, _project)
 

@@ -136,7 +136,7 @@ class LSTM(RecurrentLayer):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
         self.tasks = checks.not_negative_integer("tasks", tasks)
-        self.reverse = reverse
+        self.reverse = checks.boolean("reverse", reverse)
         self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         self._recurrence = Recurrence(_step, _project)
 

@@ -2,6 +2,7 @@
 
 import keras
 
+from mtl_tf.core import checks
 from mtl_tf.layers.deep_fusion import DeepFusionLayer, fused_lstm
 from mtl_tf.layers.external_memory import ExternalMemory
 
@@ -60,7 +61,7 @@ class MELSTM(DeepFusionLayer):
         super().__init__(
             units, memory_slots, memory_width, align, tasks, **kwargs
         )
-        self.shared_memory = bool(shared_memory)
+        self.shared_memory = checks.boolean("shared_memory", shared_memory)
         owners = 0 if self.shared_memory else self.tasks
         self.external = self._memory("external", self.units, owners)
 

@@ -122,7 +122,7 @@ class MetaLSTM(RecurrentLayer):
         self.meta_units = checks.positive_integer("meta_units", meta_units)
         self.meta_vector = checks.positive_integer("meta_vector", meta_vector)
         self.tasks = checks.positive_integer("tasks", tasks)
-        self.reverse = reverse
+        self.reverse = checks.boolean("reverse", reverse)
         self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         step = functools.partial(_step, forget_bias=self.forget_bias)
         self._recurrence = Recurrence(step, _project)

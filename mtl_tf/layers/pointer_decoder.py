@@ -95,7 +95,7 @@ class PointerDecoder(StackedLayer):
     ):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
-        self.question = bool(question)
+        self.question = checks.boolean("question", question)
         self.dropout = checks.fraction("dropout", dropout)
         self.forget_bias = checks.not_negative("forget_bias", forget_bias)
         self.output_layer = SoftmaxOutput(

@@ -50,6 +50,7 @@ def mean_over_time(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     return sum_over_time(x, mask) / tf.maximum(count, 1)
 
 
+OVER_TIME = {"mean": mean_over_time, "max": max_over_time}
 BAGS = {"sum": sum_over_time, "mean": mean_over_time}
 
 

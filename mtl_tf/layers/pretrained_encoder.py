@@ -86,7 +86,7 @@ class PretrainedEncoder(StackedLayer):
         super().__init__(**options)
         self._config = dict(backbone)
         self._specials = dict(specials)
-        self._tuned = bool(trainable)
+        self._tuned = checks.boolean("trainable", trainable)
         self.frozen_layers = checks.not_negative_integer(
             "model.encoder.frozen_layers", frozen_layers
         )
@@ -328,8 +328,5 @@ def _blocks(backbone: keras.Model) -> list[keras.layers.Layer]:
             f"model.encoder.preset: a {type(backbone).__name__} is no encoder "
             "with Transformer layers"
         )
-    blocks: list[keras.layers.Layer] = []
-    for layer in layers:
-        # ALBERT has groups of layers that are run several times.
-        blocks += layer if isinstance(layer, Sequence) else [layer]
-    return blocks
+    # ALBERT has groups of layers that are run several times.
+    return keras.tree.flatten(layers)

@@ -5,6 +5,7 @@ import abc
 import keras
 import tensorflow as tf
 
+from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer, mask_of
 from mtl_tf.layers.recurrence import Result
 
@@ -70,8 +71,10 @@ class RecurrentLayer(StackedLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.return_sequences = bool(return_sequences)
-        self.go_backwards = bool(go_backwards)
+        self.return_sequences = checks.boolean(
+            "return_sequences", return_sequences
+        )
+        self.go_backwards = checks.boolean("go_backwards", go_backwards)
         self.supports_masking = True
         # The core compiles itself; see `recurrence`.
         self.supports_jit = False

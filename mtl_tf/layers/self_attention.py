@@ -90,8 +90,8 @@ class SelfAttention(StackedLayer):
         self.head_units = checks.positive_integer(
             "head_units", units // heads if head_units is None else head_units
         )
-        self.use_bias = bool(bias)
-        self.causal = bool(causal)
+        self.use_bias = checks.boolean("bias", bias)
+        self.causal = checks.boolean("causal", causal)
         self.dropout = Dropout(dropout, salt=f"{self.name}/weights", short=True)
 
     def build(self, input_shape, *_):

@@ -25,7 +25,7 @@ class _SharedPrivate(RecurrentLayer):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
         self.tasks = checks.positive_integer("tasks", tasks)
-        self.reverse = reverse
+        self.reverse = checks.boolean("reverse", reverse)
         self.forget_bias = forget_bias
         self.shared = self._lstm("shared", 0)
         self.private = self._lstm("private", tasks)

@@ -94,7 +94,7 @@ class SoftmaxOutput(StackedLayer):
         self.vocabulary_size = checks.positive_integer(
             "vocabulary_size", vocabulary_size
         )
-        self.use_bias = bool(bias)
+        self.use_bias = checks.boolean("bias", bias)
         self.label_smoothing = checks.fraction(
             "label_smoothing", label_smoothing
         )

@@ -70,7 +70,7 @@ class TaggingHead(StackedLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.per_token = per_token
+        self.per_token = checks.boolean("per_token", per_token)
         self.label_counts = check_label_counts(label_counts)
         self.decoder = checks.one_of("decoder", decoder, DECODERS)
         units, tasks = max(self.label_counts), len(self.label_counts)

@@ -38,7 +38,7 @@ class TaskDense(StackedLayer):
         super().__init__(**kwargs)
         self.units = checks.positive_integer("units", units)
         self.tasks = checks.not_negative_integer("tasks", tasks)
-        self.use_bias = use_bias
+        self.use_bias = checks.boolean("use_bias", use_bias)
 
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., K]`."""

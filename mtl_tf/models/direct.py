@@ -4,11 +4,7 @@ import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
-from mtl_tf.layers.pooling import (
-    AttentionPooling,
-    max_over_time,
-    mean_over_time,
-)
+from mtl_tf.layers.pooling import OVER_TIME, AttentionPooling
 from mtl_tf.models.scheme import SharingScheme
 
 POOLINGS = ("first", "mean", "max", "attention")
@@ -78,8 +74,7 @@ class DirectScheme(SharingScheme):
             return states[:, :, 0]
         if self.attention is not None:
             return self.cast(self.attention(states, mask, task))
-        pool = {"mean": mean_over_time, "max": max_over_time}[self.pooling]
-        return self.cast(pool(states, mask))
+        return self.cast(OVER_TIME[self.pooling](states, mask))
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

@@ -111,6 +111,33 @@ class TaskModel(keras.Model):
         raise NotImplementedError
 
 
+def count_parameters(model: TaskModel, include_embedding: bool = False) -> int:
+    """Number of trainable parameters, as the papers' tables count them.
+
+    Args:
+        model: a built one.
+        include_embedding: count the word vectors too, if they are trained.
+    """
+    vectors = {id(v) for v in model.embedding_variables()}
+    return sum(
+        int(np.prod(v.shape))
+        for v in model.trainable_variables
+        if include_embedding or id(v) not in vectors
+    )
+
+
+def count_all_parameters(model: keras.Model) -> int:
+    """Number of parameters, frozen ones and word vectors too.
+
+    Args:
+        model: a built one.
+    """
+    # Integers are tables, such as those of words' n-grams.
+    return sum(
+        int(np.prod(v.shape)) for v in model.weights if "int" not in v.dtype
+    )
+
+
 def _as_json(value: Any) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()

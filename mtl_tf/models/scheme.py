@@ -7,11 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.layers.base import StackedLayer
-from mtl_tf.layers.pooling import (
-    AttentionPooling,
-    max_over_time,
-    mean_over_time,
-)
+from mtl_tf.layers.pooling import OVER_TIME, AttentionPooling
 from mtl_tf.layers.recurrence import Result
 
 POOLINGS = ("last", "mean", "max", "attention")
@@ -111,7 +107,7 @@ class RecurrentScheme(SharingScheme):
         checks.one_of("sharing", sharing, ["shared", "private"])
         self.pooling = checks.one_of("pooling", pooling, POOLINGS)
         self._options = {**options, "forget_bias": forget_bias}
-        self.bidirectional = bool(bidirectional)
+        self.bidirectional = checks.boolean("bidirectional", bidirectional)
         # Attributes, not a list: tf.train.Checkpoint does not look into the
         # lists and dictionaries of Keras layers.
         self.forward = self.direction(False, "forward")
@@ -211,8 +207,7 @@ class RecurrentScheme(SharingScheme):
         """All tokens' states `[G, B, T, H]` as one summary `[G, B, H]`."""
         if self.attention is not None:
             return self.attention(states, mask, task)
-        pool = {"mean": mean_over_time, "max": max_over_time}[self.pooling]
-        return pool(states, mask)
+        return OVER_TIME[self.pooling](states, mask)
 
     def _side(self, parts):
         joined = parts[0] if len(parts) == 1 else tf.concat(parts, -1)

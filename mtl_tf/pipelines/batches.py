@@ -38,7 +38,11 @@ from mtl_tf.pipelines.buckets import (
     of_axes,
 )
 from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.pipelines.epoch_order import cut_into_batches, evaluation_sizes
+from mtl_tf.pipelines.epoch_order import (
+    EVALUATED_CELLS,
+    cut_into_batches,
+    evaluation_sizes,
+)
 from mtl_tf.pipelines.example_store import Store, make_store
 from mtl_tf.pipelines.plan import BatchPlan, Steps
 from mtl_tf.pipelines.without_autotuning import fixed
@@ -224,6 +228,7 @@ def evaluation_batches(
     boundaries: Boundaries,
     axes: Sequence[str] = (),
     trim: bool = False,
+    cells: int = EVALUATED_CELLS,
 ) -> Iterator[Batch]:
     """The batches of one split, every row once, from short texts to long ones.
 
@@ -242,6 +247,7 @@ def evaluation_batches(
             split may have some of them only. By default those of the split.
         trim: pad to the longest text of a batch, not to the bucket: few texts
             need no few shapes.
+        cells: of a batch at most, with padding, if it has several examples.
 
     Yields:
         Batches as described at the top of this file, with G = 1, and `row`
@@ -260,7 +266,7 @@ def evaluation_batches(
     buckets = bucket_of(split.lengths, lengths)
     tokens = split.lengths.sum(axis=tuple(range(1, split.lengths.ndim)))
     order = np.lexsort((tokens, buckets))
-    sizes = evaluation_sizes(lengths, batch_size)
+    sizes = evaluation_sizes(lengths, batch_size, cells)
     batches = cut_into_batches(order, buckets[order], sizes)
     for step, (rows, bucket) in enumerate(zip(batches.rows, batches.buckets)):
         rows = rows[: sizes[bucket]].astype(np.int32)

@@ -18,7 +18,8 @@ from mtl_tf.pipelines.buckets import Boundaries, bucket_of
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.text.questions import OWN_WORDS
 
-_EVALUATED_CELLS = 1 << 17  # 64 texts of 2,048 tokens
+#: Cells of an evaluated batch at most: 64 texts of 2,048 tokens.
+EVALUATED_CELLS = 1 << 17
 
 
 class Batches(NamedTuple):
@@ -149,16 +150,18 @@ def batch_sizes(
     return _in_eights(tokens_per_batch // cells)
 
 
-def evaluation_sizes(boundaries: Boundaries, batch_size: int) -> np.ndarray:
+def evaluation_sizes(
+    boundaries: Boundaries, batch_size: int, cells: int = EVALUATED_CELLS
+) -> np.ndarray:
     """B of each bucket where texts may have any length: `batch_size` at most.
 
-    The cells of a batch are bounded, so that one text of 100,000 tokens does
+    The `cells` of a batch are bounded, so that one text of 100,000 tokens does
     not pad a whole batch to its length and exhaust the memory.
 
     Returns:
         int32 [buckets], not increasing, at least 1.
     """
-    sizes = np.maximum(_in_eights(_EVALUATED_CELLS // _cells(boundaries)), 1)
+    sizes = np.maximum(_in_eights(cells // _cells(boundaries)), 1)
     return np.minimum(sizes, batch_size)
 
 

@@ -13,7 +13,7 @@ from absl import logging
 
 from mtl_tf.core import files, renewal
 from mtl_tf.evaluation import environment, evaluator, tables
-from mtl_tf.models.multi_task import count_all_parameters, count_parameters
+from mtl_tf.models.protocol import count_all_parameters, count_parameters
 from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import (

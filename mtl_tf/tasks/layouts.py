@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.tasks import fields
@@ -99,8 +100,7 @@ def _layout(
     header = entry.get("header")
     if header is None:
         header = any(by_name)
-    if not isinstance(header, bool):
-        raise ConfigError(f"header must be True or False, got {header!r}")
+    checks.boolean("header", header)
     if any(by_name) and not header:
         example = {name: number for number, name in enumerate(features)}
         raise ConfigError(

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core import checks
 from mtl_tf.text import escaping
 from mtl_tf.text.escaping import BOUNDARY
 
@@ -37,11 +37,7 @@ class Tokenizer:
     pattern = ""
 
     def __init__(self, lowercase: bool = False):
-        if not isinstance(lowercase, bool):
-            raise ConfigError(
-                f"tokenizer.lowercase must be True or False, got {lowercase!r}"
-            )
-        self.lowercase = lowercase
+        self.lowercase = checks.boolean("tokenizer.lowercase", lowercase)
 
     def __call__(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the written tokens of each text.

@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from absl import logging
@@ -76,11 +76,11 @@ def warn_of_unread(
 
 def blocks_of(backbone: Any) -> list[Any]:
     """The Transformer layers with weights of their own, if there are any."""
-    blocks: list[Any] = []
-    for layer in getattr(backbone, "transformer_layers", None) or ():
-        # ALBERT has groups of layers that are run several times.
-        blocks += layer if isinstance(layer, Sequence) else [layer]
-    return blocks
+    import keras
+
+    layers = getattr(backbone, "transformer_layers", None)
+    # ALBERT has groups of layers that are run several times.
+    return keras.tree.flatten(layers or [])
 
 
 def layers_of(preset: str) -> int | None:

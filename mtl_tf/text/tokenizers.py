@@ -5,6 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.text import escaping, treebank
@@ -135,12 +136,7 @@ class ReversibleTokenizer(Tokenizer):
 
     def __init__(self, lowercase: bool = False, plain_words: bool = False):
         super().__init__(lowercase)
-        if not isinstance(plain_words, bool):
-            raise ConfigError(
-                "tokenizer.plain_words must be True or False, got "
-                f"{plain_words!r}"
-            )
-        self.plain_words = plain_words
+        self.plain_words = checks.boolean("tokenizer.plain_words", plain_words)
 
     def get_config(self) -> dict[str, Any]:
         """Returns what `make_tokenizer` needs to make an equal tokenizer."""

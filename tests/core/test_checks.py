@@ -30,6 +30,7 @@ def test_numbers_refuse_what_is_not_finite_or_no_number(check, value):
 @pytest.mark.parametrize(
     ("check", "good"),
     [
+        (checks.boolean, [True, False]),
         (checks.positive, [1, 0.5, 1e-12]),
         (checks.not_negative, [0, 0.0, 3, 1e-12]),
         (checks.fraction, [0, 0.0, 0.5, 0.999]),
@@ -45,6 +46,8 @@ def test_checks_return_the_good_value(check, good):
 @pytest.mark.parametrize(
     ("check", "bad", "rule"),
     [
+        (checks.boolean, "false", "True or False, got 'false'"),
+        (checks.boolean, 1, "True or False, got 1"),
         (checks.positive, 0, "positive, got 0"),
         (checks.positive, -0.5, "positive, got -0.5"),
         (checks.not_negative, -1e-9, "zero or positive, got -1e-09"),

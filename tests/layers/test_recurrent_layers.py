@@ -10,6 +10,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.arc_ii import LocalGlobalLSTM
+from mtl_tf.layers.gru import GRU
 from mtl_tf.layers.hyper_lstm import HyperLSTM
 from mtl_tf.layers.lstm import LSTM
 from mtl_tf.layers.me_lstm import MELSTM
@@ -422,6 +423,22 @@ def test_sizes_must_be_positive_integers():
         sizes = dict.fromkeys(("units", "meta_units", "meta_vector"), 2)
         with pytest.raises(ConfigError, match=f"^{field} must be"):
             MetaLSTM(**(sizes | {field: -3}))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(LSTM, 2),
+        partial(GRU, 2),
+        partial(HyperLSTM, 2, 2, 2),
+        partial(MetaLSTM, 2, 2, 2),
+        partial(MELSTM, 2, 2, 2),
+        partial(ParallelSharedPrivate, 2, 2),
+    ],
+)
+def test_a_direction_is_true_or_false(make):
+    with pytest.raises(ConfigError, match="^reverse must be True or False"):
+        make(reverse="false")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers.classification_head import ClassificationHead
-from mtl_tf.models.multi_task import build_model, count_parameters
+from mtl_tf.models.multi_task import build_model
+from mtl_tf.models.protocol import count_parameters
 from mtl_tf.models.registry import make_scheme
 from tests.layers import convolution_reference
 from tests.layers.layer_testing import run_layer_test

@@ -8,7 +8,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_target import build_translation_model
-from mtl_tf.models.multi_task import count_parameters
+from mtl_tf.models.protocol import count_parameters
 
 WORDS = {"de": 9, "fr": 7}
 PAIRS = ["en-de", "en-fr"]

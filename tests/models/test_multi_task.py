@@ -7,11 +7,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
-from mtl_tf.models.multi_task import (
-    build_model,
-    count_all_parameters,
-    count_parameters,
-)
+from mtl_tf.models.multi_task import build_model
+from mtl_tf.models.protocol import count_all_parameters, count_parameters
 from mtl_tf.models.registry import make_scheme
 from tests.models.model_testing import (
     check_checkpoint,

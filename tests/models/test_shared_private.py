@@ -7,7 +7,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
-from mtl_tf.models.multi_task import build_model, count_parameters
+from mtl_tf.models.multi_task import build_model
+from mtl_tf.models.protocol import count_parameters
 from tests.models.model_testing import (
     check_checkpoint,
     check_padding,
@@ -128,6 +129,7 @@ def test_hyper_lstm_is_private_or_shared():
         (small("psp", scheme={"units": 0}), "units must be a positive"),
         (asp(adversarial_weight=-1), "adversarial_weight must be zero or"),
         (asp(orthogonality_weight=-1), "orthogonality_weight must be zero"),
+        (asp(orthogonality_mean="false"), "orthogonality_mean must be True"),
         (asp(adversarial_schedule="linear"), "adversarial_steps must be pos"),
         (asp(adversarial_shedule="linear"), "mean 'adversarial_schedule'"),
     ],

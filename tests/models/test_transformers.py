@@ -11,7 +11,8 @@ from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import self_attention
 from mtl_tf.layers.dropout import Dropout
-from mtl_tf.models.multi_task import build_model, count_parameters
+from mtl_tf.models.multi_task import build_model
+from mtl_tf.models.protocol import count_parameters
 from mtl_tf.models.registry import SCHEMES, make_scheme
 from mtl_tf.models.transformer import TransformerScheme
 from tests.layers import transformer_reference as reference

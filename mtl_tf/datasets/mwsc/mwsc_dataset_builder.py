@@ -1,10 +1,16 @@
 """MWSC from schema.txt, which came with the code of McCann et al. (2018)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.lines import LineFile, Oddities, count, short
+from mtl_tf.datasets.lines import (
+    LineFile,
+    Numbered,
+    Oddities,
+    count,
+    short,
+)
 from mtl_tf.datasets.question_answers import QuestionAnswer
 from mtl_tf.datasets.question_builders import QuestionAnswerBuilder
 
@@ -12,8 +18,6 @@ _SCHEMAS = "schemas"
 _RELEASED = 132
 _PARTS = ("context", "question", "answers")
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
-
-Numbered = tuple[int, str]  # a line and its number, from 1
 
 
 class Builder(QuestionAnswerBuilder):
@@ -38,7 +42,10 @@ class Builder(QuestionAnswerBuilder):
         del split
         (file,) = files
         odd = Oddities(file)
-        blocks = list(_blocks(file))
+        blocks = [
+            [(number, line.strip()) for number, line in block]
+            for block in file.blocks()
+        ]
         rows = [row for block in blocks for row in _examples(file, block, odd)]
         odd.report()
         if len(blocks) != _RELEASED:
@@ -65,17 +72,6 @@ class Builder(QuestionAnswerBuilder):
                 f"split: they have {sum(self.COUNTS.values())} together"
             )
         return splits
-
-
-def _blocks(file: LineFile) -> Iterator[list[Numbered]]:
-    """The lines between blank ones."""
-    block: list[Numbered] = []
-    for number, line in enumerate([*file.lines, ""], 1):
-        if line.strip():
-            block.append((number, line.strip()))
-        elif block:
-            yield block
-            block = []
 
 
 def _examples(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.lines import LineFile, Oddities, short
+from mtl_tf.datasets.lines import LineFile, Numbered, Oddities, short
 from mtl_tf.datasets.qa_srl.words import plain
 from mtl_tf.datasets.question_answers import QuestionAnswer
 
@@ -11,8 +11,6 @@ _SLOTS = 7  # wh, auxiliary, subject, verb, object, preposition, object
 _MARK = "?"
 _NOTHING = "_"
 _BETWEEN_ANSWERS = "###"
-
-Numbered = tuple[int, str]  # a line and its number, from 1
 
 
 def read(file: LineFile) -> list[QuestionAnswer]:
@@ -27,21 +25,10 @@ def read(file: LineFile) -> list[QuestionAnswer]:
         DataError: a line is none of that; the message names `file:line`.
     """
     odd, rows = Oddities(file), []
-    for block in _blocks(file):
+    for block in file.blocks():
         rows += _sentence(file, block, odd)
     odd.report()
     return rows
-
-
-def _blocks(file: LineFile) -> Iterator[list[Numbered]]:
-    """The lines between blank ones."""
-    block: list[Numbered] = []
-    for number, line in enumerate([*file.lines, ""], 1):
-        if line.strip():
-            block.append((number, line))
-        elif block:
-            yield block
-            block = []
 
 
 def _sentence(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mtl_tf.core import checks, own_functions
+from mtl_tf.core import own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.layers.character_features import (
@@ -99,11 +99,11 @@ def _own_scheme(place: str, tasks: int) -> type[SharingScheme]:
             f"got {made!r:.60}"
         )
     try:
-        checks.positive_integer("output_units", made(tasks=tasks).output_units)
-    except (TypeError, NotImplementedError) as error:
+        made(tasks=tasks)
+    except TypeError as error:
         raise ConfigError(
-            f"{place} must take the argument tasks alone, and have "
-            f"output_units: {type(error).__name__}: {error}"
+            f"{place} must take tasks, their number, as its one argument "
+            f"without a default: {error}"
         )
     return made
 

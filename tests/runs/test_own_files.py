@@ -49,6 +49,20 @@ def test_paths_of_all_forms_become_absolute(tmp_path, monkeypatch):
     assert config["tasks"] == entries, "what was given is not changed"
 
 
+def test_the_path_of_a_scheme_becomes_absolute(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = config_of("sample_reviews")
+    for name, made in (
+        ("mine.py:Own", f"{tmp_path}/mine.py:Own"),
+        ("package.mine:Own", "package.mine:Own"),
+        ("lstm", "lstm"),
+    ):
+        config["model"]["scheme"] = {"name": name, "units": 3}
+        scheme = own_files.absolute(config)["model"]["scheme"]
+        assert scheme == {"name": made, "units": 3}
+        assert config["model"]["scheme"]["name"] == name
+
+
 def test_a_run_is_continued_whether_its_paths_were_stored_so_or_not(
     tmp_path, monkeypatch
 ):

@@ -11,7 +11,8 @@ from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.programs import common_flags, runner
 
 WEIGHTS = ("float32", "bfloat16", "int8")
-_RESERVED = ("serving_default", "serve", "train")
+# Of TensorFlow: no signature of a SavedModel can be called "signatures".
+_RESERVED = ("serving_default", "serve", "train", "signatures")
 _WARMUP_TEXTS = (
     "a good one , i would buy it again",
     "not what i hoped for .",

@@ -221,9 +221,10 @@ def test_unknown_signature_names_the_known(version):
         check.ask(version, "plane", ["a"])
 
 
-def test_a_reserved_task_name_is_refused(run, tmp_path):
+@pytest.mark.parametrize("name", ["serving_default", "signatures"])
+def test_a_reserved_task_name_is_refused(run, tmp_path, name):
     tasks = run.tasks
-    run.tasks = [{**tasks[0], "name": "serving_default"}]
+    run.tasks = [{**tasks[0], "name": name}]
     try:
         with pytest.raises(ConfigError, match="reserved"):
             saved_model.export(run, str(tmp_path / "e"))

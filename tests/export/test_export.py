@@ -297,3 +297,20 @@ def test_sigterm_leaves_no_half_of_an_export(toy_run, tmp_path, monkeypatch):
         signal.signal(signal.SIGTERM, before)
     assert stopped.value.code == 128 + signal.SIGTERM
     assert os.listdir(tmp_path / "e") == []
+
+
+def test_the_export_of_a_training_that_has_not_ended_is_told(
+    toy_run, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setattr(saved_model, "_write", lambda *ignored: None)
+    copy = shutil.copytree(toy_run, tmp_path / "run")
+    flags = [f"--model_dir={copy}", f"--export_dir={tmp_path / 'e'}"]
+    told = []
+    for _ in range(2):
+        caplog.clear()
+        with pytest.raises(SystemExit) as ended:
+            runner.run(saved_model.PROGRAM, ["export", *flags])
+        assert not ended.value.code
+        told.append("has not come to its end" in caplog.text)
+        (copy / "results.json").unlink(missing_ok=True)
+    assert told == [False, True]

@@ -50,6 +50,19 @@ def test_one_task_is_asked(run, version):
     assert_scores(answers, run.predict("mirror", TEXTS))
 
 
+def test_a_text_of_a_shell_that_is_not_utf_8_is_printed(monkeypatch, capsys):
+    """Such a byte of an argument is a surrogate, which no JSON can have."""
+    monkeypatch.setattr(
+        check, "ask", lambda _, task, texts: [{"text": t} for t in texts]
+    )
+    flags = ["--model=m", "--task=plain", "--text=caf\udce9", "--text=é"]
+    with pytest.raises(SystemExit) as ended:
+        runner.run(check.PROGRAM, ["check", *flags])
+    assert not ended.value.code
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["text"] for line in lines] == ["caf\ufffd", "é"]
+
+
 def test_mixed_tasks_in_one_call_and_unknown_ones(run, version):
     tasks = ["mirror", "plain", "no such task", "mirror", ""]
     request = {

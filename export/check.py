@@ -342,7 +342,10 @@ def main(values: flags.FlagValues) -> int:
     if values.text:
         if not values.task:
             raise ConfigError("--text needs --task: which task is it for?")
-        for answer in ask(values.model, values.task, values.text):
+        # Bytes that are not UTF-8 are U+FFFD, as the export reads them.
+        encoded = [t.encode("utf-8", "surrogateescape") for t in values.text]
+        texts = [text.decode("utf-8", "replace") for text in encoded]
+        for answer in ask(values.model, values.task, texts):
             print(json.dumps(answer, ensure_ascii=False))
         return 0
     if values.latency:

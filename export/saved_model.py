@@ -11,7 +11,8 @@ from mtl_tf.core.errors import ConfigError, DataError, RunError
 from mtl_tf.programs import common_flags, runner
 
 WEIGHTS = ("float32", "bfloat16", "int8")
-_RESERVED = ("serving_default", "serve", "train")
+# Of TensorFlow: no signature of a SavedModel can be called "signatures".
+_RESERVED = ("serving_default", "serve", "train", "signatures")
 _WARMUP_TEXTS = (
     "a good one , i would buy it again",
     "not what i hoped for .",
@@ -287,6 +288,12 @@ def main(values: flags.FlagValues) -> None:
     from mtl_tf.training.signals import sigterm_raises
 
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
+    if not run.directory.has("results.json"):
+        logging.warning(
+            "The training in %s has not come to its end: its best weights so "
+            "far are exported.",
+            values.model_dir,
+        )
     with sigterm_raises("stopped before the export was complete"):
         path = export(run, values.export_dir, values.version, values.weights)
     if values.weights != "float32":

@@ -101,12 +101,17 @@ def hidden_directory(path: str) -> Iterator[str]:
 
 
 def publish(temporary: str, path: str) -> None:
-    """Renames a directory that is complete.
+    """Renames a directory that is complete, once it is on the disk.
+
+    Else a power cut could leave the new name with files that are empty.
 
     Raises:
         RunError: `path` has come to exist meanwhile; it is left as it is.
     """
     os.chmod(temporary, 0o777 & ~_umask())
+    for folder, _, names in os.walk(temporary):
+        for name in (*names, ""):
+            _flush(os.path.join(folder, name))
     try:
         os.rename(temporary, path)
     except (FileExistsError, NotADirectoryError):
@@ -115,6 +120,16 @@ def publish(temporary: str, path: str) -> None:
         if error.errno != errno.ENOTEMPTY:
             raise
         raise _exists(path)
+    _flush(os.path.dirname(os.path.abspath(path)))
+
+
+def _flush(path: str) -> None:
+    """Has a file, or the names in a directory, on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _exists(path: str) -> RunError:

@@ -114,11 +114,19 @@ def threshold_of_precision(
 def _cuts(
     labels: np.ndarray, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All thresholds, high to low, and how many are right and are given."""
+    """All thresholds, high to low, and how many are right and are given.
+
+    Scores are compared as float32, as which runs and exports give them: what
+    only float64 tells apart no threshold can.
+    """
+    scores = np.asarray(scores, np.float32)
     order = np.argsort(-scores, kind="stable")
     values = scores[order].astype(np.float64)
     # Each cut is behind the last of equal scores.
     cuts = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
     correct = np.cumsum(labels[order])[cuts]
     below = np.append(values[cuts[:-1] + 1], 0.0)
-    return (values[cuts] + below) / 2, correct, cuts + 1
+    edges = (values[cuts] + below) / 2
+    # Half-way between neighbours float32 has nothing, and may round down.
+    edges = np.where(edges.astype(np.float32) > below, edges, values[cuts])
+    return edges, correct, cuts + 1

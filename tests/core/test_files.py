@@ -181,6 +181,33 @@ def test_new_directory_appears_whole(tmp_path):
     assert os.listdir(tmp_path) == ["1"]
 
 
+def test_new_directory_is_on_the_disk_before_it_has_its_name(
+    tmp_path, monkeypatch
+):
+    """A power cut must not leave the name with files that are empty."""
+    done = []
+
+    def fsync(handle):
+        done.append(os.readlink(f"/proc/self/fd/{handle}"))
+
+    rename = os.rename
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(
+        os, "rename", lambda *paths: done.append("named") or rename(*paths)
+    )
+    with files.new_directory(str(tmp_path / "1")) as temporary:
+        os.mkdir(os.path.join(temporary, "inner"))
+        for name in ("a", "inner/b"):
+            with open(os.path.join(temporary, name), "w") as file:
+                file.write("x")
+    place = done.index("named")
+    assert sorted(done[:place]) == [
+        os.path.join(temporary, name).rstrip(os.sep)
+        for name in ("", "a", "inner", "inner/b")
+    ]
+    assert done[place + 1 :] == [str(tmp_path)]
+
+
 def test_new_directory_leaves_nothing_when_the_block_raises(tmp_path):
     with pytest.raises(ZeroDivisionError):
         with files.new_directory(str(tmp_path / "1")):

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from export.calibrated import Decisions, Temperatures
 from mtl_tf.runs import task_types
+from mtl_tf.runs.calibrating import Wish, settled
 
 LABELS = ["a", "b", "c"]
 TASKS = [
@@ -36,6 +37,38 @@ def test_one_label(number):
     expected = task_types.of("classification").decided(TASKS[number], given)
     np.testing.assert_allclose(found, expected["scores"], atol=1e-6)
     np.testing.assert_array_equal(label, expected["prediction"])
+
+
+ONE = {"name": "t", "type": "classification", "labels": ["no", "yes"]}
+
+
+def both_decide(task, yes):
+    """The labels that a run gives and those that its export does."""
+    scores = np.stack([1 - yes, yes], 1)
+    given = {"scores": scores, "prediction": scores.argmax(1)}
+    by_run = task_types.of("classification").decided(task, given)["prediction"]
+    rows = tf.zeros([len(yes)], tf.int32)
+    found = Temperatures([task]).softmax(tf.constant(scores), rows)
+    chosen = tf.constant(given["prediction"], tf.int32)
+    return by_run, Decisions([task]).labels(chosen, found, rows)
+
+
+@pytest.mark.parametrize("right", range(1, 6))
+def test_a_threshold_between_neighbouring_scores(right):
+    """Half-way between two such scores there is no float32."""
+    yes = 1 - np.arange(6, dtype=np.float32) * np.float32(2**-24)
+    labels = (np.arange(6) < right).astype(int)
+    outputs = {"scores": np.stack([1 - yes, yes], 1)}
+    task = ONE | settled(ONE, labels, outputs, False, [Wish("yes")])
+    for decided in both_decide(task, yes):
+        np.testing.assert_array_equal(decided, labels)
+
+
+def test_what_only_float64_tells_apart_is_decided_alike():
+    threshold = {"label": "yes", "threshold": 1 - 1e-9}
+    task = {**ONE, "temperature": 0.02, "decision": threshold}
+    by_run, by_export = both_decide(task, np.float32([0.6, 0.65]))
+    np.testing.assert_array_equal(by_run, by_export)
 
 
 def test_any_labels():

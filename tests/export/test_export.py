@@ -50,6 +50,19 @@ def test_one_task_is_asked(run, version):
     assert_scores(answers, run.predict("mirror", TEXTS))
 
 
+def test_a_text_of_a_shell_that_is_not_utf_8_is_printed(monkeypatch, capsys):
+    """Such a byte of an argument is a surrogate, which no JSON can have."""
+    monkeypatch.setattr(
+        check, "ask", lambda _, task, texts: [{"text": t} for t in texts]
+    )
+    flags = ["--model=m", "--task=plain", "--text=caf\udce9", "--text=é"]
+    with pytest.raises(SystemExit) as ended:
+        runner.run(check.PROGRAM, ["check", *flags])
+    assert not ended.value.code
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["text"] for line in lines] == ["caf\ufffd", "é"]
+
+
 def test_mixed_tasks_in_one_call_and_unknown_ones(run, version):
     tasks = ["mirror", "plain", "no such task", "mirror", ""]
     request = {
@@ -221,9 +234,10 @@ def test_unknown_signature_names_the_known(version):
         check.ask(version, "plane", ["a"])
 
 
-def test_a_reserved_task_name_is_refused(run, tmp_path):
+@pytest.mark.parametrize("name", ["serving_default", "signatures"])
+def test_a_reserved_task_name_is_refused(run, tmp_path, name):
     tasks = run.tasks
-    run.tasks = [{**tasks[0], "name": "serving_default"}]
+    run.tasks = [{**tasks[0], "name": name}]
     try:
         with pytest.raises(ConfigError, match="reserved"):
             saved_model.export(run, str(tmp_path / "e"))
@@ -296,3 +310,20 @@ def test_sigterm_leaves_no_half_of_an_export(toy_run, tmp_path, monkeypatch):
         signal.signal(signal.SIGTERM, before)
     assert stopped.value.code == 128 + signal.SIGTERM
     assert os.listdir(tmp_path / "e") == []
+
+
+def test_the_export_of_a_training_that_has_not_ended_is_told(
+    toy_run, tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setattr(saved_model, "_write", lambda *ignored: None)
+    copy = shutil.copytree(toy_run, tmp_path / "run")
+    flags = [f"--model_dir={copy}", f"--export_dir={tmp_path / 'e'}"]
+    told = []
+    for _ in range(2):
+        caplog.clear()
+        with pytest.raises(SystemExit) as ended:
+            runner.run(saved_model.PROGRAM, ["export", *flags])
+        assert not ended.value.code
+        told.append("has not come to its end" in caplog.text)
+        (copy / "results.json").unlink(missing_ok=True)
+    assert told == [False, True]

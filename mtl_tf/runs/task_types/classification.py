@@ -51,14 +51,16 @@ class ClassPrediction(TextPrediction):
         labels = list(task["labels"])
         scores = np.asarray(outputs["scores"])[:, : len(labels)]
         scores = _KIND.tempered(scores, task.get("temperature", 1.0))
+        # What is given is decided on what is told, here as in an export.
+        scores = scores.astype(np.float32)
         chosen = np.asarray(outputs["prediction"])
         if "decision" in task:
             place = labels.index(task["decision"]["label"])
-            given = scores[:, place] >= task["decision"]["threshold"]
+            threshold = np.float32(task["decision"]["threshold"])
+            given = scores[:, place] >= threshold
             others = np.delete(scores, place, axis=1).argmax(axis=1)
             others += others >= place
             chosen = np.where(given, place, others)
-        scores = scores.astype(np.float32)
         return {**outputs, "scores": scores, "prediction": chosen}
 
     def prediction(

@@ -295,17 +295,41 @@ def main(values: flags.FlagValues) -> None:
             values.model_dir,
         )
     with sigterm_raises("stopped before the export was complete"):
+        # First, since it may end with a mistake in the flags.
+        change = _change(run, values)
         path = export(run, values.export_dir, values.version, values.weights)
     if values.weights != "float32":
-        _print_change(run, path, values)
+        _print_size(run, path, values.weights)
+    split = values.score_split
+    for name, (metric, before, after) in change.items():
+        print(
+            f"{name} {split} {metric}: {before:.2f} as float32, {after:.2f} as "
+            f"{values.weights}, {after - before:+.2f}"
+        )
     logging.info("Check it with: python -m export.check --model=%s", path)
     print(path)
 
 
-def _print_change(run: Any, path: str, values: flags.FlagValues) -> None:
-    """What the form of the weights has saved, and what it costs."""
+def _change(run: Any, values: flags.FlagValues) -> dict[str, tuple]:
+    """What the form of the weights costs, where that is asked for."""
     from . import stored_weights
 
+    if values.weights == "float32" or not values.score_split:
+        return {}
+    directories = (values.data_dir, values.manual_dir)
+    try:
+        return stored_weights.change_of_scores(
+            run, values.weights, values.score_split, directories
+        )
+    except DataError as error:
+        logging.warning("The scores are not compared: %s", error)
+        return {}
+    finally:
+        run.loaded = None  # what it has is rounded
+
+
+def _print_size(run: Any, path: str, weights: str) -> None:
+    """What the form of the weights has saved."""
     size = sum(
         os.path.getsize(os.path.join(path, "variables", name))
         for name in os.listdir(os.path.join(path, "variables"))
@@ -314,25 +338,9 @@ def _print_change(run: Any, path: str, values: flags.FlagValues) -> None:
         weight.value.shape.num_elements() for weight in _all(run)
     )
     print(
-        f"weights: {size / 1e6:.1f} MB as {values.weights}, "
+        f"weights: {size / 1e6:.1f} MB as {weights}, "
         f"{full_size / 1e6:.1f} MB as float32"
     )
-    split = values.score_split
-    if not split:
-        return
-    directories = (values.data_dir, values.manual_dir)
-    try:
-        change = stored_weights.change_of_scores(
-            run, values.weights, split, directories
-        )
-    except DataError as error:
-        logging.warning("The scores are not compared: %s", error)
-        return
-    for name, (metric, before, after) in change.items():
-        print(
-            f"{name} {split} {metric}: {before:.2f} as float32, {after:.2f} as "
-            f"{values.weights}, {after - before:+.2f}"
-        )
 
 
 def _all(run: Any) -> list:

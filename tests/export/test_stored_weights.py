@@ -10,6 +10,7 @@ import tensorflow as tf
 import mtl_tf
 from export import check, saved_model, stored_weights
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.programs import runner
 from mtl_tf.runs import training_run
 from tests.export.export_testing import TEXTS, ask_each, assert_scores
 from tests.system import corpus
@@ -130,6 +131,15 @@ def test_the_c_loader_answers_as_the_rounded_model(tmp_path, run):
     assert 0 < found["median"] <= found["percentile_95"] < 10_000
     with pytest.raises(ConfigError, match="unknown task 'plan'"):
         check.latency(version, 3, 20, "plan")
+
+
+def test_an_unknown_split_is_told_before_anything_is_written(tmp_path, run):
+    argv = ["saved_model", f"--model_dir={run.directory.path}"]
+    argv += [f"--export_dir={tmp_path}", "--weights=int8"]
+    argv += ["--score_split=valid"]
+    with pytest.raises(ConfigError, match="did you mean 'validation'"):
+        saved_model.main(runner.parse(saved_model.PROGRAM, argv))
+    assert not os.listdir(tmp_path)
 
 
 def test_unknown_forms(tmp_path, run):

@@ -25,7 +25,8 @@ def define_flags(values: flags.FlagValues) -> None:
         "table",
         None,
         "which table, such as meta_mtl/3 or multi_target_nmt/3_multi30k (its "
-        "experiment on a small corpus); a wrong name lists all",
+        "experiment on a small corpus); a wrong name lists all; FILE.py:NAME "
+        "is one's own (docs/add_an_experiment.md)",
         flag_values=values,
     )
     flags.DEFINE_integer(

@@ -39,6 +39,14 @@ def load(place: str, noun: str = "function") -> Callable[..., Any]:
         ConfigError: there is no such file, module or function, or importing
             it fails.
     """
+    function = attribute(place, noun)
+    if not callable(function):
+        raise ConfigError(f"{place} is no {noun}, but {function!r:.60}")
+    return function
+
+
+def attribute(place: str, noun: str) -> Any:
+    """Imports what a place names; arguments and errors are those of `load`."""
     module, _, name = place.rpartition(":")
     try:
         if module.endswith(".py"):
@@ -52,10 +60,9 @@ def load(place: str, noun: str = "function") -> Callable[..., Any]:
             f"{place}: importing {module} fails: "
             f"{type(error).__name__}: {error}"
         )
-    function = getattr(imported, name, None)
-    if not callable(function):
+    if not hasattr(imported, name):
         raise ConfigError(f"{place}: {module} has no {noun} {name!r}")
-    return function
+    return getattr(imported, name)
 
 
 def _of_file(path: str) -> Any:

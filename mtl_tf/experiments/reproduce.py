@@ -11,7 +11,7 @@ from typing import Any
 import keras
 from absl import logging
 
-from mtl_tf.core import files, renewal
+from mtl_tf.core import files, own_functions, renewal
 from mtl_tf.core.errors import (
     ConfigError,
     Interrupted,
@@ -65,9 +65,21 @@ class Settings:
 def find_table(name: str) -> PublishedTable:
     """The published table of that name.
 
+    Args:
+        name: of one that comes with the package, or the place of one's own,
+            such as "my_table.py:TABLE"; see `own_functions.load`.
+
     Raises:
         ConfigError: there is none; the message lists the known ones.
     """
+    if own_functions.is_own(name):
+        table = own_functions.attribute(name, "table")
+        if not isinstance(table, PublishedTable):
+            raise ConfigError(
+                f"{name} must be a mtl_tf.experiments.published."
+                f"PublishedTable, got {table!r:.60}"
+            )
+        return table
     if name not in published.TABLES:
         known = ", ".join(published.TABLES)
         raise ConfigError(f"unknown table {name!r}; there are {known}")

@@ -187,6 +187,31 @@ def test_a_finished_table_needs_no_corpora(trained, tmp_path, monkeypatch):
     assert call(*arguments) == 0
 
 
+def test_a_table_of_ones_own(trained, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "from mtl_tf.experiments.published import MULTI, PublishedRow\n"
+        "from mtl_tf.experiments.published import PublishedTable\n"
+        "from mtl_tf.experiments.published import PublishedTask\n"
+        "TASKS = (PublishedTask('books', 'Books', 200),)\n"
+        "ROWS = (PublishedRow('lstm', 'Mine', MULTI, (12.5,)),)\n"
+        "TABLE = PublishedTable(\n"
+        "    'mine/1', 'shared_memory_4', 'I 2026', '', TASKS, ROWS\n"
+        ")\n"
+    )
+    arguments = ["--seeds=1", f"--model_dir={tmp_path / 'table'}"]
+    assert call("--table=mine.py:TABLE", *arguments) == 0
+    shown = capsys.readouterr().out
+    assert "mine/1: I 2026" in shown and "81.5 (12.5)" in shown
+    for name, message in (
+        ("mine.py:ROWS", "must be a .*PublishedTable, got"),
+        ("mine.py:TABEL", "mine.py has no table 'TABEL'"),
+        ("other.py:TABLE", "there is no file .*other.py"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            call(f"--table={name}", *arguments)
+
+
 def test_a_dry_run_lists_and_does_nothing(trained, tmp_path, capsys):
     folder = tmp_path / "table"
     call(

@@ -90,7 +90,7 @@ def test_a_builder_that_was_changed_builds_anew(file, tmp_path):
     ("name", "message"),
     [
         ("{}:MyTea", "has no class 'MyTea'"),
-        ("{}:no_builder", "has no class 'no_builder'"),
+        ("{}:no_builder", "no_builder is no class, but 3"),
         ("{}:NoBuilder", "must be a class of tfds"),
         ("{}:MyTeas/cold", "cold"),
         ("{}x.py:MyTeas", "there is no file"),

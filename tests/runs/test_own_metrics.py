@@ -115,7 +115,7 @@ def test_a_function_may_be_better_when_lower(folder):
     ("name", "message"),
     [
         ("my_metrics.py:odd_rigth", "has no function 'odd_rigth'"),
-        ("my_metrics.py:NUMBER", "has no function 'NUMBER'"),
+        ("my_metrics.py:NUMBER", "NUMBER is no function, but 3"),
         ("other.py:kappa", "there is no file .*other.py"),
         ("no.such.module:kappa", "importing no.such.module fails"),
         ("damaged.py:kappa", "importing .*damaged.py fails: SyntaxError"),

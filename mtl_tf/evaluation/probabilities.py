@@ -107,11 +107,12 @@ class AnyLabels(Probabilities):
     """Each example has any of the labels: every score by itself."""
 
     def tempered(self, scores: Any, temperature: float) -> np.ndarray:
-        """See `Probabilities`."""
+        """See `Probabilities`; a score of 0 stays 0, as in an export."""
         scores = np.asarray(scores, np.float64)
         odds = np.log(np.maximum(scores, _SMALLEST))
         odds -= np.log(np.maximum(1.0 - scores, _SMALLEST))
-        return 0.5 * (1.0 + np.tanh(odds / (2.0 * temperature)))
+        tempered = 0.5 * (1.0 + np.tanh(odds / (2.0 * temperature)))
+        return np.where(scores > 0, tempered, 0.0)
 
     def losses(self, labels: Any, scores: Any) -> np.ndarray:
         """The mean over the labels."""

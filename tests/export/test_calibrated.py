@@ -73,9 +73,11 @@ def test_what_only_float64_tells_apart_is_decided_alike():
 
 def test_any_labels():
     scores = drawn()
+    scores[:2] = 0.0, 1.0
     rows = tf.fill([len(scores)], 1)
-    found = Temperatures(TASKS).sigmoid(tf.constant(scores), rows)
-    task = {**TASKS[1], "thresholds": {}}
+    task = {**TASKS[1], "thresholds": {}, "temperature": 50.0}
+    both = [TASKS[0], task]
+    found = Temperatures(both).sigmoid(tf.constant(scores), rows)
     expected = task_types.of("multi_label").decided(task, {"scores": scores})
     np.testing.assert_allclose(found, expected["scores"], atol=1e-6)
 

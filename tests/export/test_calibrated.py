@@ -73,7 +73,7 @@ def test_what_only_float64_tells_apart_is_decided_alike():
 
 def test_any_labels():
     scores = drawn()
-    scores[:2] = 0.0, 1.0
+    scores[0], scores[1] = 0.0, 1.0
     rows = tf.fill([len(scores)], 1)
     task = {**TASKS[1], "thresholds": {}, "temperature": 50.0}
     both = [TASKS[0], task]

@@ -18,7 +18,7 @@ def source_of(tmp_path):
                 content = content.encode()
             path = tmp_path / f"{split}.tsv"
             path.write_bytes(content)
-            files[split] = str(path)
+            files[split] = [str(path)]
         layouts = dict.fromkeys(files, LAYOUT)
         return TextFileSource(files, layouts, ClassTarget(labels))
 
@@ -103,7 +103,7 @@ def test_half_a_surrogate_pair_does_not_stop_us(tmp_path):
     )
     layout = Layout("jsonl", {"text": "text", "label": "label"}, header=False)
     source = TextFileSource(
-        {"train": str(path)}, {"train": layout}, ClassTarget()
+        {"train": [str(path)]}, {"train": layout}, ClassTarget()
     )
     assert examples(source, "train") == [("a ? b", 0), ("😀", 1)]
     (warning,) = source.warnings
@@ -121,7 +121,7 @@ def test_as_many_labels_as_texts_are_told(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("".join(f"text {n}\t{n % 2}\n" for n in range(40)))
     source = TextFileSource(
-        {"train": str(path)}, {"train": LAYOUT}, ClassTarget()
+        {"train": [str(path)]}, {"train": LAYOUT}, ClassTarget()
     )
     assert len(source.labels) == 40
     assert "40 labels in 40 rows: are columns.text" in source.warnings[-1]

@@ -288,7 +288,7 @@ LISTS = {
         '{"text": "b", "labels": ["y", "x"]}\n' * 9,
     ),
     "csv.gz": (
-        *("pair_classification", "text_a,text_b,label\n"),
+        *("pair_classification", "text,text_pair,label\n"),
         *("a,b,x\nc,d,y\n", "e,f,y\n" * 9),
     ),
     "conll": (

@@ -148,7 +148,7 @@ def _check_tokenizer(entry: Mapping[str, Any], language: str) -> None:
 def _pairs(entry: Entry) -> dict[str, Pairs]:
     rule = (
         'two paths such as {"source": "a.en", "target": "a.de"}, or the path '
-        "of a table of both or a list of such"
+        "of a table of both or a list of such tables"
     )
     files = fields.mapping(
         entry,

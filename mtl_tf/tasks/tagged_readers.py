@@ -129,16 +129,16 @@ class FileReader(Reader):
             paths = look_up(split, self._paths, "split")
             layout = self._layouts[split]
             sentences: list[Tagged] = []
-            first_width = 0
+            wanted = 0
             for path in paths:
                 lines, undecodable = read_lines(path)
-                width = _width(path, lines, layout)
-                first_width = first_width or width
-                check_widths(paths[0], first_width, path, width)
-                before = len(sentences)
-                sentences += _SENTENCES[layout.format](path, lines, layout)
-                if len(sentences) == before:
+                of_file = list(_SENTENCES[layout.format](path, lines, layout))
+                if not of_file:
                     raise DataError(f"{path} is empty: it has no sentences")
+                width = _width(path, lines, layout)
+                wanted = wanted or width
+                check_widths(paths[0], wanted, path, width)
+                sentences += of_file
                 self._warn(path, undecodable)
             self._read[split] = sentences
         return self._read[split]
@@ -271,12 +271,11 @@ def _of_columns(
 
 
 def _width(path: str, lines: Sequence[str], layout: TagLayout) -> int:
-    """How many columns a file of no fixed number has; 0 if its format has."""
+    """How many columns a file with sentences has; 0 if its format tells."""
     if layout.format != "conll":
         return 0
     sentences = read_sentences(path, lines, layout.separator, layout.comment)
-    first = next(sentences, None)
-    return len(first[0].cells) if first else 0
+    return len(next(sentences)[0].cells)
 
 
 def _from_conll(

@@ -77,16 +77,16 @@ def test_a_list_of_files_that_were_moved_is_no_other_config(
     os.makedirs("run/checkpoints")
     config = config_of({"name": "a", "files": {"train": ["a.csv", "b.csv"]}})
     run = RunDirectory(str(tmp_path / "run"))
-    run.claim(config)
+    run.claim(own_files.absolute(config))
     run.write("results.json", {})
     other = config_of({"name": "a", "files": {"train": ["b.csv", "a.csv"]}})
     with pytest.raises(RunError, match="another config"):
-        run.claim(other)
+        run.claim(own_files.absolute(other))
     os.mkdir("moved")
     for name in ("a.csv", "b.csv"):
         os.rename(name, f"moved/{name}")
     monkeypatch.chdir("moved")
-    run.claim(config)
+    run.claim(own_files.absolute(config))
     (stored,) = run.read("config.json")["tasks"]
     assert stored["files"]["train"] == [
         str(tmp_path / "moved" / name) for name in ("a.csv", "b.csv")

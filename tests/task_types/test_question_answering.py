@@ -222,7 +222,7 @@ def test_several_files_of_a_split_are_named_with_their_own_lines(tmp_path):
     (warning,) = task.source.warnings
     assert warning == f"{paths[1]}: 1 line without an answer (first: line 1)"
     random_runs.written(tmp_path, "b.jsonl", f"{line}{{}}\n")
-    with pytest.raises(DataError, match="b.jsonl:2: no 'question'"):
+    with pytest.raises(DataError, match="b.jsonl:2: no 'context'"):
         registry.resolve([entry])[0].size("test")
     table = random_runs.written(tmp_path, "c.csv", "question,context\nq,c\n")
     with pytest.raises(ConfigError, match="c.csv is read as csv, but .* jsonl"):

@@ -1,6 +1,7 @@
 """What a run asks of a task type: its predictions."""
 
 import abc
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -332,8 +333,9 @@ def format_of(
     if entry.get("format"):
         return entry["format"]
     # Files of two languages have endings of their own.
-    own = [p for p in entry.get("files", {}).values() if isinstance(p, str)]
-    found = (entry_fields.format_of(one, formats) for one in (path, *own))
+    own = map(entry_fields.listed, entry.get("files", {}).values())
+    paths = [p for p in itertools.chain([path], *own) if isinstance(p, str)]
+    found = (entry_fields.format_of(one, formats) for one in paths)
     return next(filter(None, found), "")
 
 

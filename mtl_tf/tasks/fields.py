@@ -1,7 +1,7 @@
 """Reading the fields of a config entry, with errors that name them."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core import checks
@@ -20,22 +20,32 @@ def format_of(path: str, formats: Collection[str]) -> str:
 def file_format(
     entry: Mapping[str, Any],
     split: str,
-    path: str,
+    paths: Sequence[str],
     formats: Collection[str],
     default: str = "",
 ) -> str:
-    """The format of an entry's file: the field `format`, or by its ending.
+    """The format of a split's files: the field `format`, or by their endings.
 
     It is `default` where neither tells one.
 
     Raises:
-        ConfigError: neither tells one of the formats.
+        ConfigError: neither tells one of the formats, or files differ in it.
     """
-    form = entry.get("format") or format_of(path, formats) or default
-    if not form:
+    first_of: dict[str, str] = {}
+    for path in paths:
+        form = entry.get("format") or format_of(path, formats) or default
+        if not form:
+            raise ConfigError(
+                f"files.{split}: cannot tell the format of {path} by its "
+                f"ending: set format to {', '.join(formats)}"
+            )
+        first_of.setdefault(form, path)
+    form, *others = first_of
+    if others:
         raise ConfigError(
-            f"files.{split}: cannot tell the format of {path} by its ending: "
-            f"set format to {', '.join(formats)}"
+            f"files.{split}: {first_of[others[0]]} is read as {others[0]}, "
+            f"but {first_of[form]} as {form}: the files of a split have one "
+            "format"
         )
     return checks.one_of("format", form, formats)
 
@@ -108,24 +118,52 @@ def text(entry: Mapping[str, Any], field: str, default: str = "") -> str:
     return value
 
 
-def paths(entry: Mapping[str, Any]) -> dict[str, str]:
-    """The files of an entry, by split.
+def paths(entry: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The files of an entry, by split: one, or a list read in its order.
 
     Raises:
-        ConfigError: no file is named.
+        ConfigError: no file is named, or one twice for a split.
         DataError: a file is not there.
     """
-    files = mapping(entry, "files", is_text, "a path")
+    files = mapping(
+        entry,
+        "files",
+        lambda value: is_text(value) or isinstance(value, (list, tuple)),
+        "a path or a list of paths",
+    )
     if not files:
         raise ConfigError("files must name a file for train, test or both")
-    paths = {s: os.path.expanduser(path) for s, path in files.items()}
-    for split, path in paths.items():
-        if not os.path.isfile(path):
+    paths = {s: _paths(f"files.{s}", value) for s, value in files.items()}
+    for split, of_split in paths.items():
+        for path in of_split:
+            if os.path.isfile(path):
+                continue
             reason = "is no file" if os.path.exists(path) else "does not exist"
             raise DataError(
                 f"task {entry['name']}: files.{split}: {path} {reason}"
             )
     return paths
+
+
+def listed(value: Any) -> list[Any]:
+    """What an entry names for a split, a path or a list of them, as a list."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _paths(field: str, value: Any) -> tuple[str, ...]:
+    """The paths of a split, which must be of different files."""
+    if not listed(value):
+        raise ConfigError(f"{field} is an empty list: name a file or several")
+    paths: dict[str, str] = {}
+    for number, path in enumerate(listed(value)):
+        if not is_text(path):
+            raise ConfigError(f"{field}[{number}] must be a path, got {path!r}")
+        path = os.path.expanduser(path)
+        real = os.path.realpath(path)
+        if real in paths:
+            raise ConfigError(f"{field} names a file twice: {path}")
+        paths[real] = path
+    return tuple(paths.values())
 
 
 def dataset_name(entry: Mapping[str, Any]) -> str:

@@ -10,16 +10,15 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
-from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks import rare_labels
-from mtl_tf.tasks.row_files import SKIP, Layout, Row, rows_of
+from mtl_tf.tasks.row_files import SKIP, Layout, Row, check_files, rows_of
 from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
 
 
 class TextFileSource(StreamedSource):
-    """One file a split.
+    """Rows of one file a split, or of several as if they were one.
 
     What is odd keeps its row and is counted: lines that are not UTF-8 (read
     as Latin-1), empty texts, a file of one class, a label for more than every
@@ -28,8 +27,8 @@ class TextFileSource(StreamedSource):
     The split `unlabelled` has texts alone, whatever its rows hold beside.
 
     Args:
-        files: path of each split's file.
-        layouts: layout of each split's file; its columns are those of the
+        files: paths of each split's files.
+        layouts: layout of each split's files; its columns are those of the
             texts, by feature, and last the target's.
         target: reads the targets.
 
@@ -39,11 +38,11 @@ class TextFileSource(StreamedSource):
 
     def __init__(
         self,
-        files: Mapping[str, str],
+        files: Mapping[str, Sequence[str]],
         layouts: Mapping[str, Layout],
         target: TextTarget,
     ):
-        super().__init__({split: (path,) for split, path in files.items()})
+        super().__init__(files)
         self._layouts = dict(layouts)
         self._target = target
         self._scans: dict[str, _Scan] = {}
@@ -66,42 +65,46 @@ class TextFileSource(StreamedSource):
         if not doubts and (rare := self._rare(scan)):
             doubts = [rare]
         for doubt in doubts:
-            self.note(f"{self._path('train')}: {doubt}")
+            self.note(f"{self.named('train')}: {doubt}")
         return labels
 
     def _rare(self, scan: "_Scan") -> str:
         """What is to be said of labels that hardly any row has."""
         counts: Counter[str] = Counter()
-        lines: dict[str, int] = {}
+        places: dict[str, str] = {}
+        is_one = len(self._files["train"]) == 1
         for value, count in Counter(scan.values).items():
+            path, line = scan.places[value]
+            place = f"line {line}" if is_one else f"{path}:{line}"
             for label in self._target.collect([value]):
                 counts[label] += count
-                lines.setdefault(label, scan.lines[value])
-        return rare_labels.doubt(counts, lines, len(scan.values))
+                places.setdefault(label, place)
+        return rare_labels.doubt(counts, places, len(scan.values))
 
     def check(self, split: str) -> int:
-        """Reads the split's file to its end, and counts its rows."""
+        """Reads the split's files to their ends, and counts their rows."""
         scan = self._scanned(split)
         if split == UNLABELLED:
             self._scans.pop(split)
             return len(scan.values)
         try:
-            for value in scan.lines or scan.values[:1]:
+            for value in scan.places or scan.values[:1]:
                 target = self._target.encode(value, self._ids())
         except UnknownLabel as error:
-            (label,) = error.args
+            (label,), (path, line) = error.args, scan.places[value]
             raise DataError(
-                f"{self._path(split)}:{scan.lines[value]}: unknown label "
-                f"{label!r}; {hint(label, self._ids())}"
+                f"{path}:{line}: unknown label {label!r}; "
+                f"{hint(label, self._ids())}"
             )
         self._shapes[split] = np.shape(target)
         self._scans.pop(split)
         return len(scan.values)
 
     def examples(self, split: str) -> Iterator[Row]:
-        """Yields the rows of the split's file."""
-        rows = self._rows(split)
-        return (row for row in rows if row.target is not SKIP)
+        """Yields the rows of the split's files."""
+        for path in self._files[split]:
+            rows = self._rows(split, path)
+            yield from (row for row in rows if row.target is not SKIP)
 
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
         """The texts, and the target's numbers."""
@@ -128,38 +131,47 @@ class TextFileSource(StreamedSource):
     def _ids(self) -> dict[str, int]:
         return {label: i for i, label in enumerate(self.labels)}
 
-    def _path(self, split: str) -> str:
-        (path,) = self._files[split]
-        return path
-
     def _rows(
-        self, split: str, odd: Callable[[int], None] = lambda line: None
+        self,
+        split: str,
+        path: str,
+        odd: Callable[[int], None] = lambda line: None,
     ) -> Iterator[Row]:
         layout, parse = self._layouts[split], self._target.parse
         if split == UNLABELLED:
             parse = _no_target
-        return rows_of(self._path(split), layout, parse, odd)
+        return rows_of(path, layout, parse, odd)
 
     def _scanned(self, split: str) -> "_Scan":
         if split not in self._scans:
-            path = self._path(split)
-            check_text(path)
+            check_files(self._files[split], self._layouts[split])
             self.remember(split)
             scan = _Scan(self._target.needs_labels)
-            for row in self._rows(split, scan.undecodable.add):
-                scan.add(row)
-            if not scan.values:
-                why = "".join(f" ({warning})" for warning in scan.warnings())
-                raise DataError(
-                    f"{path} is empty: it has no rows of text and label{why}"
-                )
+            for path in self._files[split]:
+                self._scan(split, path, scan)
             doubts: list[str] = []
             if split != UNLABELLED:
                 doubts = self._target.doubts(scan.values)
-            for warning in (*scan.warnings(), *doubts):
-                self.note(f"{path}: {warning}")
+            for doubt in doubts:
+                self.note(f"{self.named(split)}: {doubt}")
             self._scans[split] = scan
         return self._scans[split]
+
+    def _scan(self, split: str, path: str, scan: "_Scan") -> None:
+        """Adds the rows of a file, and notes what is odd about them."""
+        oddities, before = _Oddities(), len(scan.values)
+        for row in self._rows(split, path, oddities.undecodable.add):
+            oddities.add(row)
+            if row.target is not SKIP:
+                scan.add(path, row)
+        warnings = oddities.sentences()
+        if len(scan.values) == before:
+            why = "".join(f" ({warning})" for warning in warnings)
+            raise DataError(
+                f"{path} is empty: it has no rows of text and label{why}"
+            )
+        for warning in warnings:
+            self.note(f"{path}: {warning}")
 
 
 def _no_target(value: Any, column: str) -> None:
@@ -168,23 +180,40 @@ def _no_target(value: Any, column: str) -> None:
 
 
 class _Scan:
-    """What going through the rows of a file has shown.
+    """What the rows of a split have for targets.
 
     Args:
         has_labels: whether targets are labels, of which there are few.
 
     Attributes:
         values: the targets of all rows; equal labels are one object.
-        lines: where each value stands first, in that order, if they are
-            labels.
-        undecodable: the lines that are not UTF-8.
+        places: file and line where each value stands first, in that order, if
+            they are labels.
     """
 
     def __init__(self, has_labels: bool):
         self._has_labels = has_labels
         self.values: list[Any] = []
-        self.lines: dict[Any, int] = {}
+        self.places: dict[Any, tuple[str, int]] = {}
         self._same: dict[Any, Any] = {}
+
+    def add(self, path: str, row: Row) -> None:
+        """Takes a row of a file."""
+        value = row.target
+        if self._has_labels:
+            value = self._same.setdefault(value, value)
+            self.places.setdefault(value, (path, row.line))
+        self.values.append(value)
+
+
+class _Oddities:
+    """What is odd about the rows of a file.
+
+    Attributes:
+        undecodable: the lines that are not UTF-8.
+    """
+
+    def __init__(self):
         self.undecodable, self._skipped = Tally(), Tally()
         self._broken, self._empty = Tally(), Tally()
 
@@ -197,13 +226,8 @@ class _Scan:
             self._broken.add(row.line)
         if not all(text.strip() for text in row.texts):
             self._empty.add(row.line)
-        value = row.target
-        if self._has_labels:
-            value = self._same.setdefault(value, value)
-            self.lines.setdefault(value, row.line)
-        self.values.append(value)
 
-    def warnings(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """What is odd, a sentence each."""
         counted = (
             (self.undecodable, "not UTF-8, read as Latin-1"),

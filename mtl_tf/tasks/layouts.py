@@ -23,11 +23,11 @@ FIELDS = {
 
 def layouts_of(
     entry: Entry,
-    paths: Mapping[str, str],
+    paths: Mapping[str, Sequence[str]],
     features: Sequence[str],
     default: str = "",
 ) -> dict[str, Layout]:
-    """The layout of each split's file.
+    """The layout of each split's files.
 
     Args:
         entry: of a config.
@@ -39,8 +39,8 @@ def layouts_of(
         ConfigError: a field of `FIELDS` is wrong.
     """
     layouts = {
-        split: _layout(entry, split, path, features, default)
-        for split, path in paths.items()
+        split: _layout(entry, split, of_split, features, default)
+        for split, of_split in paths.items()
     }
     forms = {layout.format for layout in layouts.values()}
     if entry.get("delimiter") is not None and "csv" not in forms:
@@ -82,9 +82,13 @@ def columns_of(
 
 
 def _layout(
-    entry: Entry, split: str, path: str, features: Sequence[str], default: str
+    entry: Entry,
+    split: str,
+    paths: Sequence[str],
+    features: Sequence[str],
+    default: str,
 ) -> Layout:
-    form = fields.file_format(entry, split, path, FORMATS, default)
+    form = fields.file_format(entry, split, paths, FORMATS, default)
     columns = columns_of(
         entry, features, fields.is_column, "a column's name or number from 0"
     )

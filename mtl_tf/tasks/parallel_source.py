@@ -8,9 +8,8 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.parallel_lines import Counted, TextPair, one_line
-from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
-from mtl_tf.tasks.row_files import Layout, rows_of
+from mtl_tf.tasks.row_files import Layout, check_files, rows_of
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 
@@ -33,35 +32,42 @@ class Pairs(Protocol):
         """Reads the files to their ends; raises `DataError`."""
 
 
-class PairTable:
-    """A table with a column of each language.
+class PairTables:
+    """Tables with a column of each language.
 
     Lines of a text are put together with a space: a translation is a line.
 
     Args:
-        path: the file, packed by gzip if its name ends in `.gz`.
-        layout: how it is laid out; its columns are `source` and `target`.
+        paths: the files, packed by gzip if their names end in `.gz`.
+        layout: how they are laid out; their columns are `source` and `target`.
     """
 
-    def __init__(self, path: str, layout: Layout):
-        self.paths = (path,)
+    def __init__(self, paths: Sequence[str], layout: Layout):
+        self.paths = tuple(paths)
         self._layout = layout
 
     def pairs(self) -> Iterator[TextPair]:
         """Yields the pairs in which both have a text."""
-        return (pair for _, pair in self._rows() if all(pair))
+        for path in self.paths:
+            yield from (pair for _, pair in self._rows(path) if all(pair))
 
     def check(self) -> Counted:
-        """Reads the table to its end.
+        """Reads the tables to their ends.
 
         Raises:
-            DataError: the file is missing, unreadable or in UTF-16, a row is
-                wrong, or in none both have a text.
+            DataError: a file is missing, unreadable or in UTF-16, a header
+                differs, a row is wrong, or in none both have a text.
         """
-        (path,) = self.paths
-        check_text(path)
+        check_files(self.paths, self._layout)
+        counted = list(map(self._check, self.paths))
+        return Counted(
+            sum(table.pairs for table in counted),
+            [warning for table in counted for warning in table.warnings],
+        )
+
+    def _check(self, path: str) -> Counted:
         undecodable, skipped, pairs = Tally(), Tally(), 0
-        for line, pair in self._rows(undecodable.add):
+        for line, pair in self._rows(path, undecodable.add):
             if all(pair):
                 pairs += 1
             else:
@@ -82,9 +88,9 @@ class PairTable:
         return Counted(pairs, warnings)
 
     def _rows(
-        self, odd: Callable[[int], None] = lambda line: None
+        self, path: str, odd: Callable[[int], None] = lambda line: None
     ) -> Iterator[tuple[int, TextPair]]:
-        for row in rows_of(self.paths[0], self._layout, _text, odd):
+        for row in rows_of(path, self._layout, _text, odd):
             texts = (*row.texts, row.target)
             yield row.line, tuple(map(one_line, texts))
 
@@ -96,7 +102,7 @@ def _text(value: Any, column: str) -> str:
 
 
 class ParallelFileSource(StreamedSource):
-    """Two line-aligned files a split, or a table of both.
+    """Two line-aligned files a split, or tables of both.
 
     What is odd is counted: lines that are not UTF-8 (read as Latin-1), and
     pairs with an empty text, which are skipped.

@@ -13,9 +13,14 @@ import tensorflow as tf
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.building import QUESTIONS
-from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
-from mtl_tf.tasks.row_files import Layout, json_records, lines_of, rows_of
+from mtl_tf.tasks.row_files import (
+    Layout,
+    check_files,
+    json_records,
+    lines_of,
+    rows_of,
+)
 from mtl_tf.tasks.source import SPLITS, Source
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 
@@ -27,21 +32,22 @@ _NOTHING = "{}"
 
 
 class _Example(NamedTuple):
-    """One line of a file."""
+    """One line of a file; `place` names both."""
 
     context: str
     question: str
     answers: list[str]
     scoring: str
     line: int
+    place: str
 
 
 class QuestionFileSource(StreamedSource):
-    """A JSON object a line, or a table, in one file a split.
+    """A JSON object a line, or tables, in one file a split or several.
 
     Args:
-        files: path of each split's file.
-        layouts: layout of each split's file, with the columns `context`,
+        files: paths of each split's files.
+        layouts: layout of each split's files, with the columns `context`,
             `question` (unless it is that of all lines) and `answer`.
         question: the question of all lines; "" if each has its own.
     """
@@ -50,21 +56,23 @@ class QuestionFileSource(StreamedSource):
 
     def __init__(
         self,
-        files: Mapping[str, str],
+        files: Mapping[str, Sequence[str]],
         layouts: Mapping[str, Layout],
         question: str,
     ):
-        super().__init__({split: (path,) for split, path in files.items()})
+        super().__init__(files)
         self._layouts = dict(layouts)
         self._question = question
 
     def check(self, split: str) -> int:
-        """Reads the split's file to its end, and counts its lines."""
-        (path,) = self._files[split]
-        check_text(path)
+        """Reads the split's files to their ends, and counts their lines."""
+        check_files(self._files[split], self._layouts[split])
+        return sum(self._check(split, path) for path in self._files[split])
+
+    def _check(self, split: str, path: str) -> int:
         undecodable, unanswered, unasked = Tally(), Tally(), Tally()
         count = 0
-        for example in self._read(split, undecodable.add):
+        for example in self._read(split, path, undecodable.add):
             count += 1
             if not example.answers[0].strip():
                 unanswered.add(example.line)
@@ -86,14 +94,13 @@ class QuestionFileSource(StreamedSource):
         return count
 
     def examples(self, split: str) -> Iterator[_Example]:
-        """Yields the lines of the split's file."""
-        return self._read(split)
+        """Yields the lines of the split's files."""
+        for path in self._files[split]:
+            yield from self._read(split, path)
 
     def place(self, split: str, number: int) -> str:
-        """See `Source.place`; the line of the split's file."""
-        (path,) = self._files[split]
-        example = next(itertools.islice(self._read(split), number, None))
-        return f"{path}:{example.line}"
+        """See `Source.place`; the line of the split's files."""
+        return next(itertools.islice(self.examples(split), number, None)).place
 
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
         """Texts, and all answers that count."""
@@ -114,9 +121,11 @@ class QuestionFileSource(StreamedSource):
         return columns | {"answers": tf.ragged.constant(answers, tf.string)}
 
     def _read(
-        self, split: str, odd: Callable[[int], None] = lambda line: None
+        self,
+        split: str,
+        path: str,
+        odd: Callable[[int], None] = lambda line: None,
     ) -> Iterator[_Example]:
-        (path,) = self._files[split]
         layout = self._layouts[split]
         for number, record in _records(path, layout, odd):
             yield self._example(f"{path}:{number}", number, record, layout)
@@ -149,6 +158,7 @@ class QuestionFileSource(StreamedSource):
             answers=list(dict.fromkeys(found)),
             scoring=_scoring(location, more.get("scoring", {})),
             line=line,
+            place=location,
         )
 
     def _answers(

@@ -9,14 +9,14 @@ _SHOWN = 3
 
 
 def doubt(
-    counts: Mapping[str, int], lines: Mapping[str, int], rows: int
+    counts: Mapping[str, int], places: Mapping[str, str], rows: int
 ) -> str:
     """A sentence about the labels that few rows have; "" if there are none.
 
     Args:
-        counts: how many rows have each label.
-        lines: where each stands first.
-        rows: of the file.
+        counts: how many rows have each label, in the order of the rows.
+        places: where each stands first, in words.
+        rows: how many there are.
     """
     rare = [label for label, count in counts.items() if count <= _FEW]
     frequent = [label for label in counts if counts[label] > _FEW]
@@ -24,9 +24,9 @@ def doubt(
         return ""
     # What looks like a misspelling stands first.
     near = {label: _nearest(label, frequent) for label in rare}
-    rare.sort(key=lambda label: (not near[label], lines[label]))
+    rare.sort(key=lambda label: not near[label])
     shown = [
-        f"{label!r} (line {lines[label]}"
+        f"{label!r} ({places[label]}"
         + (f"; did you mean {near[label]!r}?)" if near[label] else ")")
         for label in rare[:_SHOWN]
     ]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.csv_records import COMMA, csv_records, other_delimiter
+from mtl_tf.datasets.lines import count
 from mtl_tf.datasets.sources import check_text, opened
 
 FORMATS = ("tsv", "csv", "jsonl")
@@ -76,17 +77,69 @@ def rows_of(
         DataError: the file is missing or unreadable, or a row is wrong; the
             message names `file:line`.
     """
-    lines = lines_of(path, odd)
     if layout.format == "jsonl":
-        for record in json_records(path, lines):
+        for record in json_records(path, lines_of(path, odd)):
             yield _from_object(path, *record, layout, parse)
         return
-    records = (
-        csv_records(path, lines, layout.delimiter)
-        if layout.format == "csv"
-        else _tsv_records(lines)
-    )
-    yield from _from_cells(path, records, layout, parse)
+    yield from _from_cells(path, _records(path, layout, odd), layout, parse)
+
+
+def check_files(paths: Sequence[str], layout: Layout) -> None:
+    """Looks at how the files of a split begin.
+
+    Raises:
+        DataError: a file is missing, unreadable or in UTF-16, or the columns
+            of a table are not those of the first one.
+    """
+    for path in paths:
+        check_text(path)
+    if layout.format == "jsonl" or len(paths) == 1:
+        return
+    first = _columns(paths[0], layout)
+    for path in paths[1:]:
+        columns = _columns(path, layout)
+        # A file without any is told when its rows are missed.
+        if not columns or not first or columns == first:
+            continue
+        if not layout.header:
+            check_widths(paths[0], len(first), path, len(columns))
+            continue
+        here, there = (
+            ", ".join(map(_short, names[:20])) for names in (columns, first)
+        )
+        raise DataError(
+            f"{path}:1: the header ({here}) is not that of {paths[0]} "
+            f"({there}): each file of a split has the same one"
+        )
+
+
+def check_widths(first: str, wanted: int, path: str, width: int) -> None:
+    """Complains of a file with another number of columns than the first one.
+
+    Raises:
+        DataError: the numbers differ.
+    """
+    if width != wanted:
+        raise DataError(
+            f"{path}: {count(width, 'column')}, but {first} has {wanted}: the "
+            "files of a split have the same columns"
+        )
+
+
+def _columns(path: str, layout: Layout) -> list[str]:
+    """The cells of a table's first row; [] if it has none."""
+    _, cells = next(_records(path, layout), (0, []))
+    return [cell.strip() for cell in cells]
+
+
+def _records(
+    path: str, layout: Layout, odd: Odd = lambda line: None
+) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a table, with the number of its first line."""
+    lines = lines_of(path, odd)
+    if layout.format == "csv":
+        return csv_records(path, lines, layout.delimiter)
+    return _tsv_records(lines)
 
 
 def lines_of(path: str, odd: Odd = lambda line: None) -> Iterator[str]:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import look_up
+from mtl_tf.datasets.lines import count
 from mtl_tf.tasks import given_rows
 from mtl_tf.tasks.source import Source, tell
 
@@ -87,6 +88,13 @@ class StreamedSource(Source):
         """Remembers how a split's files are, before they are first read."""
         paths = self._files[split]
         self._stamps.setdefault(split, [_stamp(path) for path in paths])
+
+    def named(self, split: str) -> str:
+        """What messages call all files of a split."""
+        first, *others = self._files[split]
+        if not others:
+            return first
+        return f"{first} and {count(len(others), 'more file')}"
 
     def note(self, warning: str) -> None:
         """Logs and keeps a sentence about what is odd."""

@@ -24,7 +24,12 @@ from mtl_tf.tasks.prepared import (
     PreparedDataset,
     class_names,
 )
-from mtl_tf.tasks.row_files import Column, json_records, read_lines
+from mtl_tf.tasks.row_files import (
+    Column,
+    check_widths,
+    json_records,
+    read_lines,
+)
 from mtl_tf.tasks.source import tell
 
 FORMATS = ("conll", "conllu", "jsonl")
@@ -32,11 +37,12 @@ _AT_ONCE = 1024
 
 
 class Tagged(NamedTuple):
-    """A sentence; `lines` has the line of each token in its file."""
+    """A sentence; `lines` has the line of each token in the file `path`."""
 
     tokens: list[str]
     tags: list[str]
     lines: Sequence[int]
+    path: str = ""
 
 
 class TagLayout(NamedTuple):
@@ -91,55 +97,65 @@ class Reader(abc.ABC):
 
 
 class FileReader(Reader):
-    """One file a split, packed by gzip where its name ends in `.gz`.
+    """Files of each split, packed by gzip where their names end in `.gz`.
 
     Args:
-        paths: the file of each split.
-        layouts: how each is laid out.
+        paths: the files of each split.
+        layouts: how those of each split are laid out.
     """
 
     def __init__(
-        self, paths: Mapping[str, str], layouts: Mapping[str, TagLayout]
+        self,
+        paths: Mapping[str, Sequence[str]],
+        layouts: Mapping[str, TagLayout],
     ):
         super().__init__()
-        self._paths = dict(paths)
+        self._paths = {split: tuple(files) for split, files in paths.items()}
         self._layouts = dict(layouts)
         self._read: dict[str, list[Tagged]] = {}
 
     @property
     def split_names(self) -> tuple[str, ...]:
-        """The splits that have a file."""
+        """The splits that have files."""
         return tuple(self._paths)
 
     def size(self, split: str) -> int:
-        """How many sentences the split's file has."""
+        """How many sentences the split's files have."""
         return len(self.sentences(split))
 
     def sentences(self, split: str) -> list[Tagged]:
-        """The sentences of the split's file."""
+        """The sentences of the split's files."""
         if split not in self._read:
-            path = look_up(split, self._paths, "split")
-            lines, undecodable = read_lines(path)
-            sentences = list(
-                _SENTENCES[self._layouts[split].format](
-                    path, lines, self._layouts[split]
-                )
-            )
-            if not sentences:
-                raise DataError(f"{path} is empty: it has no sentences")
+            paths = look_up(split, self._paths, "split")
+            layout = self._layouts[split]
+            sentences: list[Tagged] = []
+            wanted = 0
+            for path in paths:
+                lines, undecodable = read_lines(path)
+                of_file = list(_SENTENCES[layout.format](path, lines, layout))
+                if not of_file:
+                    raise DataError(f"{path} is empty: it has no sentences")
+                width = _width(path, lines, layout)
+                wanted = wanted or width
+                check_widths(paths[0], wanted, path, width)
+                sentences += of_file
+                self._warn(path, undecodable)
             self._read[split] = sentences
-            if undecodable:
-                warning = (
-                    f"{path}: {len(undecodable)} lines not UTF-8, read as "
-                    f"Latin-1 (first: line {undecodable[0]})"
-                )
-                tell(warning)
-                self.warnings.append(warning)
         return self._read[split]
+
+    def _warn(self, path: str, undecodable: Sequence[int]) -> None:
+        if undecodable:
+            warning = (
+                f"{path}: {len(undecodable)} lines not UTF-8, read as "
+                f"Latin-1 (first: line {undecodable[0]})"
+            )
+            tell(warning)
+            self.warnings.append(warning)
 
     def place(self, split: str, number: int, token: int) -> str:
         """File and line of a token, or the row of what was given."""
-        path, line = self._paths[split], self._read[split][number].lines[token]
+        sentence = self._read[split][number]
+        path, line = sentence.path, sentence.lines[token]
         return given_rows.named(f"{path}:{line}", [path])
 
 
@@ -250,7 +266,16 @@ def _of_columns(
             column(path, rows, tokens, "tokens"),
             column(path, rows, tags, "tags"),
             [row.line for row in rows],
+            path,
         )
+
+
+def _width(path: str, lines: Sequence[str], layout: TagLayout) -> int:
+    """How many columns a file with sentences has; 0 if its format tells."""
+    if layout.format != "conll":
+        return 0
+    sentences = read_sentences(path, lines, layout.separator, layout.comment)
+    return len(next(sentences)[0].cells)
 
 
 def _from_conll(
@@ -279,7 +304,7 @@ def _from_json(
         tags = _json_strings(location, value, layout.tags, (str, int))
         tags = [tag.strip(" \t") for tag in tags]
         _same_length(location, tokens, tags)
-        yield Tagged(tokens, tags, [line] * len(tokens))
+        yield Tagged(tokens, tags, [line] * len(tokens), path)
 
 
 def _json_strings(

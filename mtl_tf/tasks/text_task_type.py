@@ -22,10 +22,12 @@ class TextTaskType(TaskType):
          "files": {"train": "a.tsv", "validation": "b.tsv", "test": "c.tsv"},
          "format": "tsv", "columns": {"text": 1, "label": 0}, "header": False}
 
-    of which `name` and `files` are needed. `format` is by default the ending
-    of each file. Columns are named ("text" and that of the target, unless
-    given), which takes a header in tsv and csv, or numbered from 0. Without a
-    validation file a tenth of the training file is held out.
+    of which `name` and `files` are needed. A split may have a list of files,
+    "train": ["a.tsv", "b.tsv"], of one format and with the same columns; they
+    are read in that order as if they were one. `format` is by default the
+    ending of each file. Columns are named ("text" and that of the target,
+    unless given), which takes a header in tsv and csv, or numbered from 0.
+    Without a validation file a tenth of the training files is held out.
 
     Or on a TFDS dataset, with `dataset` (its name) and `splits` (by default
     those of its splits that are called like ours) in place of `files`,

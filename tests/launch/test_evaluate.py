@@ -201,6 +201,8 @@ def test_a_file_without_a_known_ending_is_like_the_tasks_own(
         "columns": {"text": "text", "label": "label"},
     }
     assert read(path, TASKS[0], entry) == (["fine"], [1])
+    entry["files"] = {"train": [entry["files"]["train"], "b.csv"]}
+    assert read(path, TASKS[0], entry) == (["fine"], [1])
 
 
 def test_predictions_of_splits_and_files(run, lines, tmp_path):

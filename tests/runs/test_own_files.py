@@ -82,6 +82,31 @@ def test_a_run_is_continued_whether_its_paths_were_stored_so_or_not(
         run.claim(other)
 
 
+def test_a_list_of_files_that_were_moved_is_no_other_config(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x")
+    os.makedirs("run/checkpoints")
+    config = config_of({"name": "a", "files": {"train": ["a.csv", "b.csv"]}})
+    run = RunDirectory(str(tmp_path / "run"))
+    run.claim(own_files.absolute(config))
+    run.write("results.json", {})
+    other = config_of({"name": "a", "files": {"train": ["b.csv", "a.csv"]}})
+    with pytest.raises(RunError, match="another config"):
+        run.claim(own_files.absolute(other))
+    os.mkdir("moved")
+    for name in ("a.csv", "b.csv"):
+        os.rename(name, f"moved/{name}")
+    monkeypatch.chdir("moved")
+    run.claim(own_files.absolute(config))
+    (stored,) = run.read("config.json")["tasks"]
+    assert stored["files"]["train"] == [
+        str(tmp_path / "moved" / name) for name in ("a.csv", "b.csv")
+    ]
+
+
 def test_files_that_were_moved_are_no_other_config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.csv", "b.csv"):

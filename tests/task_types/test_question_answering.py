@@ -210,6 +210,25 @@ def test_wrong_tables(tmp_path, written, message):
         registry.resolve([entry])[0].size("test")
 
 
+def test_several_files_of_a_split_are_named_with_their_own_lines(tmp_path):
+    line = json.dumps(LINE) + "\n"
+    texts = {"a.jsonl": 2 * line, "b.jsonl": json.dumps(LINE | {"answer": ""})}
+    paths = [random_runs.written(tmp_path, *text) for text in texts.items()]
+    entry = {"name": "t", "type": NAME, "files": {"test": paths}}
+    (task,) = registry.resolve([entry])
+    assert task.size("test") == 3
+    places = [task.source.place("test", n) for n in range(3)]
+    assert places == [f"{paths[0]}:1", f"{paths[0]}:2", f"{paths[1]}:1"]
+    (warning,) = task.source.warnings
+    assert warning == f"{paths[1]}: 1 line without an answer (first: line 1)"
+    random_runs.written(tmp_path, "b.jsonl", f"{line}{{}}\n")
+    with pytest.raises(DataError, match="b.jsonl:2: no 'context'"):
+        registry.resolve([entry])[0].size("test")
+    table = random_runs.written(tmp_path, "c.csv", "question,context\nq,c\n")
+    with pytest.raises(ConfigError, match="c.csv is read as csv, but .* jsonl"):
+        registry.resolve([entry | {"files": {"test": [paths[0], table]}}])
+
+
 def test_halves_of_pairs_and_empty_answers_are_read_and_told(tmp_path):
     task = task_of(
         tmp_path, '{"question": "q", "context": "\\ud83d", "answer": ""}', LINE

@@ -18,7 +18,7 @@ def source_of(tmp_path):
                 content = content.encode()
             path = tmp_path / f"{split}.tsv"
             path.write_bytes(content)
-            files[split] = str(path)
+            files[split] = [str(path)]
         layouts = dict.fromkeys(files, LAYOUT)
         return TextFileSource(files, layouts, ClassTarget(labels))
 
@@ -103,7 +103,7 @@ def test_half_a_surrogate_pair_does_not_stop_us(tmp_path):
     )
     layout = Layout("jsonl", {"text": "text", "label": "label"}, header=False)
     source = TextFileSource(
-        {"train": str(path)}, {"train": layout}, ClassTarget()
+        {"train": [str(path)]}, {"train": layout}, ClassTarget()
     )
     assert examples(source, "train") == [("a ? b", 0), ("😀", 1)]
     (warning,) = source.warnings
@@ -121,7 +121,7 @@ def test_as_many_labels_as_texts_are_told(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("".join(f"text {n}\t{n % 2}\n" for n in range(40)))
     source = TextFileSource(
-        {"train": str(path)}, {"train": LAYOUT}, ClassTarget()
+        {"train": [str(path)]}, {"train": LAYOUT}, ClassTarget()
     )
     assert len(source.labels) == 40
     assert "40 labels in 40 rows: are columns.text" in source.warnings[-1]
@@ -191,6 +191,89 @@ def test_texts_are_read_anew_by_every_dataset(source_of, tmp_path):
     (tmp_path / "train.tsv").write_text("pos\tother\nneg\tb\n" * 1500)
     # No copy of them is in memory.
     assert next(dataset.as_numpy_iterator())["text"] == b"other"
+
+
+@pytest.fixture
+def source_of_files(tmp_path):
+    """A source of a list of files for "train", called 0, 1, ..."""
+
+    def _source_of_files(layout, *contents):
+        for number, content in enumerate(contents):
+            (tmp_path / str(number)).write_bytes(content)
+        files = {
+            "train": [str(tmp_path / str(n)) for n in range(len(contents))]
+        }
+        return TextFileSource(files, {"train": layout}, ClassTarget())
+
+    return _source_of_files
+
+
+CSV = Layout("csv", {"text": "text", "label": "label"}, header=True)
+
+
+def test_what_is_odd_in_one_of_several_files_names_it(
+    source_of_files, tmp_path
+):
+    source = source_of_files(LAYOUT, b"a\tx\na\t\n", b"a\tcaf\xe9\n")
+    source.size("train")
+    assert source.warnings == [
+        f"{tmp_path}/0: 1 row with an empty text (first: line 2)",
+        f"{tmp_path}/1: 1 row not UTF-8, read as Latin-1 (first: line 1)",
+        f"{tmp_path}/0 and 1 more file: all 3 rows are of one class, 'a'",
+    ]
+    good = rows(good=60, bad=60).encode()
+    source = source_of_files(LAYOUT, good, good, b"bad\tx\ngodo\tx\n")
+    assert source.labels == ("bad", "godo", "good")
+    (warning,) = source.warnings
+    assert warning.startswith(f"{tmp_path}/0 and 2 more files: at most 2 of")
+    assert f"'godo' ({tmp_path}/2:2; did you mean 'good'?)" in warning
+
+
+@pytest.mark.parametrize(
+    ("layout", "contents", "message"),
+    [
+        (LAYOUT, (b"a\tx\n", b"b\ty\nc\n"), "1:2: no tab in the line"),
+        (LAYOUT, (b"a\tx\n", b""), "1 is empty: it has no rows of text and"),
+        (LAYOUT, (b"", b"a\tx\n"), "0 is empty: it has no rows of text and"),
+        (
+            LAYOUT,
+            (b"a\tx\n", b"b\ty\tz\n"),
+            "1: 3 columns, but {folder}/0 has 2: the files of a split have the "
+            "same columns",
+        ),
+        (
+            CSV,
+            (b"text,label\na,x\n", b"\xef\xbb\xbflabel,text\nx,a\n"),
+            "1:1: the header ('label', 'text') is not that of {folder}/0 "
+            "('text', 'label'): each file of a split has the same one",
+        ),
+        (CSV, (b"text,label\na,x\n", b"text,label\n"), "1 is empty: it has"),
+        (CSV, (b"text,label\na,x\n", b"b,y\n"), "1:1: the header ('b', 'y')"),
+        (CSV, (b"label,text\na,x\n", b'text,label\nc,"d\n'), "1:1: the head"),
+        (LAYOUT, (b"a\tx\n", b"b\ty\nb\t\0\n"), "1:2: a NUL byte"),
+    ],
+)
+def test_what_is_wrong_in_one_of_several_files_names_it(
+    source_of_files, tmp_path, layout, contents, message
+):
+    with pytest.raises(DataError) as error:
+        source_of_files(layout, *contents).size("train")
+    message = message.format(folder=tmp_path)
+    assert str(error.value).startswith(f"{tmp_path}/{message}")
+
+
+def test_an_unknown_label_in_one_of_several_files(tmp_path):
+    paths = [tmp_path / "a.tsv", tmp_path / "b.tsv"]
+    for path, label in zip(paths, ("ham", "spma")):
+        path.write_text(f"ham\tx\n{label}\ty\n")
+    source = TextFileSource(
+        {"train": list(map(str, paths))},
+        {"train": LAYOUT},
+        ClassTarget(["ham", "spam"]),
+    )
+    with pytest.raises(DataError) as error:
+        source.size("train")
+    assert str(error.value).startswith(f"{paths[1]}:2: unknown label 'spma'")
 
 
 @pytest.mark.parametrize("blank", ["\n" * 5, "\r\n\n", ""])

@@ -200,7 +200,7 @@ def test_wrong_rows(write, layout, content, line, message):
 )
 def test_empty_files(write, layout, content):
     path = write(content)
-    source = TextFileSource({"train": path}, {"train": layout}, ClassTarget())
+    source = TextFileSource({"train": [path]}, {"train": layout}, ClassTarget())
     with pytest.raises(DataError, match=f"{path} is empty"):
         source.size("train")
 

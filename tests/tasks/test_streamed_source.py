@@ -36,7 +36,9 @@ def questions(folder, count=7):
         for n in range(count)
     ]
     path.write_text("\n".join(lines))
-    return QuestionFileSource({"train": str(path)}, {"train": LAYOUT}, ""), path
+    return QuestionFileSource(
+        {"train": [str(path)]}, {"train": LAYOUT}, ""
+    ), path
 
 
 @pytest.mark.parametrize("make", [parallel, questions])

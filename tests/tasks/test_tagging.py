@@ -192,6 +192,41 @@ def test_jsonl(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ("c B-X\nd\n", "b.conll:2: 1 column, but 2 are wanted: 'd'"),
+        ("c NN B-X\n", "b.conll: 3 columns, but .*/a.conll has 2: the files"),
+        ("c B-X\n\nd B-Y\n", "b.conll:3: unknown tag 'B-Y'; did you mean"),
+        ("\n\n", "b.conll is empty: it has no sentences"),
+    ],
+)
+def test_what_is_wrong_in_one_of_several_files_names_it(
+    tmp_path, second, message
+):
+    paths = [tmp_path / "a.conll", tmp_path / "b.conll"]
+    for path, text in zip(paths, ("a O\n\nb B-X\n\nc O\n", second)):
+        path.write_text(text)
+    fields = {"labels": ["O", "B-X", "I-X"], "scheme": "iob2"}
+    one = entry(tmp_path, **fields)
+    one["files"] = {"test": list(map(str, paths))}
+    with pytest.raises(DataError, match=message):
+        list(resolve([one])[0].dataset("test"))
+
+
+def test_what_is_odd_in_one_of_several_files_names_it(tmp_path):
+    paths = [tmp_path / "a.conll", tmp_path / "b.conll"]
+    for path, text in zip(paths, (b"a O\n", b"a O\ncaf\xe9 I-X\n")):
+        path.write_bytes(text)
+    own = entry(tmp_path, labels=["O", "B-X", "I-X"], scheme="iob2")
+    own["files"] = {"test": list(map(str, paths))}
+    (task,) = resolve([own])
+    assert rows(task, "test") == [("a", "O"), ("a café", "O B-X")]
+    latin, broken = task.source.warnings
+    assert latin.startswith(f"{paths[1]}: 1 lines not UTF-8")
+    assert f"(first: {paths[1]}:2)" in broken
+
+
+@pytest.mark.parametrize(
     ("content", "message"),
     [
         ("a x O\n\nb O\n", "conll:3: 2 columns, but 3 are wanted: 'b O'"),

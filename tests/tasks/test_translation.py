@@ -135,6 +135,23 @@ def test_wrong_tables(tmp_path, written, message):
         resolve([made])[0].size("test")
 
 
+def test_several_tables_are_named_with_their_own_lines(tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, text in zip(paths, ("one,Eins\n", ",Zwei\ntwo,Zwei\n")):
+        path.write_text("source,target\n" + text)
+    made = entry(tmp_path)
+    made["files"]["test"] = list(map(str, paths))
+    (task,) = resolve([made])
+    assert rows(task, "test") == [("one", "Eins"), ("two", "Zwei")]
+    (warning,) = task.source.warnings
+    assert warning == (
+        f"{paths[1]}: 1 row with an empty text skipped (first: line 2)"
+    )
+    paths[1].write_text("target,source\nZwei,two\n")
+    with pytest.raises(DataError, match="b.csv:1: the header .*/a.csv"):
+        resolve([made])[0].size("test")
+
+
 def test_one_column_is_not_both(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("source,target\none,Eins\n")
@@ -156,7 +173,12 @@ def test_ones_own_files_with_nothing_in_them(tmp_path, text):
     [
         ({"name": "german"}, "source-target, such as 'en-de', got 'german'"),
         ({"name": "en-source"}, "no target language can be called 'source'"),
-        ({"files": {"train": ["a.en"]}}, "files.train must be two paths such"),
+        ({"files": {"train": 3}}, "files.train must be two paths such"),
+        (
+            {"files": {"train": {"source": ["a.en"], "target": ["a.de"]}}},
+            "train must be two paths such as .* both or a list of such tables",
+        ),
+        ({"files": {"train": []}}, "files.train is an empty list"),
         ({"files": {"train": "/no/a.csv"}}, "train: /no/a.csv does not exist"),
         ({"header": True}, "header is of tables, and all files are pairs of"),
         ({"files": {}}, "files must name files"),

@@ -1,5 +1,6 @@
 """Question answering: a text that answers a question about a context."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,7 +44,8 @@ class QuestionAnswering(TaskType):
          "files": {"train": "a.jsonl", "validation": "b.jsonl",
                    "test": "c.jsonl"}}
 
-    with a JSON object a line: {"question": ..., "context": ..., "answer":
+    where each may be a list of files that are read as if they were one, with
+    a JSON object a line: {"question": ..., "context": ..., "answer":
     ...}, where the answer is a text, or a list of texts of which all count as
     right and the first one is learnt; "scoring", an object, is what some
     metrics need beside. `columns` names other keys. `question` is the question
@@ -88,7 +90,7 @@ class QuestionAnswering(TaskType):
             )
         of_json = entry.get("format") == _FORMAT
         if not entry.get("format"):
-            of_json = all(map(_is_json, paths.values()))
+            of_json = all(map(_is_json, itertools.chain(*paths.values())))
         if of_json:
             entry = {**entry, "format": "jsonl"}
         features = [n for n in _COLUMNS if n != "question" or not question]

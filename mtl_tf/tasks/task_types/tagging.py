@@ -44,7 +44,8 @@ class Tagging(TaskType):
          "separator": "", "comment": "", "scheme": "auto",
          "train_scheme": "iobes", "labels": ["O", "B-NP", "I-NP"]}
 
-    of which `name`, `type` and `files` are needed. `format` is by default the
+    of which `name`, `type` and `files` are needed. A list of files is read as
+    if they were one. `format` is by default the
     ending of each file: "conll" (columns of any number, blank lines between
     sentences, `-DOCSTART-` lines skipped; the separator is any spaces and
     tabs, unless given), "conllu", or "jsonl" (two lists a line); all may be
@@ -81,7 +82,7 @@ class Tagging(TaskType):
         """Sentences of columns; see the class."""
         settings = _settings(entry)
         paths = fields.paths(entry)
-        layouts = {s: _layout(entry, s, path) for s, path in paths.items()}
+        layouts = {s: _layout(entry, s, files) for s, files in paths.items()}
         reader = FileReader(paths, layouts)
         return TaggedSource(reader, label_splits=tuple(paths), **settings)
 
@@ -144,8 +145,10 @@ def _settings(entry: Entry) -> dict[str, Any]:
     return settings
 
 
-def _layout(entry: Mapping[str, Any], split: str, path: str) -> TagLayout:
-    form = fields.file_format(entry, split, path, FORMATS)
+def _layout(
+    entry: Mapping[str, Any], split: str, paths: Sequence[str]
+) -> TagLayout:
+    form = fields.file_format(entry, split, paths, FORMATS)
     separator = fields.text(entry, "separator")
     comment = fields.text(entry, "comment")
     if form != "conll" and (separator or comment):

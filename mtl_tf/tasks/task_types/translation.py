@@ -13,7 +13,7 @@ from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
 from mtl_tf.tasks.layouts import FIELDS, layouts_of
 from mtl_tf.tasks.parallel_source import (
     Pairs,
-    PairTable,
+    PairTables,
     ParallelDatasetSource,
     ParallelFileSource,
 )
@@ -37,9 +37,9 @@ class Translation(TaskType):
 
     of which `name`, `type` and `files` are needed. The name is that of the
     pair, source-target. All files may be packed (.gz). A split may also have
-    one table, "train": "a.csv", with a column of each language, by default
-    `source` and `target`; `columns`, `format`, `delimiter` and `header` are
-    as of tasks with labels, see `TextTaskType`.
+    one table, "train": "a.csv", or a list of some, with a column of each
+    language, by default `source` and `target`; `columns`, `format`,
+    `delimiter` and `header` are as of tasks with labels, see `TextTaskType`.
 
     Or on a TFDS dataset with two texts, with `dataset`, `splits` and `columns`
     in place of `files`. Columns are by default the features `source` and
@@ -148,17 +148,17 @@ def _check_tokenizer(entry: Mapping[str, Any], language: str) -> None:
 def _pairs(entry: Entry) -> dict[str, Pairs]:
     rule = (
         'two paths such as {"source": "a.en", "target": "a.de"}, or the path '
-        "of a table of both"
+        "of a table of both or a list of such tables"
     )
     files = fields.mapping(
         entry,
         "files",
-        lambda value: fields.is_text(value) or _is_pair(value),
+        lambda value: _is_of_tables(value) or _is_pair(value),
         rule,
     )
     if not files:
         raise ConfigError("files must name files for train, test or both")
-    tables = {s: file for s, file in files.items() if fields.is_text(file)}
+    tables = {s: file for s, file in files.items() if _is_of_tables(file)}
     given = [field for field in FIELDS if entry.get(field) is not None]
     if given and not tables:
         raise ConfigError(
@@ -167,7 +167,7 @@ def _pairs(entry: Entry) -> dict[str, Pairs]:
     paths = fields.paths({**entry, "files": tables}) if tables else {}
     layouts = layouts_of(entry, paths, _SIDES)
     return {
-        split: PairTable(paths[split], layouts[split])
+        split: PairTables(paths[split], layouts[split])
         if split in paths
         else AlignedFiles(*_paths(entry, split, file))
         for split, file in files.items()
@@ -183,6 +183,10 @@ def _paths(entry: Entry, split: str, pair: Mapping[str, str]) -> list[str]:
                 f"task {entry['name']}: files.{split}.{side}: {path} is no file"
             )
     return paths
+
+
+def _is_of_tables(value: Any) -> bool:
+    return fields.is_text(value) or isinstance(value, (list, tuple))
 
 
 def _is_pair(value: Any) -> bool:

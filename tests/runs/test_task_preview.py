@@ -98,10 +98,15 @@ def assert_as_trained(config, tmp_path, names_of, examples=2):
 LACKING = ("oov", "[UNK]")
 
 
-@pytest.mark.parametrize("casing", [False, True])
-def test_words_pairs_and_tags_are_those_of_the_training(tmp_path, casing):
+@pytest.mark.parametrize(
+    ("casing", "storage"), [(False, "memory"), (True, "disk")]
+)
+def test_words_pairs_and_tags_are_those_of_the_training(
+    tmp_path, casing, storage
+):
     chosen = base.default_config()
     chosen.model.casing_dim = 4 * casing
+    chosen.pipeline.storage = storage
     config = config_of(
         *(entries(tmp_path), chosen),
         **{"max_length": 6, "min_count": 3, "casing": casing},

@@ -18,6 +18,7 @@ from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import LABELS, WORDS, Feature, targets
 from mtl_tf.tasks.fractions import cut
 from mtl_tf.tasks.task import Task
+from mtl_tf.tasks.task_statistics import ordered_splits
 from mtl_tf.text.token_columns import ShownToken, TokenColumn
 
 _BATCH = 1024
@@ -147,7 +148,7 @@ class _Reader:
         """Reads all splits of the task."""
         lengths: list[TextLengths] = []
         shown: list[ShownExample] = []
-        for split in self.task.splits:
+        for split in ordered_splits(self.task):
             encoded = run_data.encode_split(
                 self.task, split, self.encoder, self.cache
             )

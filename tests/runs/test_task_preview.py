@@ -251,6 +251,17 @@ def test_separate_models_know_the_words_of_all_tasks(tmp_path):
     assert KNOWN in {t.kind for t in things.examples[0].tokens["tokens",]}
 
 
+def test_a_held_out_split_stands_before_that_of_the_test(tmp_path):
+    files = written(
+        tmp_path / "a.csv", "text,label", *["good,yes", "bad,no"] * 9
+    )
+    del files["validation"]
+    entry = {"name": "a", "type": "classification", "files": files}
+    (preview,) = previews_of(config_of([entry]))
+    splits = [texts.split for texts in preview.texts]
+    assert splits == ["train", "validation", "test"]
+
+
 def test_wrong_data_are_refused_as_in_training(tmp_path):
     files = written(tmp_path / "a.csv", "text,label", "good,yes", "bad,")
     entry = {

@@ -32,7 +32,9 @@ def temporary_folders_are_removed(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield
-    assert not os.listdir(folder)
+    # TensorFlow removes what it has generated when the process ends.
+    left = [n for n in os.listdir(folder) if "autograph" not in n]
+    assert not left
 
 
 def written(path, *lines):

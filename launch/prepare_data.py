@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from absl import flags, logging
 
@@ -24,6 +25,16 @@ def define_flags(values: flags.FlagValues) -> None:
         flag_values=values,
     )
     common_flags.define_data(values)
+    flags.DEFINE_integer(
+        "show",
+        None,
+        "of --config: how many training examples of each task to show as the "
+        "model will read them, with lengths in tokens, unknown words and "
+        "texts that are cut; builds the vocabulary as training does, and "
+        "keeps nothing",
+        lower_bound=1,
+        flag_values=values,
+    )
     flags.DEFINE_string(
         "beam_runner",
         None,
@@ -46,6 +57,11 @@ def main(values: flags.FlagValues) -> None:
     has_config = values["config"].present
     if not values.datasets and not has_config:
         raise ConfigError("give --datasets or --config: what to prepare")
+    if values.show and not has_config:
+        raise ConfigError(
+            "--show needs --config, which says how texts are read, such as "
+            "--config=starter"
+        )
     if values.datasets:
         _prepare(values)
     if has_config:
@@ -74,7 +90,27 @@ def _show_tasks(values: flags.FlagValues) -> None:
         # A source may have read one split more than once.
         found = dict.fromkeys(task.source.warnings)
         warnings += [f"{task.name}: {text}" for text in found]
+    previews = []
+    if values.show:
+        from mtl_tf.runs import task_preview
+
+        # Before anything is printed: what is wrong stands alone.
+        where = (values.data_dir, values.manual_dir)
+        previews = task_preview.previews(config, tasks, where, values.show)
     _print(("task", *_HEAD), rows, warnings)
+    if previews:
+        _print_previews(previews)
+
+
+def _print_previews(previews: Sequence[Any]) -> None:
+    """Prints what a model would read of tasks, each a `TaskPreview`."""
+    from mtl_tf.runs import preview_page
+
+    print()
+    _print(preview_page.HEAD, list(preview_page.rows(previews)), (), (2, 9))
+    print()
+    columns = terminal.width(sys.stdout)
+    print("\n".join(preview_page.examples(previews, columns)))
 
 
 def _prepare(values: flags.FlagValues) -> None:
@@ -176,8 +212,15 @@ def _print(
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
     warnings: Sequence[str],
+    texts: Sequence[int] = (4,),
 ) -> None:
-    """Prints a table, folded if the terminal is narrow, and the warnings."""
+    """Prints a table, folded if the terminal is narrow, and the warnings.
+
+    Args:
+        head, rows: cells.
+        warnings: sentences.
+        texts: numbers of the cells that hold words.
+    """
     from mtl_tf.evaluation import folding
 
     columns = terminal.width(sys.stdout)
@@ -186,7 +229,7 @@ def _print(
     cells = [
         (f"{row[0].ljust(width)}  {row[1]}", *row[2:]) for row in (head, *rows)
     ]
-    blocks = folding.blocks(cells, columns, texts=(3,))
+    blocks = folding.blocks(cells, columns, [n - 1 for n in texts])
     print("\n\n".join("\n".join(block) for block in blocks))
     for warning in warnings:
         print("\n".join(folding.wrapped(f"warning: {warning}", columns)))
@@ -199,7 +242,8 @@ PROGRAM = runner.Program(
     them: texts, tokens a text, balance of the labels, and what was odd about
     the files. Training builds what it needs by itself; this shows it first.
     Of a config it shows the tasks, also those on your own files, and how many
-    texts of a split stand in an earlier one, too.
+    texts of a split stand in an earlier one, too; with --show also examples
+    as the model will read them. It trains nothing and writes no run directory.
 
     A build is reused until its source files change, and one that was killed
     goes on where it was (docs/large_data.md). Tables go to standard
@@ -228,6 +272,10 @@ PROGRAM = runner.Program(
             "direct_num_workers=4,direct_running_mode=multi_processing",
         ),
         ("Your own files, as a config names them", "--config=garden.py"),
+        (
+            "The first three examples of each task, as the model reads them",
+            "--config=garden.py --show=3",
+        ),
     ),
     takes_config=True,
     config_optional=True,

@@ -20,6 +20,7 @@ from mtl_tf.tasks.features import TEXT, WORDS, Feature, inputs
 from mtl_tf.text.base_tokenizer import Tokenizer, valid_utf8
 from mtl_tf.text.characters import CharacterEncoder, count_characters
 from mtl_tf.text.encoder import SEPARATOR, TextEncoder
+from mtl_tf.text.token_columns import TokenColumn
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.vocabulary import (
     Vocabulary,
@@ -52,6 +53,9 @@ class ExampleEncoder(Protocol):
 
     def __call__(self, batch: _Batch) -> dict[str, tf.Tensor | tf.RaggedTensor]:
         """The columns of a batch of examples; some may be missing."""
+
+    def token_columns(self) -> Mapping[str, TokenColumn]:
+        """What the ids of texts stand for, by column."""
 
 
 def encode(

@@ -12,6 +12,7 @@ from mtl_tf.tasks.features import WORDS, Feature
 from mtl_tf.text import pieces
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.pieces import PieceEncoder
+from mtl_tf.text.token_columns import TokenColumn
 from mtl_tf.text.tokenizers import make_tokenizer
 
 #: The time axis of pieces in runs that have words on an axis, too.
@@ -31,6 +32,18 @@ class PieceExamples(Examples):
     """
 
     encoder: PieceEncoder
+
+    def _token_column(self, texts: Sequence[str]) -> TokenColumn:
+        encoder, specials = self.encoder, self.encoder.specials
+        around = (specials.start, specials.separator, specials.end)
+        return TokenColumn(
+            texts,
+            encoder.pieces,
+            encoder.unknown,
+            lambda examples, name: encoder.written(examples[name]),
+            encoder.max_length > 0,
+            tuple(map(len, around)),
+        )
 
     def _string_axes(self) -> dict[str, str]:
         axes = {}

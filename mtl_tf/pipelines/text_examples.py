@@ -8,6 +8,7 @@ import tensorflow as tf
 from mtl_tf.tasks.features import WORDS, Feature
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.joining import joined
+from mtl_tf.text.token_columns import TokenColumn
 
 Ragged = dict[str, tf.Tensor | tf.RaggedTensor]
 
@@ -67,6 +68,19 @@ class Examples:
                 columns[feature.name] = value
         return columns
 
+    def token_columns(self) -> dict[str, TokenColumn]:
+        """See `ExampleEncoder.token_columns`."""
+        return {
+            f"{self._prefix(axis)}tokens": self._token_column(
+                [feature.name for feature in features]
+            )
+            for axis, features in self._strings.items()
+        }
+
+    def _token_column(self, texts: Sequence[str]) -> TokenColumn:
+        """The ids of texts on one time axis."""
+        raise NotImplementedError
+
     def _string_axes(self) -> dict[str, str]:
         """The time axis of each column of strings."""
         raise NotImplementedError
@@ -101,6 +115,16 @@ class TextExamples(Examples):
     """
 
     encoder: TextEncoder
+
+    def _token_column(self, texts: Sequence[str]) -> TokenColumn:
+        encoder = self.encoder
+        return TokenColumn(
+            texts,
+            encoder.vocabulary.tokens,
+            encoder.vocabulary.OOV,
+            lambda examples, name: encoder.written(examples[name]),
+            encoder.max_length > 0,
+        )
 
     def _string_axes(self) -> dict[str, str]:
         return {

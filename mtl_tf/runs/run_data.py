@@ -91,7 +91,7 @@ def load(
     tasks = tasks_of(config, where[:2])
     system = system_of(tasks)
     system.check(config)
-    encoder = _encoder(config, run.file("vocabulary"), tasks, where)
+    encoder = make_encoder(config, run.file("vocabulary"), tasks, where)
     cache = encoded_cache.make(config, run, tasks)
     soft_targets.check_storage(config, cache is not None)
     train = [encode_split(task, "train", encoder, cache) for task in tasks]
@@ -202,10 +202,20 @@ def _inputs(task: Task) -> Sequence[Any]:
     return predictions.inputs(task, "validation")
 
 
-def _encoder(
+def make_encoder(
     config: Mapping[str, Any], path: str, tasks: Sequence[Task], where: tuple
 ) -> Any:
-    """The run's encoder, which is built the first time."""
+    """The encoder of a run, which is built and saved the first time.
+
+    Args:
+        config: the run's.
+        path: the run's `vocabulary`.
+        tasks: its tasks.
+        where: `data_dir`, `manual_dir` and the config's `cross_validation`.
+
+    Raises:
+        MtlError: a wrong field, or wrong data.
+    """
     if not os.path.isdir(path):
         entries = config["text"]["vocabulary_tasks"]
         group = registry.resolve(entries, *where) if entries else tasks

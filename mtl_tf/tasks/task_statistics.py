@@ -53,6 +53,13 @@ class TaskSplit:
             )
 
 
+def ordered_splits(task: Task) -> list[str]:
+    """The splits of a task, those of training, validation and test first."""
+    usual = [name for name in _USUAL_SPLITS if name in task.splits]
+    # A part that is held out of the training texts comes last.
+    return list(dict.fromkeys([*usual, *task.splits]))
+
+
 def statistics(task: Task) -> Iterator[TaskSplit]:
     """Reads every split of a task to its end and counts.
 
@@ -65,9 +72,7 @@ def statistics(task: Task) -> Iterator[TaskSplit]:
     """
     earlier: set[int] = set()
     read: set[str] = set()
-    usual = [name for name in _USUAL_SPLITS if name in task.splits]
-    # A part that is held out of the training texts comes last.
-    for split in dict.fromkeys([*usual, *task.splits]):
+    for split in ordered_splits(task):
         texts: list[int] = []
         # Of a corpus that has one split for two it is no accident.
         again = task.splits[split] in read

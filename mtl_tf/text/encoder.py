@@ -111,6 +111,21 @@ class TextEncoder:
             features["casing"] = words.with_flat_values(casing_of(flat))
         return features
 
+    def written(self, values: tf.Tensor | tf.RaggedTensor) -> tf.RaggedTensor:
+        """The written tokens whose ids `of_texts` and `of_words` give, whole.
+
+        Args:
+            values: texts, string [n], or words, string [n, None].
+
+        Returns:
+            string [n, None].
+        """
+        if not isinstance(values, tf.RaggedTensor):
+            if not (self.characters or self.casing):
+                return self.tokenizer(values)
+            values = self.tokenizer.words(values)
+        return self.tokenizer.write(values)
+
     @functools.cached_property
     def locate(self) -> Callable[[tf.Tensor], tuple[tf.RaggedTensor, ...]]:
         """`Tokenizer.locate` of this encoder's tokenizer, traced once."""

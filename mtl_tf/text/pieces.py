@@ -1,5 +1,6 @@
 """From raw strings to the pieces of a pretrained encoder's own tokenizer."""
 
+import copy
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -150,6 +151,31 @@ class PieceEncoder:
             axis=1,
         )
         return {"words": words.with_flat_values(first), "tokens": tokens + 1}
+
+    def written(self, values: tf.Tensor | tf.RaggedTensor) -> tf.RaggedTensor:
+        """The pieces whose ids `packed` and `of_words` give, whole.
+
+        Args:
+            values: texts, string [n], or words, string [n, None].
+
+        Returns:
+            string [n, None], without the special pieces around texts.
+        """
+        whole = copy.copy(self)
+        whole.max_length = 0
+        if isinstance(values, tf.RaggedTensor):
+            ids = whole.of_words(values)["tokens"]
+        else:
+            ids = whole.packed([values])
+        first = len(self.specials.start)
+        ids = ids[:, first : -len(self.specials.end)]
+        return ids.with_flat_values(tf.gather(self.pieces, ids.flat_values))
+
+    @property
+    def unknown(self) -> int:
+        """The id of the unknown piece; -1 where any text has pieces."""
+        special = (*self.specials.start, *self.specials.end)
+        return -1 if self._unknown in special else self._unknown + 1
 
     @property
     def _unknown(self) -> int:

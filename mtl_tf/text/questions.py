@@ -10,6 +10,7 @@ from mtl_tf.text.decoding import UNKNOWN
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.escaping import surface_in_graph
 from mtl_tf.text.own_words import number_own_words
+from mtl_tf.text.token_columns import TokenColumn
 from mtl_tf.text.vocabulary import OOV_TOKEN, Vocabulary
 
 CONTEXT, QUESTION, ANSWER = "context", "question", "answer"
@@ -69,6 +70,21 @@ class QuestionEncoder:
             ends = tf.fill([ids.nrows(), 1], end)
             features[ANSWER] = tf.concat([ids, ends], axis=1)
         return features
+
+    def token_columns(self) -> dict[str, TokenColumn]:
+        """What the ids stand for; see `TokenColumn`."""
+        encoder = self._encoder
+        return {
+            name: TokenColumn(
+                (name,),
+                encoder.vocabulary.tokens,
+                encoder.vocabulary.OOV,
+                lambda examples, name: encoder.tokenizer(examples[name]),
+                self.max_length > 0 and name != ANSWER,
+                (0, 0, int(name == ANSWER)),
+            )
+            for name in self._names
+        }
 
     def with_own_words(
         self, batch: Mapping[str, tf.Tensor]

@@ -10,6 +10,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.text.encoder import TextEncoder
+from mtl_tf.text.token_columns import TokenColumn
 
 #: Folder of the source language's files, beside those of the targets.
 SOURCE = "source"
@@ -93,6 +94,23 @@ class PairEncoder:
             ends = tf.cast(ends, tf.int32)
             features[TARGET] = tf.concat([ids, ends], axis=1)
         return features
+
+    def token_columns(self) -> dict[str, TokenColumn]:
+        """What the ids stand for; see `TokenColumn`."""
+
+        def column(text: str, encoder: TextEncoder, ends: int) -> TokenColumn:
+            return TokenColumn(
+                (text,),
+                encoder.vocabulary.tokens,
+                encoder.vocabulary.OOV,
+                lambda examples, name: encoder.written(examples[name]),
+                special=(0, 0, ends),
+            )
+
+        return {
+            "tokens": column(SOURCE, self.source, 0),
+            TARGET: column(TARGET, self.target, 1),
+        }
 
 
 class TranslationText:

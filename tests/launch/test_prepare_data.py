@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -140,6 +141,75 @@ def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):
     ]
     assert all("4 of the 4 texts of the" in text for text in repeated)
     assert "prepared in" not in out
+
+
+SHOWN_CONFIG = """
+import pathlib
+
+from mtl_tf.configs import starter
+
+HERE = pathlib.Path(__file__).parent
+
+
+def get_config():
+    config = starter.get_config()
+    config.text.max_length = 2
+    config.text.min_count = 2
+    files = {
+        split: str(HERE / f"{split}.jsonl") for split in ("train", "validation")
+    }
+    config.tasks = ({"name": "things", "type": "tagging", "files": files},)
+    return config
+"""
+SHOWN = """
+task    split       read as  examples  mean  95 %  longest  unknown %  cut %  left out
+things  train       tokens          4   2.5     3        3       12.5   50.0  -
+things  validation  tokens          1   2.0     2        2        0.0    0.0  -
+
+things: split train, example 0
+  tokens: A b c
+  tokens as read: a b [cut 1]
+  tags: O B-T
+
+things: split train, example 1
+  tokens: a d
+  tokens as read: a [?d]
+  tags: B-T O
+
+[?word] is not in the vocabulary,
+"""  # noqa: E501
+
+
+def test_examples_are_shown_as_the_model_reads_them(
+    capsys, tmp_path, monkeypatch
+):
+    lines = [
+        '{"tokens": ["A", "b", "c"], "tags": ["O", "B-T", "O"]}\n',
+        '{"tokens": ["a", "d"], "tags": ["B-T", "O"]}\n',
+        '{"tokens": ["a", "b"], "tags": ["O", "O"]}\n',
+    ]
+    train = [*lines, lines[0]]
+    (tmp_path / "train.jsonl").write_text("".join(train))
+    (tmp_path / "validation.jsonl").write_text(lines[2])
+    (tmp_path / "own.py").write_text(SHOWN_CONFIG)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(tempfile, "tempdir", os.getcwd())
+    status, out, _ = run(capsys, f"--config={tmp_path / 'own.py'}", "--show=2")
+    assert not status
+    assert out.startswith("task    split       texts  tokens/text  labels (%)")
+    assert SHOWN.rstrip() in out
+    assert not os.listdir(tmp_path / "here")
+
+
+def test_what_to_show_needs_a_config(capsys, tmp_path):
+    status, out, err = run(
+        capsys,
+        *("--datasets=sample_reviews", "--show=1", f"--data_dir={tmp_path}"),
+    )
+    assert (status, out) == (1, "") and len(err.splitlines()) == 1
+    assert "--show needs --config" in err
+    assert not os.listdir(tmp_path)
 
 
 def test_wrong_line_is_named(capsys, tmp_path):

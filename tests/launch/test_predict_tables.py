@@ -125,7 +125,7 @@ def test_half_a_character_does_not_stop_the_output(run, call, caplog):
     line = '{"text": "good", "note": ["\\ud800"]}'
     text = call(line, "in.jsonl", "out.jsonl", "--task=books")
     assert json.loads(text)["note"] == ["\ufffd"]
-    assert "1 characters stand for" in caplog.text
+    assert "1 halves of surrogate pairs" in caplog.text
 
 
 def test_tsv_has_no_quotes_and_loses_tabs(run, call, caplog):

@@ -56,6 +56,14 @@ def export(
         ConfigError: a task has the name of a reserved signature, or an
             unknown form of weights.
     """
+    check(run, export_dir, version, weights)
+    with files.hidden_directory(_path(export_dir, version)) as directory:
+        _write(run, directory, weights)
+        return _published(directory, export_dir, version)
+
+
+def check(run: Any, export_dir: str, version: int, weights: str) -> None:
+    """Refuses what `export` would, whose arguments and errors these are."""
     checks.one_of("weights", weights, WEIGHTS)
     checks.not_negative_integer("version", version)
     for task in run.tasks:
@@ -64,9 +72,8 @@ def export(
                 f"a task cannot be exported under the name {task['name']!r}: "
                 f"{', '.join(_RESERVED)} are reserved"
             )
-    with files.hidden_directory(_path(export_dir, version)) as directory:
-        _write(run, directory, weights)
-        return _published(directory, export_dir, version)
+    with files.hidden_directory(_path(export_dir, version)):
+        pass  # It can be made.
 
 
 def _path(export_dir: str, version: int) -> str:
@@ -295,7 +302,8 @@ def main(values: flags.FlagValues) -> None:
             values.model_dir,
         )
     with sigterm_raises("stopped before the export was complete"):
-        # First, since it may end with a mistake in the flags.
+        # Before anything is written, since a flag may be wrong.
+        check(run, values.export_dir, values.version, values.weights)
         change = _change(run, values)
         path = export(run, values.export_dir, values.version, values.weights)
     if values.weights != "float32":

@@ -182,7 +182,7 @@ _PIPELINE: Fields = {
 VERSION = 4
 
 #: What fields and groups were called before: old path -> path. Configs of
-#: run directories are renamed when they are read (`runs.upgrading`).
+#: run directories are renamed when they are read (`configs.older`).
 RENAMED = {"pipeline.schedule": "pipeline.mixing"}
 
 

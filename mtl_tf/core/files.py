@@ -125,11 +125,16 @@ def publish(temporary: str, path: str) -> None:
 
 def _flush(path: str) -> None:
     """Has a file, or the names in a directory, on the disk."""
-    handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError:
+        # Not every file system can do it for a directory.
+        if not os.path.isdir(path):
+            raise
 
 
 def _exists(path: str) -> RunError:

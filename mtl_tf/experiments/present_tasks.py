@@ -63,10 +63,14 @@ class PresentTasks:
         }
 
     def check(self, planned: Sequence[PlannedRun]) -> None:
-        """Refuses what all runs of a table that is not partial would fail by.
+        """Refuses missing corpora before the first run, where all are needed.
+
+        Args:
+            planned: what is looked at, if the table is not partial and it is
+                not finished.
 
         Raises:
-            DataError: a corpus is missing or damaged.
+            DataError: a corpus of one of them is missing or damaged.
         """
         checked: list[Any] = []
         for run in planned:

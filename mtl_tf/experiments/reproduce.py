@@ -33,7 +33,7 @@ from mtl_tf.experiments.planned_runs import (
     unplanned,
 )
 from mtl_tf.experiments.published import PublishedTable
-from mtl_tf.runs import training_run
+from mtl_tf.runs import own_files, training_run
 from mtl_tf.runs.run_directory import RunDirectory
 
 
@@ -170,7 +170,8 @@ class _TableFolder:
         directory = RunDirectory(self.path)
         for run in self.planned:
             name = os.path.join(run.row.name, "config.json")
-            config = {k: v for k, v in run.config.items() if k != "seed"}
+            whole = own_files.absolute(run.config)
+            config = {k: v for k, v in whole.items() if k != "seed"}
             of_row = [p for p in self.planned if p.row.name == run.row.name]
             if not any(run.has_trained for run in of_row):
                 directory.write(name, config)
@@ -207,8 +208,11 @@ class _TableFolder:
         """Those of earlier calls and this one, each once."""
         directory, known = RunDirectory(self.path), []
         if directory.has("table.json"):
-            known = directory.read("table.json").get("commands", [])
-        return list(dict.fromkeys([*known, self.settings.command]))
+            before = directory.read("table.json")
+            # Older tables have the last one alone.
+            known = before.get("commands") or [before.get("command")]
+        commands = dict.fromkeys([*known, self.settings.command])
+        return list(filter(None, commands))
 
     def _vectors(self) -> str:
         return self.planned[0].config["text"]["vectors"]

@@ -186,7 +186,10 @@ def _not_readable(encoded: Any, units: int, reads: str) -> str:
             has = ", ".join(sorted(encoded))
             return f"must return {entry!r}, got only {has or 'an empty dict'}"
     axes = {"summary": "[G, B, H]", "sequence": "[G, B, T, H]"}[reads]
-    shape = encoded[reads].shape
+    shape = getattr(encoded[reads], "shape", None)
+    if shape is None:
+        return f"must return a tensor as {reads!r}, got {encoded[reads]!r:.60}"
+    shape = tf.TensorShape(shape)
     if shape.rank is None:
         return ""
     if shape.rank == axes.count(",") + 1 and shape[-1] in (None, units):

@@ -1,5 +1,6 @@
 """Sharing schemes and character features by name."""
 
+import inspect
 from collections.abc import Mapping
 
 from mtl_tf.core import own_functions
@@ -77,7 +78,7 @@ def make_scheme(
     """
     known, name = SCHEMES, config.get("name", "")
     if own_functions.is_own(name):
-        known = {name: _own_scheme(name, tasks)}
+        known = {name: _own_scheme(name)}
     scheme = _make(
         config, known, "scheme", {"init": init, "dtype": dtype}, tasks=tasks
     )
@@ -90,8 +91,8 @@ def make_scheme(
     return scheme
 
 
-def _own_scheme(place: str, tasks: int) -> type[SharingScheme]:
-    """The class of a place, which can be made for that many tasks."""
+def _own_scheme(place: str) -> type[SharingScheme]:
+    """The class of a place."""
     made = own_functions.load(place, "class")
     if not isinstance(made, type) or not issubclass(made, SharingScheme):
         raise ConfigError(
@@ -99,7 +100,7 @@ def _own_scheme(place: str, tasks: int) -> type[SharingScheme]:
             f"got {made!r:.60}"
         )
     try:
-        made(tasks=tasks)
+        inspect.signature(made).bind(tasks=None)
     except TypeError as error:
         raise ConfigError(
             f"{place} must take tasks, their number, as its one argument "

@@ -254,7 +254,8 @@ def in_order(source: Source) -> Iterator[Batch]:
                 came = arrivals.next(may_stall=bool(waiting) or few)
                 if not came:
                     break
-                waiting |= came
+                # One that was made here meanwhile is late.
+                waiting |= {n: b for n, b in came.items() if n >= number}
             found = waiting.pop(number, None)
             if found is None:
                 arrivals.tell_loss(number)

@@ -21,9 +21,9 @@ from typing import Any
 from absl import flags
 from ml_collections import config_dict, config_flags
 
-from mtl_tf.configs import base, fields
+from mtl_tf.configs import base, fields, older
 from mtl_tf.core import neighbours
-from mtl_tf.core.errors import ConfigError, MtlError
+from mtl_tf.core.errors import ConfigError, MtlError, RunError
 from mtl_tf.core.names import hint
 from mtl_tf.programs import adapting
 
@@ -225,45 +225,28 @@ def _find(name: str) -> str:
 
 
 def _of_run(path: str) -> config_dict.ConfigDict:
-    """The config that a run has written.
+    """The config that a run has written, also one of an older version.
 
     Raises:
-        ConfigError: it is another file, or code of another version wrote it.
+        ConfigError: it is another file, or damaged.
     """
     try:
         with open(path, encoding="utf-8") as file:
             config = json.load(file)
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read as JSON: {error}")
-    version = config.get("version") if isinstance(config, dict) else None
-    if version is None:
+    if not isinstance(config, dict) or "version" not in config:
         raise ConfigError(
             f"{path} is not the config.json of a run; one's own config is a "
             "Python file with a function get_config"
         )
-    lacking = _lacking(config)
-    if version != fields.VERSION or lacking:
-        reason = f"it lacks {lacking}" if lacking else f"version {version!r}"
-        raise ConfigError(
-            f"{path} was written by another version of mtl_tf ({reason}): "
-            "take the config that the run was trained with"
-        )
-    del config["version"]
+    try:
+        config = older.config_of_today(config)
+    except (AttributeError, KeyError, TypeError):
+        raise ConfigError(f"{path} is damaged: it is no config of a run")
+    except RunError as error:
+        raise ConfigError(f"{path}: {error}")
     return config_dict.ConfigDict(_with_tuples(config))
-
-
-def _lacking(config: Mapping[str, Any]) -> str:
-    """The first field that a config lacks, or ""."""
-    for path in fields.every():
-        part: Any = config
-        for name in path.split("."):
-            if not isinstance(part, Mapping) or name not in part:
-                # What an open group holds, depends on the choice in it.
-                if fields.is_open(path.rpartition(".")[0]):
-                    break
-                return path
-            part = part[name]
-    return ""
 
 
 def _with_tuples(group: Mapping[str, Any]) -> dict[str, Any]:

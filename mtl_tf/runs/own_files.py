@@ -134,4 +134,4 @@ def _path(path: Any) -> Any:
         return [_path(one) for one in path]
     if not isinstance(path, str) or not path or "://" in path:
         return path
-    return os.path.abspath(path)
+    return os.path.abspath(os.path.expanduser(path))

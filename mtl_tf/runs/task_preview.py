@@ -1,6 +1,7 @@
 """Examples and lengths of tasks as a model would read them, without a run."""
 
 import dataclasses
+import functools
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -159,7 +160,7 @@ class _Reader:
             lengths += self._lengths(split, encoded, left_out)
         return TaskPreview(self.task.name, lengths, shown)
 
-    @property
+    @functools.cached_property
     def _columns(self) -> Mapping[str, TokenColumn]:
         return self.system.example_encoder(
             self.encoder, self.task.name, self.task.features

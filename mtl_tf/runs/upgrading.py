@@ -1,34 +1,18 @@
 """Files of older run directories, made what today's code writes.
 
 `RunDirectory.read` passes every file through `upgraded`, so that no other
-code knows what older versions wrote. A field that a config lacks is one that
-its version did not have yet: it has the value that does what code did before
-(`mtl_tf.configs.field`). Configs are stamped with the version of their fields,
-because a scheme's options may be left out at any time.
+code knows what older versions wrote. Configs are stamped with the version of
+their fields, because a scheme's options may be left out at any time.
 """
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from mtl_tf.configs import fields
-from mtl_tf.core.errors import RunError
+from mtl_tf.configs.older import config_of_today, entry_of_today
 
 VERSION = fields.VERSION
-
-# What has forget gates: recurrent schemes, and features of characters.
-_FORGETTING = (
-    "arc_i",
-    "arc_ii",
-    "asp",
-    "hyper_lstm",
-    "lstm",
-    "me_lstm",
-    "meta_lstm",
-    "psp",
-    "ssp",
-)
 
 
 def stamped(name: str, value: Any) -> Any:
@@ -58,45 +42,11 @@ def upgraded(name: str, value: Any) -> Any:
     return upgrade(value) if upgrade and isinstance(value, Mapping) else value
 
 
-def _config(config: Mapping[str, Any]) -> dict[str, Any]:
-    version = config.get("version", 1)
-    if not isinstance(version, int) or version > VERSION:
-        raise RunError(
-            f"a config's version must be at most {VERSION} here, got "
-            f"{version!r}: it is damaged, or newer code of mtl_tf wrote it"
-        )
-    config = {k: v for k, v in config.items() if k != "version"}
-    # Tuples are lists in JSON.
-    default = json.loads(json.dumps(fields.defaults(version=version)))
-    config = _completed(_renamed(config), default)
-    # Also what today's configs leave out: to say a default is no difference.
-    scheme, characters = (config["model"][c] for c in ("scheme", "characters"))
-    for options in (scheme, characters):
-        if options["name"] in _FORGETTING:
-            options.setdefault("forget_bias", 0.0 if version < 2 else 1.0)
-    if scheme["name"] in _FORGETTING:
-        scheme.setdefault("pooling", "last")
-    if scheme["name"] == "asp":
-        scheme.setdefault("orthogonality_mean", version < 2)
-    config["pipeline"]["mixing"] = _mixing(config["pipeline"]["mixing"])
-    for group, name in (
-        (config, "tasks"),
-        (config["evaluation"], "group"),
-        (config["text"], "vocabulary_tasks"),
-    ):
-        group[name] = [_task(entry) for entry in group[name]]
-    return config
-
-
-def _task(task: Any) -> Any:
-    """A task's description, or its entry, whose type was called kind."""
-    if not isinstance(task, Mapping):
-        return task
-    return {"type" if k == "kind" else k: v for k, v in task.items()}
-
-
 def _labels(labels: Mapping[str, Any]) -> dict[str, Any]:
-    return {**labels, "tasks": [_task(task) for task in labels["tasks"]]}
+    return {
+        **labels,
+        "tasks": [entry_of_today(task) for task in labels["tasks"]],
+    }
 
 
 def _data(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +61,9 @@ def _results(results: Mapping[str, Any]) -> dict[str, Any]:
     results = dict(results)
     if "tasks" in results:
         tasks = results["tasks"].items()
-        results["tasks"] = {name: _task(scores) for name, scores in tasks}
+        results["tasks"] = {
+            name: entry_of_today(scores) for name, scores in tasks
+        }
     if "other_splits" in results:
         splits = results["other_splits"].items()
         results["other_splits"] = {n: _results(part) for n, part in splits}
@@ -119,71 +71,14 @@ def _results(results: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_config(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {**value, "config": _config(value["config"])}
-
-
-def _renamed(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A config with the names that its fields have by now."""
-    config = _copied(config)
-    for old, new in fields.RENAMED.items():
-        *parents, last = old.split(".")
-        group = _group(config, parents)
-        if last in group:
-            value = group.pop(last)
-            *parents, last = new.split(".")
-            _group(config, parents)[last] = value
-    return config
-
-
-def _copied(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of nested dicts; what they hold is shared."""
-    return {
-        name: _copied(value) if isinstance(value, Mapping) else value
-        for name, value in config.items()
-    }
-
-
-def _group(config: dict[str, Any], path: list[str]) -> dict[str, Any]:
-    for name in path:
-        config = config.setdefault(name, {})
-    return config
-
-
-def _completed(
-    config: dict[str, Any], default: Mapping[str, Any], path: str = ""
-) -> dict[str, Any]:
-    """A config with the defaults of the fields that it lacks.
-
-    A group whose fields depend on a choice is completed only if it is not
-    there at all: what it has belongs to its own choice.
-    """
-    for name, value in default.items():
-        where = f"{path}{name}"
-        if name not in config:
-            config[name] = value
-        elif isinstance(value, Mapping) and not fields.is_open(where):
-            _completed(config[name], value, f"{where}.")
-    return config
-
-
-def _mixing(mixing: Mapping[str, Any]) -> dict[str, Any]:
-    """The mixing of phases, and of a phase, was called its schedule."""
-    mixing = {
-        "mixing" if name == "schedule" else name: value
-        for name, value in mixing.items()
-    }
-    if mixing.get("phases"):
-        mixing["phases"] = [_mixing(phase) for phase in mixing["phases"]]
-    if isinstance(mixing.get("mixing"), Mapping):
-        mixing["mixing"] = _mixing(mixing["mixing"])
-    return mixing
+    return {**value, "config": config_of_today(value["config"])}
 
 
 # File -> what makes its contents those of today.
 _OF_CONFIGS = ("config.json", "sweep_config.json")
 _WITH_CONFIG = ("transfer.json",)
 _UPGRADES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    **dict.fromkeys(_OF_CONFIGS, _config),
+    **dict.fromkeys(_OF_CONFIGS, config_of_today),
     **dict.fromkeys(_WITH_CONFIG, _with_config),
     "data.json": _data,
     "labels.json": _labels,

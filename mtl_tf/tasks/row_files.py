@@ -101,7 +101,8 @@ def check_files(paths: Sequence[str], layout: Layout) -> None:
         # A file without any is told when its rows are missed.
         if not columns or not first or columns == first:
             continue
-        if not layout.header:
+        named = any(isinstance(c, str) for c in layout.columns.values())
+        if not (layout.header and named):
             check_widths(paths[0], len(first), path, len(columns))
             continue
         here, there = (
@@ -110,6 +111,7 @@ def check_files(paths: Sequence[str], layout: Layout) -> None:
         raise DataError(
             f"{path}:1: the header ({here}) is not that of {paths[0]} "
             f"({there}): each file of a split has the same one"
+            f"{_delimiter_advice(columns, layout)}"
         )
 
 

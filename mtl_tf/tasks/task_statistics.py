@@ -9,6 +9,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import DataError
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import LABELS, WORDS, Feature, inputs, targets
+from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.task import Task
 
 _BATCH = 1024
@@ -54,10 +55,11 @@ class TaskSplit:
 
 
 def ordered_splits(task: Task) -> list[str]:
-    """The splits of a task, those of training, validation and test first."""
+    """The splits with labels, those of training, validation and test first."""
     usual = [name for name in _USUAL_SPLITS if name in task.splits]
     # A part that is held out of the training texts comes last.
-    return list(dict.fromkeys([*usual, *task.splits]))
+    splits = dict.fromkeys([*usual, *task.splits])
+    return [name for name in splits if name != UNLABELLED]
 
 
 def statistics(task: Task) -> Iterator[TaskSplit]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import tensorflow as tf
 
-from mtl_tf.core.errors import LostWorker, RunError
+from mtl_tf.core.errors import Interrupted, LostWorker, RunError
 
 T = TypeVar("T")
 
@@ -107,13 +107,14 @@ class Workers:
         """
         if not self.several:
             return action()
-        failed = 1.0
         try:
             result = action()
-            failed = 0.0
-        finally:
-            failures = self._sum(failed)
-        if failures:
+        except (Interrupted, LostWorker, OSError):
+            raise  # The others take it for lost, and start again.
+        except Exception:
+            self._sum(1.0)
+            raise
+        if self._sum(0.0):
             raise RunError("another worker stopped with an error: see its log")
         return result
 

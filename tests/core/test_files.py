@@ -208,6 +208,30 @@ def test_new_directory_is_on_the_disk_before_it_has_its_name(
     assert done[place + 1 :] == [str(tmp_path)]
 
 
+def test_a_file_system_may_be_unable_to_flush_a_directory(
+    tmp_path, monkeypatch
+):
+    flush, failing = os.fsync, [stat.S_ISDIR]
+
+    def fsync(handle):
+        if failing[0](os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it cannot")
+        flush(handle)
+
+    def write(name):
+        with files.new_directory(str(tmp_path / name)) as temporary:
+            with open(os.path.join(temporary, "a"), "w") as file:
+                file.write("x")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write("1")
+    assert (tmp_path / "1" / "a").read_text() == "x"
+    failing[0] = stat.S_ISREG
+    with pytest.raises((OSError, RunError)):
+        write("2")
+    assert os.listdir(tmp_path) == ["1"]
+
+
 def test_new_directory_leaves_nothing_when_the_block_raises(tmp_path):
     with pytest.raises(ZeroDivisionError):
         with files.new_directory(str(tmp_path / "1")):

@@ -286,6 +286,31 @@ def test_failures_of_other_rows_and_earlier_commands_stay(tmp_path, fake):
     assert report["rows"][0]["ours"]["failures"]["1"].endswith("oh")
     page = (tmp_path / "table.md").read_text()
     assert "* command: `a`\n* command: `b`\n" in page
+    # Older tables have the last command alone, and from Python there is none.
+    table = read(tmp_path, "table.json")
+    del table["commands"]
+    (tmp_path / "table.json").write_text(json.dumps({**table, "command": "c"}))
+    assert run_with("meta", "")["commands"] == ["c"]
+    os.unlink(tmp_path / "table.json")
+    assert run_with("meta", "")["commands"] == []
+
+
+def test_a_scheme_of_one_s_own_may_be_named_from_another_folder(
+    tmp_path, fake, monkeypatch
+):
+    def run_from(folder, place):
+        monkeypatch.chdir(folder)
+        changed = config(TABLE.row("meta"))
+        changed["model"]["scheme"] = {"name": place}
+        monkeypatch.setattr(small_table, "config", lambda row: changed)
+        return run_all(tmp_path / "table", "data", seeds=1, rows=["meta"])
+
+    (tmp_path / "inner").mkdir()
+    run_from(tmp_path, "mine.py:Own")
+    run_from(tmp_path / "inner", "../mine.py:Own")
+    assert fake.rows == ["meta"]
+    with pytest.raises(RunError, match="config of the row meta changed"):
+        run_from(tmp_path / "inner", "mine.py:Own")
 
 
 def test_a_signal_ends_the_table(tmp_path, fake):

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import mtl_tf
 from export import check, saved_model, stored_weights
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
 from mtl_tf.runs import training_run
 from tests.export.export_testing import TEXTS, ask_each, assert_scores
@@ -140,6 +140,18 @@ def test_an_unknown_split_is_told_before_anything_is_written(tmp_path, run):
     with pytest.raises(ConfigError, match="did you mean 'validation'"):
         saved_model.main(runner.parse(saved_model.PROGRAM, argv))
     assert not os.listdir(tmp_path)
+
+
+def test_a_version_that_exists_is_told_before_texts_are_scored(
+    tmp_path, run, monkeypatch
+):
+    monkeypatch.setattr(stored_weights, "change_of_scores", pytest.fail)
+    (tmp_path / "3").mkdir()
+    argv = ["saved_model", f"--model_dir={run.directory.path}"]
+    argv += [f"--export_dir={tmp_path}", "--weights=int8", "--version=3"]
+    with pytest.raises(RunError, match="3 exists already"):
+        saved_model.main(runner.parse(saved_model.PROGRAM, argv))
+    assert os.listdir(tmp_path) == ["3"]
 
 
 def test_unknown_forms(tmp_path, run):

@@ -347,6 +347,14 @@ def without(entry):
             lambda encoded: encoded | {"summary": encoded["summary"][..., 1:]},
             r"H = 3, its output_units, got \[2, 3, 2\]",
         ),
+        (
+            lambda encoded: encoded | {"summary": np.ones([3, 3])},
+            r"H = 3, its output_units, got \[3, 3\]",
+        ),
+        (
+            lambda encoded: encoded | {"summary": [1.0]},
+            r"must return a tensor as 'summary', got \[1.0\]",
+        ),
     ],
 )
 def test_what_a_scheme_must_return(change, message, monkeypatch):

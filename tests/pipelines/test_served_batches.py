@@ -231,6 +231,23 @@ def test_what_a_killed_worker_had_is_made_here(tmp_path, monkeypatch, lost):
     assert_same_batches(expected, found)
 
 
+def test_a_batch_that_comes_late_hides_no_dead_service(tmp_path, monkeypatch):
+    """It stayed among those that wait, so that all were made here."""
+    monkeypatch.setattr(served_batches, "WAIT_SECONDS", 2.0)
+    monkeypatch.setattr(served_batches, "_MOST_WAITING", 4)
+    over = threading.Event()
+
+    def late(source):
+        for number in (*range(1, 8), 0):
+            yield number, source.make(number)
+        over.wait()
+
+    monkeypatch.setattr(served_batches.Source, "served", late)
+    with pytest.raises(LostWorker, match="no batch has come"):
+        read(DataService("grpc://nowhere:1", str(tmp_path)), tmp_path)
+    over.set()
+
+
 def test_many_batches_of_a_service_that_ends_are_not_made_here(
     tmp_path, monkeypatch
 ):

@@ -280,11 +280,28 @@ def test_the_config_of_a_run_is_a_config(of_run):
     assert config.to_dict() == expected | {"tasks": ("sample_reviews/books",)}
 
 
-def test_a_run_of_another_version_is_refused(of_run):
-    message = error(f"--config={of_run(version=1)}")
-    assert "another version of mtl_tf (version 1)" in message
-    message = error(f"--config={of_run(training={})}")
-    assert "it lacks training.epochs" in message
+def test_the_config_of_an_older_run_keeps_what_it_did(of_run):
+    config = parse(f"--config={of_run(version=1, training={})}")
+    assert (
+        config.training.epochs
+        == fields.defaults(version=1)["training"]["epochs"]
+    )
+    assert config.pipeline.mixing.name == "uniform"
+
+
+def test_a_table_s_row_has_no_seed(of_run):
+    path = of_run()
+    config = json.loads(path.read_text())
+    del config["seed"]
+    path.write_text(json.dumps(config))
+    assert parse(f"--config={path}").seed == 0
+
+
+def test_a_damaged_config_of_a_run_is_told(of_run):
+    message = error(f"--config={of_run(version=99)}")
+    assert "a config's version must be at most" in message
+    message = error(f"--config={of_run(model=3)}")
+    assert "is damaged: it is no config of a run" in message
 
 
 def test_json_that_is_no_run_s_config_is_refused(tmp_path, of_run):

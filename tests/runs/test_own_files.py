@@ -23,6 +23,7 @@ def test_paths_of_all_forms_become_absolute(tmp_path, monkeypatch):
         {"name": "d", "files": {"train": "gs://bucket/d.csv"}},
         {"name": "f", "files": {"train": {"source": "f.en"}}},
         {"name": "e", "dataset": "glue/sst2"},
+        {"name": "g", "files": {"train": "~/g.csv"}},
     ]
     config = config_of(*entries)
     config["evaluation"]["group"] = [entries[1]]
@@ -43,6 +44,7 @@ def test_paths_of_all_forms_become_absolute(tmp_path, monkeypatch):
         entries[3],
         {"name": "f", "files": {"train": {"source": f"{here}/f.en"}}},
         entries[5],
+        {"name": "g", "files": {"train": os.path.expanduser("~/g.csv")}},
     ]
     assert made["evaluation"]["group"] == [first]
     assert made["text"]["vocabulary_tasks"] == [first]

@@ -258,6 +258,8 @@ def test_a_held_out_split_stands_before_that_of_the_test(tmp_path):
         tmp_path / "a.csv", "text,label", *["good,yes", "bad,no"] * 9
     )
     del files["validation"]
+    files["unlabelled"] = str(tmp_path / "more.csv")
+    (tmp_path / "more.csv").write_text("text\ngood or bad\n")
     entry = {"name": "a", "type": "classification", "files": files}
     (preview,) = previews_of(config_of([entry]))
     splits = [texts.split for texts in preview.texts]

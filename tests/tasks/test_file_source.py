@@ -247,6 +247,12 @@ def test_what_is_odd_in_one_of_several_files_names_it(
             "1:1: the header ('label', 'text') is not that of {folder}/0 "
             "('text', 'label'): each file of a split has the same one",
         ),
+        (
+            CSV,
+            (b"text,label\na,x\n", b"text;label\na;x\n"),
+            "1:1: the header ('text;label') is not that of {folder}/0 "
+            "('text', 'label'): each file of a split has the same one: if ';'",
+        ),
         (CSV, (b"text,label\na,x\n", b"text,label\n"), "1 is empty: it has"),
         (CSV, (b"text,label\na,x\n", b"b,y\n"), "1:1: the header ('b', 'y')"),
         (CSV, (b"label,text\na,x\n", b'text,label\nc,"d\n'), "1:1: the head"),
@@ -260,6 +266,12 @@ def test_what_is_wrong_in_one_of_several_files_names_it(
         source_of_files(layout, *contents).size("train")
     message = message.format(folder=tmp_path)
     assert str(error.value).startswith(f"{tmp_path}/{message}")
+
+
+def test_headers_of_numbered_columns_are_not_compared(source_of_files):
+    layout = Layout("csv", {"text": 0, "label": 1}, header=True)
+    files = b"text,label\na,x\nb,y\n", b"Text,Label\nc,x\n"
+    assert source_of_files(layout, *files).size("train") == 3
 
 
 def test_an_unknown_label_in_one_of_several_files(tmp_path):

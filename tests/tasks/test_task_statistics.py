@@ -28,6 +28,13 @@ def test_texts_that_an_earlier_split_has(tmp_path):
     assert warning.startswith("2 of the 3 texts of the split 'test' stand in")
 
 
+def test_texts_without_labels_are_not_counted(tmp_path):
+    lines = {"train": "ham\ta\nspam\tb\n", "test": "ham\tc\n"}
+    task = mails(tmp_path, **lines, unlabelled="eggs\td\n")
+    splits = [split.split for split in statistics(task)]
+    assert "test" in splits and "unlabelled" not in splits
+
+
 def test_the_last_split_is_read_to_its_end(tmp_path):
     task = mails(
         tmp_path,

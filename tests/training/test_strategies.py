@@ -12,7 +12,12 @@ import urllib.request
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import (
+    ConfigError,
+    Interrupted,
+    LostWorker,
+    RunError,
+)
 from mtl_tf.training import strategies
 from mtl_tf.training.workers import Workers
 from tests.runs import worker_processes
@@ -169,6 +174,20 @@ def test_a_mistake_on_one_worker_stops_all_of_them():
     with pytest.raises(ConfigError, match="another config"):
         OneOfTwo(0.0).together(fail)
     assert OneOfTwo(0.0).together(lambda: 3) == 3
+
+
+@pytest.mark.parametrize(
+    "passing",
+    [Interrupted("stopped", 15), LostWorker("lost"), OSError("no answer")],
+)
+def test_what_passes_on_one_worker_is_no_mistake_of_all(passing):
+    """They take it for lost, and the same command continues."""
+
+    def fail():
+        raise passing
+
+    with pytest.raises(type(passing)):
+        OneOfTwo().together(fail)  # It tells the others nothing.
 
 
 def test_one_process_keeps_what_tensorflow_raises(two_replicas):

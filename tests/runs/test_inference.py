@@ -1,0 +1,45 @@
+"""How a model is run over a split."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.runs import inference
+from tests.pipelines.helpers import random_split
+
+BOUNDARIES = (64, 128, 256, 512)
+
+
+class Sums:
+    """A model whose score is the sum of a text's ids; keeps what it read."""
+
+    def __init__(self, static_shapes):
+        self.static_shapes, self.shapes = static_shapes, []
+
+    def key_of(self, task):
+        return None
+
+    def __call__(self, batch, training, key):
+        self.shapes.append(tuple(batch["tokens"].shape[1:]))
+        sums = tf.reduce_sum(batch["tokens"], -1)
+        return {"scores": tf.cast(sums, tf.float32)[..., None]}
+
+
+@pytest.mark.parametrize("count", [20, 300])
+def test_models_without_static_shapes_read_little_padding(monkeypatch, count):
+    split = random_split("books", count, 500)
+    sums = [split.columns["tokens"][row].sum() for row in range(count)]
+    shapes = {}
+    for static in (True, False):
+        model = Sums(static)
+        run = inference.Predictor(model, ["classification"], [BOUNDARIES], ())
+        # Traced once for several shapes, it would not show each.
+        monkeypatch.setattr(run, "_plain", run._forward)
+        monkeypatch.setattr(run, "_compiled", run._forward)
+        scores = run.predict(split, 0, 64)["scores"]
+        np.testing.assert_allclose(scores[:, 0], sums, rtol=1e-6)
+        shapes[static] = model.shapes
+    assert {length for _, length in shapes[True]} <= set(BOUNDARIES)
+    cells = {static: sum(b * t for b, t in s) for static, s in shapes.items()}
+    assert all(b * t <= 4096 for b, t in shapes[False])
+    assert cells[False] < 0.8 * cells[True]

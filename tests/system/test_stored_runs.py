@@ -73,7 +73,7 @@ def test_its_export_answers_what_it_did(stored, tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_training_ends_with_the_same_weights(name, tmp_path):
     """`make --compare` tells whether they have the same bits."""
-    make.train(make.configs()[name], str(tmp_path / name))
+    make.train(make.config_of(make.HERE / name), str(tmp_path / name))
     found = make.weights_of(str(tmp_path / name))
     expected = make.weights_of(str(make.HERE / name))
     assert found.keys() == expected.keys()

@@ -146,7 +146,9 @@ def _command() -> str:
 
 
 def _check_failures(planned: Sequence[Any]) -> None:
-    if failed := sum(run.state == "failed" for run in planned):
+    from mtl_tf.experiments.planned_runs import FAILED
+
+    if failed := sum(run.state == FAILED for run in planned):
         raise RunError(
             f"{failed} of the runs failed, see the table; the same command "
             "tries them again"

@@ -47,9 +47,9 @@ def config(
     Raises:
         ConfigError: there is no such config or field.
     """
-    from mtl_tf.programs import config_argument
+    from mtl_tf.programs import config_argument, config_files
 
-    found = config_argument.load(name)
+    found = config_files.load(name)
     config_argument.change(found, changes or {})
     return found
 

@@ -52,7 +52,8 @@ def config_of_today(config: Mapping[str, Any]) -> dict[str, Any]:
     if scheme["name"] in _FORGETTING:
         scheme.setdefault("pooling", "last")
     if scheme["name"] == "asp":
-        scheme.setdefault("orthogonality_mean", version < 2)
+        mean = scheme.get("orthogonality_mean", version < 2)
+        scheme["orthogonality_mean"] = bool(mean)  # 0 and 1 were taken, too
     config["pipeline"]["mixing"] = _mixing(config["pipeline"]["mixing"])
     for group, name in (
         (config, "tasks"),

@@ -87,8 +87,6 @@ class AdversarialScheme(ParallelScheme):
         check_ramp("adversarial", *self._ramp)
         self.adversarial_weight = adversarial_weight
         self.orthogonality_weight = orthogonality_weight
-        if orthogonality_mean in (0, 1):  # as configs of older runs may say
-            orthogonality_mean = bool(orthogonality_mean)
         self.orthogonality_mean = checks.boolean(
             "orthogonality_mean", orthogonality_mean
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from absl import flags
 
 from mtl_tf.configs import choices, field, fields
-from mtl_tf.programs import config_argument
+from mtl_tf.programs import config_files
 
 #: The flag that prints the script.
 FLAG = "bash_completion"
@@ -54,7 +54,7 @@ def script(
             if isinstance(setting, field.Field)
         ]
         offered += ["--config=", *(f"--config.{path}=" for path in paths)]
-        values["config"] = sorted(config_argument.shipped())
+        values["config"] = sorted(config_files.shipped())
         for path in choices.fields():
             values[f"config.{path}"] = list(choices.names(path))
     cases = [

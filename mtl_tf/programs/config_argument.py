@@ -1,31 +1,22 @@
 """`--config=name[:arg]`, `--config=path.py[:arg]` and its overrides.
 
-The file is loaded here, so that a mistake in it is reported with its line;
-ml_collections' config_flags then checks and applies the overrides.
+What is named is loaded by `config_files`; ml_collections' config_flags then
+checks and applies the overrides.
 """
 
 import ast
 import contextlib
-import importlib.util
-import inspect
-import json
-import os
-import pathlib
 import re
-import sys
-import traceback
-import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from absl import flags
 from ml_collections import config_dict, config_flags
 
-from mtl_tf.configs import base, fields, older
-from mtl_tf.core import neighbours
-from mtl_tf.core.errors import ConfigError, MtlError, RunError
+from mtl_tf.configs import base, fields
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
-from mtl_tf.programs import adapting
+from mtl_tf.programs import adapting, config_files
 
 HELP = (
     "what to do: NAME[:ARGUMENT] of a shipped config (listed below) or "
@@ -37,24 +28,8 @@ OVERRIDE_HELP = (
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )
-_GET_CONFIG = re.compile(r"^def get_config\(", re.MULTILINE)
 _CONFIG = re.compile(r"--?config(=(?P<value>.*))?", re.DOTALL)
 _OVERRIDE = re.compile(r"--?(no)?config\.(?P<path>[^=]*)(=(?P<value>.*))?", 16)
-
-
-def shipped() -> dict[str, str]:
-    """Paths of the configs in `mtl_tf/configs` by name.
-
-    Other modules stand there, too: a config has a function `get_config`.
-    """
-    from mtl_tf import configs
-
-    folder = pathlib.Path(configs.__file__).resolve().parent
-    return {
-        path.stem: str(path)
-        for path in folder.glob("*.py")
-        if _GET_CONFIG.search(path.read_text(encoding="utf-8"))
-    }
 
 
 def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -99,7 +74,10 @@ def define(
         ConfigError: the config's file has a mistake or an override names no
             field.
     """
-    config = base.default_config() if specified is None else load(specified)
+    if specified is None:
+        config = base.default_config()
+    else:
+        config = config_files.load(specified)
     overrides = _overrides(argv)
     messages = adapting.change_optimizer(config, overrides)
     argv = [*argv[:1], *_checked_overrides(argv[1:], config)]
@@ -166,148 +144,6 @@ def _check_group(path: str, field: Any, value: Any) -> None:
 
 def _as_dict(value: Any) -> Any:
     return config_dict.ConfigDict(value) if isinstance(value, dict) else value
-
-
-def load(specified: str) -> config_dict.ConfigDict:
-    """Loads a config.
-
-    The file may import modules that stand in its own folder.
-
-    Args:
-        specified: `name`, `name:argument`, `path.py`, `path.py:argument` or
-            the `config.json` of a run.
-
-    Returns:
-        What the file's `get_config` returned, or the run's config, not yet
-        locked.
-
-    Raises:
-        ConfigError: there is no such file, or it has a mistake.
-    """
-    name, colon, argument = specified.partition(":")
-    path = _find(name)
-    if path.endswith(".json"):
-        if colon:
-            raise ConfigError(f"{path} takes no argument, got {argument!r}")
-        return _of_run(path)
-    beside = neighbours.importable(os.path.dirname(path))
-    with _file_errors(path), beside:
-        module = _import(path)
-        get_config = getattr(module, "get_config", None)
-        if not callable(get_config):
-            raise ConfigError(f"{path} has no function get_config()")
-        arguments = _arguments(path, get_config, argument if colon else None)
-        config = get_config(*arguments)
-    if isinstance(config, dict):
-        config = config_dict.ConfigDict(config)
-    if not isinstance(config, config_dict.ConfigDict):
-        raise ConfigError(
-            f"get_config() in {path} must return a ConfigDict, "
-            f"got {type(config).__name__}"
-        )
-    return config
-
-
-def _find(name: str) -> str:
-    if name.endswith((".py", ".json")) or os.sep in name:
-        if os.path.isfile(name):
-            return os.path.abspath(name)
-        raise ConfigError(f"there is no config file {name}")
-    known = shipped()
-    if name in known:
-        return known[name]
-    also = (
-        f", or {name}.py for your own file"
-        if os.path.isfile(name + ".py")
-        else ""
-    )
-    raise ConfigError(f"unknown config {name!r}; {hint(name, known)}{also}")
-
-
-def _of_run(path: str) -> config_dict.ConfigDict:
-    """The config that a run has written, also one of an older version.
-
-    Raises:
-        ConfigError: it is another file, or damaged.
-    """
-    try:
-        with open(path, encoding="utf-8") as file:
-            config = json.load(file)
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} cannot be read as JSON: {error}")
-    if not isinstance(config, dict) or "version" not in config:
-        raise ConfigError(
-            f"{path} is not the config.json of a run; one's own config is a "
-            "Python file with a function get_config"
-        )
-    try:
-        config = older.config_of_today(config)
-    except (AttributeError, KeyError, TypeError):
-        raise ConfigError(f"{path} is damaged: it is no config of a run")
-    except RunError as error:
-        raise ConfigError(f"{path}: {error}")
-    return config_dict.ConfigDict(_with_tuples(config))
-
-
-def _with_tuples(group: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists, which JSON has for tuples, as tuples; not within entries."""
-    return {
-        name: _with_tuples(value)
-        if isinstance(value, Mapping)
-        else tuple(value)
-        if isinstance(value, list)
-        else value
-        for name, value in group.items()
-    }
-
-
-def _import(path: str) -> types.ModuleType:
-    stem = re.sub(r"\W", "_", os.path.basename(path)[: -len(".py")])
-    spec = importlib.util.spec_from_file_location(f"mtl_tf_config_{stem}", path)
-    if spec is None or spec.loader is None:
-        raise ConfigError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _arguments(path: str, get_config: Any, argument: str | None) -> list[str]:
-    try:
-        parameters = inspect.signature(get_config).parameters
-    except (TypeError, ValueError):
-        return [] if argument is None else [argument]
-    if argument is not None and not parameters:
-        raise ConfigError(f"{path} takes no argument, got {argument!r}")
-    needed = [p for p in parameters.values() if p.default is p.empty]
-    if argument is None and needed:
-        raise ConfigError(
-            f"{path} needs an argument ({needed[0].name}): give it as "
-            "--config=NAME:ARGUMENT"
-        )
-    return [] if argument is None else [argument]
-
-
-@contextlib.contextmanager
-def _file_errors(path: str) -> Iterator[None]:
-    """Reports what a config file raises, with the line in that file."""
-    try:
-        yield
-    except MtlError:
-        raise
-    except SyntaxError as error:
-        location = f"{error.filename or path}:{error.lineno}"
-        raise ConfigError(f"{location}: {type(error).__name__}: {error.msg}")
-    except (Exception, SystemExit) as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        in_file = [frame for frame in frames if frame.filename == path]
-        location = f"{path}:{in_file[-1].lineno}" if in_file else path
-        message = " ".join(str(error).split())
-        for old, new in fields.RENAMED.items():
-            # Of a missing field the error names the last part only.
-            if in_file and f".{old}" in (in_file[-1].line or ""):
-                message += f" ({old} is called {new} by now)"
-        raise ConfigError(f"{location}: {type(error).__name__}: {message}")
 
 
 def _checked_overrides(

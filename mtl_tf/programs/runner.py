@@ -45,6 +45,7 @@ from mtl_tf.programs import (
     common_flags,
     completion,
     config_argument,
+    config_files,
     console,
     quiet,
     usage,
@@ -212,7 +213,7 @@ def _parse_config(
     if specified is None and not program.config_optional:
         # A mistyped --config is the likeliest reason: look for it first.
         _parse_flags(program, config_argument.without_overrides(rest), values)
-        names = ", ".join(sorted(config_argument.shipped()))
+        names = ", ".join(sorted(config_files.shipped()))
         raise ConfigError(
             f"--config is missing: give one of {names}, or FILE.py"
         )

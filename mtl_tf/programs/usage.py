@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from absl import flags
 
-from mtl_tf.programs import config_argument
+from mtl_tf.programs import config_argument, config_files
 
 #: The flag that lists the config fields, of programs that take a config.
 CONFIG_HELP = "help_config"
@@ -112,7 +112,7 @@ def _wrapped(description: str) -> list[str]:
 
 def _configs() -> str:
     lines = ["Shipped configs (--config=NAME):"]
-    for name, path in sorted(config_argument.shipped().items()):
+    for name, path in sorted(config_files.shipped().items()):
         lines += [f"  {name}", *_wrapped(_first_line(path))]
     return "\n".join(lines)
 

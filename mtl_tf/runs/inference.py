@@ -16,9 +16,8 @@ from mtl_tf.runs import task_types
 # Compiling a bucket's shape takes half a second: worth it for many texts.
 _MANY = 256
 
-# Cells of a batch where every token costs, padding too. MiniLM-L6 took 0.4
-# times as long for 200 reviews as with 64 of a bucket; half and twice as many
-# cells did not differ much.
+# Cells of a batch where every token costs, padding too: of 64 texts of a bucket
+# most were padding (docs/results/speed.md, "Pretrained encoder").
 _FEW_CELLS = 1 << 12
 
 # Before the names of a model's diagnostics in `Predictor.predict`'s results.

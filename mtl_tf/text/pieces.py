@@ -167,8 +167,8 @@ class PieceEncoder:
             ids = whole.of_words(values)["tokens"]
         else:
             ids = whole.packed([values])
-        first = len(self.specials.start)
-        ids = ids[:, first : -len(self.specials.end)]
+        first, last = len(self.specials.start), -len(self.specials.end)
+        ids = ids[:, first : last or None]
         return ids.with_flat_values(tf.gather(self.pieces, ids.flat_values))
 
     @property

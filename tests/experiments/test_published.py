@@ -7,7 +7,7 @@ import pytest
 
 from mtl_tf.experiments import published
 from mtl_tf.experiments.published import TABLES
-from mtl_tf.programs import config_argument
+from mtl_tf.programs import config_files
 
 RUN_ROWS = [
     (table.name, row.name)
@@ -125,8 +125,8 @@ def test_gains_of_multi_target_translation_are_those_printed(table, gains):
     small = TABLES[f"{table.name}_multi30k"]
     assert small.orientation is table
     poor = [task.title.endswith("*") for task in (*table.tasks, *small.tasks)]
-    cut = config_argument.load(f"{table.config}:multi").pipeline.fractions
-    cut_small = config_argument.load(f"{small.config}:multi").pipeline.fractions
+    cut = config_files.load(f"{table.config}:multi").pipeline.fractions
+    cut_small = config_files.load(f"{small.config}:multi").pipeline.fractions
     names = [task.name for task in (*table.tasks, *small.tasks)]
     assert poor == [name in cut or name in cut_small for name in names]
 
@@ -136,7 +136,7 @@ def test_every_row_that_is_run_has_a_config(table, name):
     table = TABLES[table]
     row = table.row(name)
     argument = f"{table.config}:{row.config_row or row.name}"
-    config = config_argument.load(argument)
+    config = config_files.load(argument)
     if row.column != published.BASELINE:
         single = row.column == published.SINGLE
         assert config.train_separately is single

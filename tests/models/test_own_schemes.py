@@ -63,7 +63,7 @@ def test_what_was_changed_in_the_file_holds_at_once(path):
     assert make_scheme({"name": name}, 2).scale == 1.0
     with open(path, "w") as file:
         file.write(CODE.replace("scale=1.0", "scale=3.0"))
-    os.utime(path, (1, 1))
+    os.utime(path, (1, 1))  # Bytecode is kept by the second.
     assert make_scheme({"name": name}, 2).scale == 3.0
 
 

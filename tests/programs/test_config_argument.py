@@ -9,7 +9,7 @@ from absl import flags
 from launch import train
 from mtl_tf.configs import fdu_mtl_meta, fields, quickstart
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.programs import config_argument, runner
+from mtl_tf.programs import config_argument, config_files, runner
 from tests.launch.helpers import execute
 
 
@@ -251,7 +251,7 @@ def test_define_leaves_global_flags_alone():
 
 def test_what_is_listed_as_shipped_has_a_function_get_config():
     """Modules beside the configs stood in the help as configs."""
-    names = config_argument.shipped()
+    names = config_files.shipped()
     assert {"quickstart", "starter"} <= set(names)
     assert not {"phases", "encoder_fields", "evaluation_fields"} & set(names)
     for name in names:

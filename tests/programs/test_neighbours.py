@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.programs import config_argument
+from mtl_tf.programs import config_files
 
 CONFIG = """
 from mtl_tf.configs import base
@@ -35,7 +35,7 @@ def test_configs_import_files_beside_them(tmp_path):
     path, modules = list(sys.path), set(sys.modules)
     for number in (3, 7):
         file = write(tmp_path / str(number), number, 10 * number)
-        config = config_argument.load(file)
+        config = config_files.load(file)
         assert config.training.epochs == number
         assert config.seed == 10 * number
     assert sys.path == path
@@ -47,7 +47,7 @@ def test_modules_of_that_name_stay_what_they_were(tmp_path, monkeypatch):
     other = type(sys)("shared_parts")
     monkeypatch.setitem(sys.modules, "shared_parts", other)
     file = write(tmp_path / "mine", 4)
-    assert config_argument.load(file).training.epochs == 4
+    assert config_files.load(file).training.epochs == 4
     assert sys.modules["shared_parts"] is other
 
 
@@ -55,7 +55,7 @@ def test_path_and_modules_are_as_before_when_a_file_fails(tmp_path):
     file = write(tmp_path / "mine", "1 / 0")
     path = list(sys.path)
     with pytest.raises(ConfigError, match=r"my_config\.py:3: ZeroDivision"):
-        config_argument.load(file)
+        config_files.load(file)
     assert sys.path == path
     assert "shared_parts" not in sys.modules
 
@@ -64,6 +64,6 @@ def test_what_was_imported_from_the_folder_before_stays(tmp_path, monkeypatch):
     file = write(tmp_path / "mine", 4)
     monkeypatch.syspath_prepend(str(tmp_path / "mine"))
     shared_parts = importlib.import_module("shared_parts")
-    assert config_argument.load(file).training.epochs == 4
+    assert config_files.load(file).training.epochs == 4
     assert sys.modules["shared_parts"] is shared_parts
     monkeypatch.delitem(sys.modules, "shared_parts")

@@ -100,6 +100,13 @@ def test_options_that_a_config_of_today_leaves_out_are_todays():
         assert "version" not in found
 
 
+def test_flags_of_older_schemes_may_be_numbers():
+    stored = json.loads((STORED / "asp" / "config.json").read_text())
+    stored["model"]["scheme"]["orthogonality_mean"] = 0
+    scheme = upgraded("config.json", stored)["model"]["scheme"]
+    assert scheme["orthogonality_mean"] is False
+
+
 RECURRENT = ("lstm", "meta_mtl", "asp", "arc_i", "tagging")
 
 

@@ -8,11 +8,10 @@ from absl import flags, logging
 
 from mtl_tf.core import checks, digests, files
 from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.core.names import RESERVED_TASKS
 from mtl_tf.programs import common_flags, runner
 
 WEIGHTS = ("float32", "bfloat16", "int8")
-# Of TensorFlow: no signature of a SavedModel can be called "signatures".
-_RESERVED = ("serving_default", "serve", "train", "signatures")
 _WARMUP_TEXTS = (
     "a good one , i would buy it again",
     "not what i hoped for .",
@@ -67,10 +66,11 @@ def check(run: Any, export_dir: str, version: int, weights: str) -> None:
     checks.one_of("weights", weights, WEIGHTS)
     checks.not_negative_integer("version", version)
     for task in run.tasks:
-        if task["name"] in _RESERVED:
+        # Configs refuse them; a run may be older than that.
+        if task["name"] in RESERVED_TASKS:
             raise ConfigError(
                 f"a task cannot be exported under the name {task['name']!r}: "
-                f"{', '.join(_RESERVED)} are reserved"
+                f"{', '.join(RESERVED_TASKS)} are reserved"
             )
     with files.hidden_directory(_path(export_dir, version)):
         pass  # It can be made.

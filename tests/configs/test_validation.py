@@ -270,6 +270,20 @@ def test_wrong_tasks(tasks, message):
     assert error("tasks", tasks).startswith(message)
 
 
+@pytest.mark.parametrize(
+    "name", ["serve", "train", "serving_default", "signatures"]
+)
+def test_names_that_no_export_can_have_are_refused(name):
+    """It was told only after the training, by the export."""
+    own = {"name": name, "files": {"train": "a.tsv"}}
+    assert error("tasks", ("fdu_mtl/books", own)) == (
+        "tasks[1]['name'] must be another name: serving_default, serve, "
+        f"train, signatures are reserved in exports, got {name!r}"
+    )
+    # It is no task of the run.
+    validation.validate(config_with("evaluation.group", (own,)))
+
+
 def test_folds_and_the_tested_one_go_together():
     assert "must be less than" in error("cross_validation.fold", 1)
     assert "at least 2, got 1" in error("cross_validation.folds", 1)

@@ -270,6 +270,16 @@ def test_wrong_tasks(tasks, message):
     assert error("tasks", tasks).startswith(message)
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_vocabulary_has_a_place_for_a_word(size):
+    """It was told once the run directory was made."""
+    assert error("text.max_size", size) == (
+        "text.max_size must be 0 or above 2, since padding and the unknown "
+        f"word are among the entries, got {size}"
+    )
+    validation.validate(config_with("text.max_size", 3))
+
+
 @pytest.mark.parametrize(
     "name", ["serve", "train", "serving_default", "signatures"]
 )

@@ -52,8 +52,8 @@ def export(
 
     Raises:
         RunError: the version exists already, or `export_dir` is not writable.
-        ConfigError: a task has the name of a reserved signature, or an
-            unknown form of weights.
+        ConfigError: a task has the name of a reserved signature, an unknown
+            form of weights, or the run was loaded with its last weights.
     """
     check(run, export_dir, version, weights)
     with files.hidden_directory(_path(export_dir, version)) as directory:
@@ -64,6 +64,7 @@ def export(
 def check(run: Any, export_dir: str, version: int, weights: str) -> None:
     """Refuses what `export` would, whose arguments and errors these are."""
     checks.one_of("weights", weights, WEIGHTS)
+    run.check_best("an export, with its results.json,")
     checks.not_negative_integer("version", version)
     for task in run.tasks:
         # Configs refuse them; a run may be older than that.

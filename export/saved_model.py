@@ -8,11 +8,10 @@ from absl import flags, logging
 
 from mtl_tf.core import checks, digests, files
 from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.core.names import RESERVED_TASKS
 from mtl_tf.programs import common_flags, runner
 
 WEIGHTS = ("float32", "bfloat16", "int8")
-# Of TensorFlow: no signature of a SavedModel can be called "signatures".
-_RESERVED = ("serving_default", "serve", "train", "signatures")
 _WARMUP_TEXTS = (
     "a good one , i would buy it again",
     "not what i hoped for .",
@@ -53,8 +52,8 @@ def export(
 
     Raises:
         RunError: the version exists already, or `export_dir` is not writable.
-        ConfigError: a task has the name of a reserved signature, or an
-            unknown form of weights.
+        ConfigError: a task has the name of a reserved signature, an unknown
+            form of weights, or the run was loaded with its last weights.
     """
     check(run, export_dir, version, weights)
     with files.hidden_directory(_path(export_dir, version)) as directory:
@@ -65,12 +64,14 @@ def export(
 def check(run: Any, export_dir: str, version: int, weights: str) -> None:
     """Refuses what `export` would, whose arguments and errors these are."""
     checks.one_of("weights", weights, WEIGHTS)
+    run.check_best("an export, with its results.json,")
     checks.not_negative_integer("version", version)
     for task in run.tasks:
-        if task["name"] in _RESERVED:
+        # Configs refuse them; a run may be older than that.
+        if task["name"] in RESERVED_TASKS:
             raise ConfigError(
                 f"a task cannot be exported under the name {task['name']!r}: "
-                f"{', '.join(_RESERVED)} are reserved"
+                f"{', '.join(RESERVED_TASKS)} are reserved"
             )
     with files.hidden_directory(_path(export_dir, version)):
         pass  # It can be made.

@@ -50,6 +50,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "itself for the splits that it scores",
         flag_values=values,
     )
+    common_flags.define_weights(values)
     common_flags.define_decoding(values)
 
 
@@ -59,7 +60,8 @@ def main(values: flags.FlagValues) -> None:
     from mtl_tf.evaluation import tables
     from mtl_tf.runs import labelled_data
 
-    run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
+    decoding = common_flags.decoding(values)
+    run = mtl_tf.load(values.model_dir, decoding, values.weights)
     known = {task["name"]: task["name"] for task in run.tasks}
     tasks = [look_up(name.strip(), known, "task") for name in values.tasks]
     if values.files:
@@ -130,6 +132,10 @@ PROGRAM = runner.Program(
             "Two tasks on their validation sets",
             "--model_dir=runs/meta --split=validation --tasks=books,dvd "
             "--manual_dir=corpora",
+        ),
+        (
+            "The weights of the last checkpoint, in place of the best ones",
+            "--model_dir=runs/quickstart --split=validation --weights=last",
         ),
         (
             "A file of your own, with lines of label, tab and text",

@@ -66,6 +66,7 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_bool(
         "interactive", False, "ask for texts at a prompt", flag_values=values
     )
+    common_flags.define_weights(values)
     common_flags.define_decoding(values)
 
 
@@ -109,7 +110,8 @@ def main(values: flags.FlagValues) -> None:
     read = values.format or _ending(values.input) or "text"
     columns = input_rows.parse_columns(values.columns, read)
     delimiter = input_rows.parse_delimiter(values.delimiter, read)
-    run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
+    decoding = common_flags.decoding(values)
+    run = mtl_tf.load(values.model_dir, decoding, values.weights)
     task = _default_task(run, values.task)
     if values.delimiter is None and read == "csv":
         # As the columns: what the task's own files have.
@@ -182,6 +184,7 @@ def predict(
         ConfigError: an example has no task, an unknown one, or one that
             cannot take it or be written so.
     """
+    from mtl_tf.runs import task_types
     from mtl_tf.runs.labelled_data import trained_columns
 
     known = {task["name"]: task for task in run.tasks}
@@ -200,7 +203,8 @@ def predict(
                 for item, task in zip(batch, tasks)
             ]
             fields = [_fields(*row, form) for row in zip(batch, tasks, columns)]
-            empty.look(batch, fields)
+            types = [task_types.of(task["type"]) for task in tasks]
+            empty.look(batch, fields, [one.may_be_empty for one in types])
             predictions = _predictions(run, tasks, fields, batch_size)
             records = [
                 input_rows.record({**of_task, **reader.columns}, *row)

@@ -14,7 +14,8 @@ def define_flags(values: flags.FlagValues) -> None:
     common_flags.define_model_dir(
         values,
         "folder of the sweep: cells/SETTING/RUN, sweep.json, sweep.md. The "
-        "same command again continues where it was stopped",
+        "same command again continues where it was stopped, one with more "
+        "values, seeds or folds adds theirs",
     )
     common_flags.define_data(values)
     common_flags.define_strategy(values)

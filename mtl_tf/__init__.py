@@ -156,6 +156,7 @@ def train(
 def load(
     run_directory: str | os.PathLike[str],
     decoding: Mapping[str, Any] | None = None,
+    weights: str = "best",
 ) -> "Run":
     """Loads a trained run: see `mtl_tf.runs.loaded_run.Run`.
 
@@ -165,20 +166,23 @@ def load(
             `{"beam": 4}`, in place of what its config says: the fields of
             `mtl_tf.runs.translating.Decoding` for translations, of
             `mtl_tf.runs.answering.Decoding` for answers to questions.
+        weights: "best" for those with the best validation score, "last" for
+            those of the newest training state: of its last step, not the
+            average that `training.average` or `training.average_last` takes.
 
     Returns:
         The run. Its methods are `predict`, `evaluate` and `inputs`; its Keras
         model is `run.model`, its config `run.config`.
 
     Raises:
-        RunError: it is not the directory of a run with trained weights.
+        RunError: it is not the directory of a run with such weights.
         ConfigError: a value of `decoding` is wrong, or the run writes no
-            texts.
+            texts; or `weights` is neither.
     """
     _import_tensorflow()
     from mtl_tf.runs.loaded_run import load as load_run
 
-    return load_run(os.fspath(run_directory), decoding)
+    return load_run(os.fspath(run_directory), decoding, weights)
 
 
 def evaluate(

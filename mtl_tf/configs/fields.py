@@ -68,7 +68,7 @@ _TEXT: Fields = {
     ),
     "text.max_size": Field(
         0,
-        rules.NOT_NEGATIVE_INTEGER,
+        rules.VOCABULARY_SIZE,
         "Entries of the vocabulary at most, padding and the unknown word among "
         "them; 0 keeps all words, and lets sentencepiece learn 8,000 pieces.",
     ),

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mtl_tf.core import checks
+from mtl_tf.core import checks, special_ids
 from mtl_tf.core.errors import ConfigError
 
 
@@ -48,6 +48,16 @@ def _names(name: str, value: Any) -> None:
         raise ConfigError(f"{name} must be a tuple of names, got {value!r}")
     for item in value:
         _name(f"every item of {name}", item)
+
+
+def _vocabulary_size(name: str, value: Any) -> None:
+    """The least that holds; pairs and texts that are written need more."""
+    checks.not_negative_integer(name, value)
+    if value in (special_ids.PAD + 1, special_ids.OOV + 1):
+        raise ConfigError(
+            f"{name} must be 0 or above {special_ids.OOV + 1}, since padding "
+            f"and the unknown word are among the entries, got {value}"
+        )
 
 
 def _share(name: str, value: Any) -> None:
@@ -127,6 +137,7 @@ POSITIVE_INTEGER = Rule("a positive integer", checks.positive_integer)
 NOT_NEGATIVE_INTEGER = Rule(
     "zero or a positive integer", checks.not_negative_integer
 )
+VOCABULARY_SIZE = Rule("zero or an integer above 2", _vocabulary_size)
 POSITIVE = Rule("a positive number", checks.positive)
 NOT_NEGATIVE = Rule("zero or a positive number", checks.not_negative)
 SHARE = Rule("from 0 to 1", _share)

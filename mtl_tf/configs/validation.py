@@ -9,7 +9,7 @@ from mtl_tf.configs import base, choices, fields, phases, plain_values, rules
 from mtl_tf.configs.field import Field
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import hint, look_up
+from mtl_tf.core.names import RESERVED_TASKS, hint, look_up
 
 
 def validate(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,6 +46,7 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
         else:
             _option(path, value)
     choices.check(config)
+    _task_names(config["tasks"])
     _optimizer_options(config["training"]["optimizer"])
     checks.folds("cross_validation", **config["cross_validation"])
     _averages(config["training"])
@@ -122,6 +123,17 @@ def _check_field(path: str, value: Any) -> None:
                 f"{path} is missing: give --config.{path}=... ({field.doc})"
             )
         raise
+
+
+def _task_names(tasks: Iterable[Any]) -> None:
+    """Refuses names that an export could not give to its signatures."""
+    for index, entry in enumerate(tasks):
+        if isinstance(entry, Mapping) and entry["name"] in RESERVED_TASKS:
+            raise ConfigError(
+                f"tasks[{index}]['name'] must be another name: "
+                f"{', '.join(RESERVED_TASKS)} are reserved in exports, got "
+                f"{entry['name']!r}"
+            )
 
 
 def _optimizer_options(optimizer: Mapping[str, Any]) -> None:

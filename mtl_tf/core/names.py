@@ -1,4 +1,4 @@
-"""Lookup by name with nearest-name hints."""
+"""Lookup by name with nearest-name hints, and names that are taken."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -7,6 +7,10 @@ from typing import TypeVar
 from mtl_tf.core.errors import ConfigError
 
 T = TypeVar("T")
+
+#: What no task can be called, since an export has a signature for each: three
+#: names that servers know, and "signatures", which a SavedModel cannot give.
+RESERVED_TASKS = ("serving_default", "serve", "train", "signatures")
 
 
 def hint(

@@ -1,6 +1,7 @@
 """Grid search, seeds and cross-validation: many runs and what they say."""
 
 import dataclasses
+import glob
 import json
 import os
 import time
@@ -68,8 +69,9 @@ def sweep(
         The contents of `sweep.json`: see `sweep_report.report`.
 
     Raises:
-        MtlError: a mistake in the config or the grid, another config in
-            `model_dir`, or no cell that succeeded.
+        MtlError: a mistake in the config or the grid, another config or
+            finished cells of another grid in `model_dir`, or no cell that
+            succeeded.
         Interrupted: a signal came; the state is saved.
     """
     strategies.check_one_process(strategy, "A sweep")
@@ -87,6 +89,7 @@ def sweep(
     with files.locked(model_dir):
         base = {name: v for name, v in config.items() if name != "sweep"}
         run.check_or_write("sweep_config.json", base, "the config")
+        _check_none_is_lost(run, todo)
         clean = None
         if not fields["folds"] and not {"tasks", "evaluation.group"} & set(
             grid
@@ -94,6 +97,27 @@ def sweep(
             clean = CleanParts.of_config(config, *directories)
         worker = _Worker(run, todo, directories, strategy, clean, retry)
         return worker.work(config["name"])
+
+
+def _check_none_is_lost(run: RunDirectory, todo: Sequence[Cell]) -> None:
+    """Refuses a grid whose report would be without cells that are finished.
+
+    Raises:
+        ConfigError: there are such; the message names the first.
+    """
+    pattern = os.path.join(glob.escape(run.file("cells")), "*", "*")
+    finished = sorted(
+        os.path.relpath(os.path.dirname(path), run.path)
+        for path in glob.glob(os.path.join(pattern, "results.json"))
+    )
+    lost = [c for c in finished if c not in {cell.folder for cell in todo}]
+    if lost:
+        raise ConfigError(
+            f"{run.path} has {len(finished)} finished cells, of which "
+            f"{len(lost)} would be missing from its table, such as {lost[0]}: "
+            "a grid, seeds and folds may grow; for others name another "
+            "--model_dir"
+        )
 
 
 def _check_options(

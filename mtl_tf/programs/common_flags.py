@@ -94,6 +94,19 @@ def divide_cpu(values: flags.FlagValues) -> None:
     tf.config.set_logical_device_configuration(cpu, parts)
 
 
+def define_weights(values: flags.FlagValues) -> None:
+    """Defines `--weights`, which `mtl_tf.load` takes."""
+    flags.DEFINE_enum(
+        "weights",
+        "best",
+        ("best", "last"),
+        "which weights of the run: those with the best validation score, or "
+        "the last ones, of its newest checkpoint: of one step, also where "
+        "training.average or training.average_last takes averages",
+        flag_values=values,
+    )
+
+
 def define_decoding(values: flags.FlagValues) -> None:
     """Defines how translations are looked for; `decoding` reads it."""
 

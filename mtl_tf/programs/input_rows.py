@@ -121,10 +121,18 @@ class EmptyTexts:
         self,
         batch: Sequence[Item],
         fields: Sequence[Mapping[str, Any]],
+        may_be_empty: Sequence[Sequence[str]],
     ) -> None:
-        """Looks at examples and what their tasks took of them."""
-        for item, texts in zip(batch, fields):
-            if not all("".join(text).strip() for text in texts.values()):
+        """Looks at examples and what their tasks took of them.
+
+        Args:
+            batch: what was read.
+            fields: of each example its texts, or tokens, by name.
+            may_be_empty: of each example the names of those that count not.
+        """
+        for item, texts, optional in zip(batch, fields, may_be_empty):
+            needed = [t for name, t in texts.items() if name not in optional]
+            if not all("".join(text).strip() for text in needed):
                 self.first = self.first or item.location
                 self.count += 1
 

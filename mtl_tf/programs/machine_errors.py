@@ -1,6 +1,9 @@
 """Errors of disks, permissions and memory, in one line each."""
 
 import errno
+import os
+import re
+import shutil
 
 # What the machine, not the program, is to blame for.
 _ERRNOS = (
@@ -9,11 +12,18 @@ _ERRNOS = (
     *(errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ENOMEM),
 )
 # How TensorFlow says the same.
+_FULL = "No space left on device"
 _TENSORFLOW = (
-    *("No space left on device", "Disk quota exceeded", "File too large"),
+    *(_FULL, "Disk quota exceeded", "File too large"),
     *("Permission denied", "Read-only file system", "Input/output error"),
     *("File name too long", "Too many open files"),
 )
+# Its messages begin with the node of a graph, if there is one, and the file.
+_FILE = re.compile(
+    rf"(?:{{{{.*?}}}}\s*)?([^{{}}]+?)[;:] ({'|'.join(_TENSORFLOW)})"
+)
+# What is written of a checkpoint until it is complete.
+_PART = re.compile(r"_temp/part-\S+")
 
 
 def machine_error(error: Exception) -> str:
@@ -23,16 +33,32 @@ def machine_error(error: Exception) -> str:
         error: what a program raised.
     """
     if isinstance(error, OSError) and error.errno in _ERRNOS:
-        file = f" {error.filename}" if error.filename else ""
-        return f"{error.strerror}:{file}" if file else str(error.strerror)
+        return _about_file(str(error.strerror), error.filename)
+    if type(error).__module__.startswith("tensorflow"):
+        text = _one_line(str(error))
+        if found := _FILE.match(text):
+            file = _PART.sub("", found[1])
+            return f"{_about_file(found[2], file)} (TensorFlow: {text})"
+        if any(reason in text for reason in _TENSORFLOW):
+            return text
     if isinstance(error, MemoryError) or _is_out_of_memory(error):
         first = _one_line(str(error))
         return f"out of memory: {first or 'sizes or batches are too large'}"
-    if type(error).__module__.startswith("tensorflow"):
-        text = str(error)
-        if any(reason in text for reason in _TENSORFLOW):
-            return _one_line(text)
     return ""
+
+
+def _about_file(reason: str, file: str | None) -> str:
+    """What is wrong with a file, and how much is free where a disk is full."""
+    if not file:
+        return reason
+    told = f"{reason}: {file}"
+    if reason != _FULL or not isinstance(file, str):  # such as a number
+        return told
+    folder = os.path.abspath(file)
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    free = shutil.disk_usage(folder).free
+    return f"{told}, where {free / 1e6:,.1f} MB are free"
 
 
 def _is_out_of_memory(error: Exception) -> bool:

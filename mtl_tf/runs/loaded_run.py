@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
+from absl import logging
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, RunError
@@ -36,7 +37,7 @@ from mtl_tf.runs.scored_split import fitted_on, score
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
-from mtl_tf.training.checkpoints import BestWeights
+from mtl_tf.training.checkpoints import BestWeights, LastState
 
 
 class Run:
@@ -48,6 +49,7 @@ class Run:
         tasks: per task a dict of name, type, labels, metrics.
         encoder: texts to ids.
         predictor: runs the model, which `weights_for` fills.
+        weights: one of `WEIGHTS`: which of the weights that it keeps.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class Run:
         tasks: Sequence[Mapping[str, Any]],
         encoder: Any,
         predictor: Predictor,
+        weights: str = "best",
     ):
         self.directory = directory
         self.config = config
@@ -64,6 +67,7 @@ class Run:
         self.encoder = encoder
         self.predictor = predictor
         self.model = predictor.model
+        self.weights = weights
         self.loaded: str | None = None
         self._readers: dict[str, encoding.TensorEncoder] = {}
 
@@ -90,25 +94,47 @@ class Run:
         indices = {task["name"]: i for i, task in enumerate(self.tasks)}
         return look_up(name, indices, "task")
 
+    def check_best(self, noun: str) -> None:
+        """Raises `ConfigError` unless `noun` is made with the best weights."""
+        if self.weights != "best":
+            raise ConfigError(
+                f"{noun} is of a run's best weights, and {self.directory.path} "
+                f"was loaded with weights={self.weights!r}"
+            )
+
     def weights_for(self, task: str) -> str:
-        """Loads the best weights for a task, fine-tuned ones if there are.
+        """Loads the weights for a task, fine-tuned ones if there are.
 
         Returns:
             The directory of the weights.
         """
-        candidates = (
-            ("fine_tuned", task, "best"),
-            ("fine_tuned", "best"),
-            ("best",),
-        )
-        for parts in candidates:
-            path = self.directory.file(*parts)
-            if os.path.exists(os.path.join(path, "best.json")):
+        last = self.weights == "last"
+        for parts in (("fine_tuned", task), ("fine_tuned",), ()):
+            stage = self.directory.file(*parts)
+            best = BestWeights(os.path.join(stage, "best"), self.model)
+            if LastState.exist(stage) if last else best.exist():
                 break
+        path = (
+            LastState(stage, self.model).directory if last else best.directory
+        )
         if path != self.loaded:
-            BestWeights(path, self.model).load()
+            if last:
+                self._load_last(stage)
+            else:
+                best.load()
             self.loaded = path
         return path
+
+    def _load_last(self, stage: str) -> None:
+        """Loads the newest state of a stage and says what it is."""
+        step = LastState(stage, self.model).load()
+        training = self.config["training"]
+        averages = training["average"] or training["average_last"]
+        logging.info(
+            "The weights are those of step %d in %s%s.",
+            *(step, stage),
+            ", not their average" if averages else "",
+        )
 
     def predict(
         self,
@@ -211,6 +237,7 @@ class Run:
             temperature: whether to fit temperatures.
             wishes: thresholds that are asked for, by task.
         """
+        self.check_best(FITTED)
         fitted = {}
         for index, (task, split) in enumerate(zip(self.tasks, validation)):
             self.weights_for(task["name"])
@@ -260,7 +287,8 @@ class Run:
             `mean`; see `mtl_tf.evaluation.evaluator.evaluate`.
 
         Raises:
-            ConfigError: an unknown task or split, or `data` with one of them.
+            ConfigError: an unknown task or split, `data` with one of them, or
+                `keep` of a run that was loaded with its last weights.
             MtlError: the data cannot be read, or have another label than
                 those that the run was trained on.
 
@@ -270,6 +298,8 @@ class Run:
             accuracy = scores["tasks"]["books"]["accuracy"]
             ```
         """
+        if keep:
+            self.check_best("what launch.compare reads")
         if data is not None:
             if tasks or keep or split != "test":
                 raise ConfigError("data takes no split, tasks and keep")
@@ -349,21 +379,30 @@ class Run:
 
 #: The file of what task types settled on validation examples, by task.
 FITTED = "fitted.json"
+#: Which of its weights a run can be loaded with.
+WEIGHTS = ("best", "last")
 
 
-def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
+def load(
+    run_directory: str,
+    decoding: Mapping[str, Any] | None = None,
+    weights: str = "best",
+) -> Run:
     """Loads a run that `launch.train` made.
 
     Args:
         run_directory: its `--model_dir`.
         decoding: of a run whose model writes texts, options of decoding in
             place of those of its config, such as fields of `Decoding`.
+        weights: "best" for those with the best validation score, "last" for
+            those of the newest training state.
 
     Raises:
-        RunError: it is not the directory of a run with trained weights.
+        RunError: it is not the directory of a run with such weights.
         ConfigError: a value of `decoding` is wrong, or the run writes no
-            texts.
+            texts; or there are no `weights` of that name.
     """
+    checks.one_of("weights", weights, WEIGHTS)
     directory = RunDirectory(run_directory)
     if not directory.has("config.json"):
         raise RunError(
@@ -375,8 +414,7 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
             f"{run_directory} holds one run for each task: name one of "
             f"{directory.file('tasks')}/*"
         )
-    if not directory.has(os.path.join("best", "best.json")):
-        raise RunError(f"{run_directory} has {no_weights(directory)}")
+    _check_weights(directory, weights)
     seals.check(directory)
     tasks = directory.read("labels.json")["tasks"]
     encoder = run_data.load_encoder(directory.file("vocabulary"), config, tasks)
@@ -396,6 +434,26 @@ def load(run_directory: str, decoding: Mapping[str, Any] | None = None) -> Run:
     kinds = [task["type"] for task in tasks]
     boundaries = boundaries_of(directory.file("data.json"), data, tasks)
     predictor = Predictor(model, kinds, boundaries, data["axes"], decoder)
-    run = Run(directory, config, tasks, encoder, predictor)
+    run = Run(directory, config, tasks, encoder, predictor, weights)
     run.weights_for(tasks[0]["name"])
+    if weights != "best" and directory.has(FITTED):
+        logging.warning(
+            "Thresholds and temperatures of %s were settled with the best "
+            "weights, not with these.",
+            directory.file(FITTED),
+        )
     return run
+
+
+def _check_weights(directory: RunDirectory, weights: str) -> None:
+    """Raises `RunError` if a run has no weights of that name."""
+    has_best = directory.has(os.path.join("best", "best.json"))
+    if weights == "best" and not has_best:
+        raise RunError(f"{directory.path} has {no_weights(directory)}")
+    if weights == "last" and not LastState.exist(directory.path):
+        raise RunError(
+            f"{directory.path} has its best weights alone: its checkpoints, "
+            "which hold the last ones, are not there"
+            if has_best
+            else f"{directory.path} has {no_weights(directory)}"
+        )

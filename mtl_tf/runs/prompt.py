@@ -102,13 +102,7 @@ class _Prompt:
 
     def answers(self, text: str) -> list[str]:
         """What is predicted for a text, or a remark why nothing is."""
-        if self.form == PEOPLE and not all(
-            # Where one text is asked for, and in the last of several, a tab
-            # is white space.
-            part.strip()
-            for part in text.split("\t", len(self.asked) - 1)
-        ):
-            empty = "the text" if len(self.asked) == 1 else "one of the texts"
+        if self.form == PEOPLE and (empty := self._empty(text)):
             _remark(f"{empty} is empty: there is nothing to predict from\n")
             return []
         width = max(map(len, self.chosen))
@@ -117,6 +111,23 @@ class _Prompt:
             for name in self.chosen
             for line in self._answer(self.known[name], text, width)
         ]
+
+    def _empty(self, text: str) -> str:
+        """What an example needs and has not, or ""."""
+        task_type = task_types.of(self.known[self.chosen[0]]["type"])
+        # Where one text is asked for, and in the last of several, a tab is
+        # white space.
+        parts = text.split("\t", len(self.asked) - 1)
+        missing = [
+            name
+            for name, part in zip(self.asked, parts)
+            if not part.strip() and name not in task_type.may_be_empty
+        ]
+        if not missing:
+            return ""
+        if task_type.may_be_empty:
+            return f"the {missing[0]}"
+        return "the text" if len(self.asked) == 1 else "one of the texts"
 
     def _answer(
         self, task: Mapping[str, Any], text: str, width: int

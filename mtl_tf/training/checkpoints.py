@@ -312,6 +312,57 @@ class BestWeights:
         return _read_best(directory, read)
 
 
+class LastState:
+    """The model's weights in the newest state that `Checkpoints` saved.
+
+    They are those after its step, as the training goes on from them, also
+    where it takes averages of the weights of several steps to be scored.
+
+    Args:
+        directory: of the stage, which holds `checkpoints/`.
+        model: gets the weights.
+    """
+
+    def __init__(self, directory: str, model: keras.Model):
+        self.directory = os.path.join(directory, "checkpoints")
+        self.checkpoint = tf.train.Checkpoint(model=_by_path(model.variables))
+
+    @staticmethod
+    def exist(directory: str) -> bool:
+        """Whether a state was saved below a stage's `directory`."""
+        path = os.path.join(directory, "checkpoints", "checkpoint")
+        return os.path.exists(path)
+
+    def load(self) -> int:
+        """Loads the weights into the model and returns their step.
+
+        Raises:
+            RunError: there are none, or they cannot be read.
+        """
+        path = self._newest()
+        while True:
+            try:
+                status = self.checkpoint.read(path)
+                status.assert_existing_objects_matched()
+                status.expect_partial()  # There is the optimizer, too.
+                return int(path.rpartition("-")[2])
+            except _DAMAGED as error:
+                # A training may have replaced it in between.
+                now = self._newest()
+                if now == path:
+                    raise _unreadable(path, error)
+                path = now
+
+    def _newest(self) -> str:
+        with contextlib.suppress(ValueError):  # an empty list
+            if path := tf.train.latest_checkpoint(self.directory):
+                return path
+        raise RunError(
+            f"{os.path.join(self.directory, 'checkpoint')} names no state that "
+            "is there: the same training again repairs it"
+        )
+
+
 def _named(directory: str) -> dict[str, Any]:
     """`best.json`, as `BestWeights.save` writes it."""
     path = os.path.join(directory, "best.json")

@@ -270,6 +270,30 @@ def test_wrong_tasks(tasks, message):
     assert error("tasks", tasks).startswith(message)
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_vocabulary_has_a_place_for_a_word(size):
+    """It was told once the run directory was made."""
+    assert error("text.max_size", size) == (
+        "text.max_size must be 0 or above 2, since padding and the unknown "
+        f"word are among the entries, got {size}"
+    )
+    validation.validate(config_with("text.max_size", 3))
+
+
+@pytest.mark.parametrize(
+    "name", ["serve", "train", "serving_default", "signatures"]
+)
+def test_names_that_no_export_can_have_are_refused(name):
+    """It was told only after the training, by the export."""
+    own = {"name": name, "files": {"train": "a.tsv"}}
+    assert error("tasks", ("fdu_mtl/books", own)) == (
+        "tasks[1]['name'] must be another name: serving_default, serve, "
+        f"train, signatures are reserved in exports, got {name!r}"
+    )
+    # It is no task of the run.
+    validation.validate(config_with("evaluation.group", (own,)))
+
+
 def test_folds_and_the_tested_one_go_together():
     assert "must be less than" in error("cross_validation.fold", 1)
     assert "at least 2, got 1" in error("cross_validation.folds", 1)

@@ -6,7 +6,13 @@ import os
 import pytest
 
 from mtl_tf.configs import validation
-from mtl_tf.core.errors import ConfigError, Diverged, Interrupted, RunError
+from mtl_tf.core.errors import (
+    ConfigError,
+    DataError,
+    Diverged,
+    Interrupted,
+    RunError,
+)
 from mtl_tf.experiments import sweep
 from mtl_tf.runs import training_run
 from tests.system import corpus
@@ -102,6 +108,29 @@ def test_finished_cells_are_not_repeated_and_a_grid_may_grow(
     report = sweep.sweep(config(), str(tmp_path))
     assert len(training.seen) == 2
     assert all("learning_rate=0.2" in folder for folder in training.seen)
+    assert report["selected"]["settings"] == {RATES: 0.2}
+
+
+@pytest.mark.parametrize(
+    "grid, seeds", [(f"{RATES}=0.1,0.2", 2), ("training.l2=0,1", 2), (None, 1)]
+)
+def test_a_grid_without_finished_cells_is_refused(
+    tmp_path, training, grid, seeds
+):
+    """Its report took the place of theirs."""
+    report = sweep.sweep(config(f"{RATES}=0.1,0.3"), str(tmp_path))
+    training.seen.clear()
+    other = config(grid or f"{RATES}=0.1,0.3", seeds=seeds)
+    with pytest.raises(ConfigError, match="4 finished cells, of which"):
+        sweep.sweep(other, str(tmp_path))
+    assert training.seen == []
+    assert read(tmp_path / "sweep.json") == report
+
+
+def test_a_grid_may_leave_out_what_has_no_results(tmp_path, training):
+    training.errors[0.3] = DataError("a wrong file")
+    sweep.sweep(config(f"{RATES}=0.1,0.3"), str(tmp_path))
+    report = sweep.sweep(config(f"{RATES}=0.1,0.2"), str(tmp_path))
     assert report["selected"]["settings"] == {RATES: 0.2}
 
 

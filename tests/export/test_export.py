@@ -246,6 +246,17 @@ def test_a_reserved_task_name_is_refused(run, tmp_path, name):
     assert not os.path.exists(tmp_path / "e")
 
 
+def test_a_run_with_its_last_weights_is_not_exported(run, tmp_path):
+    """The scores beside an export are those of the best ones."""
+    run.weights = "last"
+    try:
+        with pytest.raises(ConfigError, match="an export, .* best weights"):
+            saved_model.export(run, str(tmp_path / "e"))
+    finally:
+        run.weights = "best"
+    assert not os.path.exists(tmp_path / "e")
+
+
 @pytest.mark.parametrize("name", ["assets/vocabulary.txt", "labels.json"])
 def test_a_changed_file_of_an_export_is_named(version, tmp_path, name):
     """Swapped lines would give other answers without a word."""

@@ -69,6 +69,16 @@ def test_flags_reach_the_run(run):
     assert run.kept
 
 
+@pytest.mark.parametrize("flags", [[], ["--weights=last"]])
+def test_the_weights_are_the_best_unless_asked_for(run, monkeypatch, flags):
+    asked = []
+    monkeypatch.setattr(
+        mtl_tf, "load", lambda *given: asked.append(given) or run
+    )
+    call(*flags)
+    assert asked == [("x", {}, "last" if flags else "best")]
+
+
 def test_output_holds_the_results(run, tmp_path, capsys):
     path = tmp_path / "new" / "scores.json"
     call(f"--output={path}")

@@ -1,6 +1,7 @@
 """What the machine refuses is told in one line, not in a traceback."""
 
 import errno
+import types
 
 import pytest
 import tensorflow as tf
@@ -60,6 +61,39 @@ def test_one_line_and_status_1(error, message, capfd):
     last = text.splitlines()[-1]
     assert last.startswith("error: ") and message in last
     assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    "words, start",
+    [
+        (
+            "{{function_node __wrapped__SaveV2_device_CPU:0}} "
+            "/full/best/weights-1_temp/part-0-of-1.data.tempstate4; "
+            "No space left on device [Op:SaveV2]",
+            "No space left on device: /full/best/weights-1, where 1.5 MB are "
+            "free (TensorFlow: {{function_node ",
+        ),
+        (
+            "/full/allocated/r.tfrecord; No space left on device",
+            "No space left on device: /full/allocated/r.tfrecord, where 1.5 "
+            "MB are free (TensorFlow: /full/",
+        ),
+        (
+            "/full/events; Read-only file system",
+            "Read-only file system: /full/events (TensorFlow: /full/events; ",
+        ),
+    ],
+)
+def test_a_full_disk_is_told_with_the_file_first(
+    words, start, monkeypatch, capfd
+):
+    """The line began with TensorFlow's own words."""
+    usage = types.SimpleNamespace(free=1_500_000)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
+    error = tf.errors.ResourceExhaustedError(None, None, words)
+    status, text = outcome(error, capfd)
+    assert status == 1
+    assert text.splitlines()[-1].startswith(f"error: {start}")
 
 
 @pytest.mark.parametrize(

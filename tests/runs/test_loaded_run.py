@@ -1,9 +1,14 @@
+import json
+import os
+import shutil
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import mtl_tf
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.training.checkpoints import BestWeights
 from tests import traces
 
 
@@ -142,3 +147,87 @@ def test_evaluate_scores_any_split_and_chosen_tasks(run):
     assert results["tasks"]["mirror"]["examples"] == 300
     assert "clean" not in results["tasks"]["mirror"]
     assert results["mean"]["overall"] > 95
+
+
+def last_and_other_best(run, toy_run, folder):
+    """A run whose best weights, all zeros, are not the last ones."""
+    copy = str(shutil.copytree(toy_run, folder / "toy"))
+    run.weights_for("plain")
+    kept = run.model.get_weights()
+    run.model.set_weights([np.zeros_like(value) for value in kept])
+    BestWeights(os.path.join(copy, "best"), run.model).save(1, 0.5)
+    run.model.set_weights(kept)
+    return copy
+
+
+def test_the_last_weights_are_those_of_the_newest_checkpoint(
+    run, toy_run, tmp_path, caplog
+):
+    """There were the best ones only."""
+    copy = last_and_other_best(run, toy_run, tmp_path)
+    assert not any(w.any() for w in mtl_tf.load(copy).model.get_weights())
+    caplog.set_level("INFO", logger="absl")
+    last = mtl_tf.load(copy, weights="last")
+    newest = tf.train.latest_checkpoint(os.path.join(copy, "checkpoints"))
+    stored = tf.train.load_checkpoint(newest)
+    for variable in last.model.variables:
+        path = variable.path.partition("/")[2]
+        key = path.replace(".", "..").replace("/", ".S")
+        value = stored.get_tensor(f"model/{key}/.ATTRIBUTES/VARIABLE_VALUE")
+        np.testing.assert_array_equal(variable.numpy(), value, err_msg=path)
+    step = stored.get_tensor("step/.ATTRIBUTES/VARIABLE_VALUE")
+    assert f"those of step {step} in {copy}" in caplog.text
+    assert "could not be found" not in caplog.text  # of the optimizer
+    assert last.predict("plain", ["no yes"])[0]["label"] in ("0", "1")
+    # Those of a task's own stage come first, as of the best ones.
+    shutil.copytree(
+        os.path.join(copy, "checkpoints"),
+        os.path.join(copy, "fine_tuned", "mirror", "checkpoints"),
+    )
+    assert last.weights_for("mirror").startswith(f"{copy}/fine_tuned/mirror/")
+    assert last.weights_for("plain") == f"{copy}/checkpoints"
+
+
+def test_what_is_of_the_best_weights_is_not_made_with_the_last(
+    run, toy_run, tmp_path, caplog
+):
+    copy = last_and_other_best(run, toy_run, tmp_path)
+    with open(os.path.join(copy, "fitted.json"), "w") as file:
+        json.dump({"plain": {"temperature": 2.0}}, file)
+    last = mtl_tf.load(copy, weights="last")
+    assert "fitted.json were settled with the best weights" in caplog.text
+    with pytest.raises(ConfigError, match="launch.compare reads is of a run's"):
+        last.evaluate(keep=True)
+    with pytest.raises(ConfigError, match="fitted.json is of a run's best"):
+        last.fit([])
+    with pytest.raises(ConfigError, match="weights must be one of best, last"):
+        mtl_tf.load(copy, weights="newest")
+
+
+def test_averages_are_told_not_to_be_in_the_last_weights(
+    run, toy_run, tmp_path, caplog
+):
+    copy = last_and_other_best(run, toy_run, tmp_path)
+    last = mtl_tf.load(copy, weights="last")
+    caplog.set_level("INFO", logger="absl")
+    last.config["training"]["average_last"] = 3
+    last.loaded = None
+    last.weights_for("plain")
+    assert f"in {copy}, not their average." in caplog.text
+
+
+def test_last_weights_that_are_not_there(run, toy_run, tmp_path):
+    copy = last_and_other_best(run, toy_run, tmp_path)
+    states = os.path.join(copy, "checkpoints")
+    newest = tf.train.latest_checkpoint(states)
+    with open(f"{newest}.index", "r+b") as file:
+        file.truncate(9)
+    with pytest.raises(RunError, match="cannot read the weights .*/ckpt-"):
+        mtl_tf.load(copy, weights="last")
+    with open(os.path.join(states, "checkpoint"), "w"):
+        pass
+    with pytest.raises(RunError, match="checkpoint names no state that is"):
+        mtl_tf.load(copy, weights="last")
+    shutil.rmtree(states)
+    with pytest.raises(RunError, match="has its best weights alone"):
+        mtl_tf.load(copy, weights="last")

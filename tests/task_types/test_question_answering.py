@@ -12,11 +12,13 @@ import tensorflow as tf
 import mtl_tf
 from export import check, saved_model
 from export import task_types as served_types
+from launch import predict
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import answer_metrics, evaluator
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.pipelines import question_texts
+from mtl_tf.programs import text_input
 from mtl_tf.runs import (
     initializing,
     prompt,
@@ -459,6 +461,31 @@ def test_question_and_context_are_asked_for(untrained, capsys):
     one, other = map(json.loads, output.getvalue().splitlines())
     assert one == other and one["context"] == "it was Ann"
     assert capsys.readouterr().err.count("context> ") == 1
+
+
+def test_a_question_needs_no_context(untrained, capsys):
+    """As in files and in Python; a line of a prompt was refused."""
+    source = io.BytesIO(b"who? w3\n\n \nit was Ann\n")
+    output = io.BytesIO()
+    prompt.interact(untrained, "behind", source, output)
+    example = {"question": "who? w3", "context": ""}
+    (found,) = untrained.predict("behind", [example])
+    (line,) = output.getvalue().decode().splitlines()
+    assert line.startswith(f"behind  {found['answer'] or '(nothing)'}  ")
+    told = capsys.readouterr().err
+    assert told.count("is empty") == 1 and "the question is empty" in told
+
+
+@pytest.mark.parametrize("question, warns", [("who?", False), (" ", True)])
+def test_only_empty_questions_are_warned_of(
+    untrained, tmp_path, caplog, question, warns
+):
+    path = tmp_path / "asked.jsonl"
+    path.write_text(json.dumps({"question": question, "context": ""}))
+    with path.open("rb") as stream:
+        reader = text_input.TextReader(stream, "asked.jsonl", "jsonl")
+        predict.predict(untrained, "behind", reader, io.BytesIO(), 2)
+    assert ("Examples with an empty text: 1" in caplog.text) == warns
 
 
 def test_people_see_where_words_come_from(untrained, capsys):

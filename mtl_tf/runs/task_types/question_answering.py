@@ -32,6 +32,8 @@ class AnswerPrediction(PredictionType):
     """`answer` and more of each question; see `Answerer.answer`."""
 
     outputs = {"loss": False}
+    # A question may hold all that its answer needs.
+    may_be_empty = ("context",)
     targets_are_encoded = False
     decodes_inputs = True
     forms = {"jsonl": as_json, "text": as_text}

@@ -36,7 +36,10 @@ def define_flags(values: flags.FlagValues) -> None:
         flag_values=values,
     )
     flags.DEFINE_string(
-        "input", "-", "file of texts, - for standard input", flag_values=values
+        "input",
+        "-",
+        "file of texts, maybe packed (.gz); - for standard input",
+        flag_values=values,
     )
     flags.DEFINE_string(
         "output",
@@ -61,6 +64,15 @@ def define_flags(values: flags.FlagValues) -> None:
         64,
         "texts in a batch",
         lower_bound=1,
+        flag_values=values,
+    )
+    flags.DEFINE_bool(
+        "score",
+        False,
+        "of runs that write texts: score the texts that stand behind those "
+        "that are read, in a line behind a tab, in jsonl or tables as "
+        "translation or answer, in place of writing some; text, as output "
+        "format, is then the log-likelihood a line",
         flag_values=values,
     )
     flags.DEFINE_bool(
@@ -118,6 +130,8 @@ def main(values: flags.FlagValues) -> None:
         entry = labelled_data.entry_of(run.config, task)
         delimiter = entry.get("delimiter") or delimiter
     if values.interactive:
+        if values.score:
+            raise ConfigError("--score takes no --interactive")
         form = values.output_format or prompt.PEOPLE
         first = task if values.task else ""
         prompt.interact(run, first, sys.stdin.buffer, sys.stdout.buffer, form)
@@ -132,7 +146,9 @@ def main(values: flags.FlagValues) -> None:
         streams.writing(values.output) as output,
     ):
         reader = text_input.TextReader(stream, name, read, columns, delimiter)
-        predict(run, task, reader, output, values.batch_size, form)
+        predict(
+            *(run, task, reader, output, values.batch_size, form, values.score)
+        )
     if reader.undecodable:
         logging.warning(
             "%s: lines that are not UTF-8, read as Latin-1: %d",
@@ -148,6 +164,7 @@ def main(values: flags.FlagValues) -> None:
 
 def _ending(path: str) -> str:
     """The form that a file's name ends with, or ""."""
+    path = path.removesuffix(".gz")
     ending = os.path.splitext(path)[1].removeprefix(".").lower()
     return ending if ending in _ENDINGS else ""
 
@@ -164,6 +181,7 @@ def predict(
     output: BinaryIO,
     batch_size: int,
     form: str = "jsonl",
+    score: bool = False,
 ) -> None:
     """Writes the prediction for each example of `reader`, batch by batch.
 
@@ -178,6 +196,7 @@ def predict(
             Tables are written at the end, when all their columns are known.
         batch_size: how many texts the model gets at once.
         form: how they are written; one of the forms of the tasks' types.
+        score: whether texts that are given are scored.
 
     Raises:
         DataError: a line of the input is wrong.
@@ -185,12 +204,9 @@ def predict(
             cannot take it or be written so.
     """
     from mtl_tf.runs import task_types
-    from mtl_tf.runs.labelled_data import trained_columns
 
+    asked = _Asked(run, score)
     known = {task["name"]: task for task in run.tasks}
-    own = {
-        name: trained_columns(run.config, task) for name, task in known.items()
-    }
     empty = input_rows.EmptyTexts()
     with contextlib.ExitStack() as resources:
         table = None
@@ -199,13 +215,15 @@ def predict(
         for batch in reader.batches(batch_size):
             tasks = [known[_task_of(item, task, known)] for item in batch]
             columns = [
-                _own_columns(item, task, own[task["name"]], reader.columns)
+                _own_columns(item, task, asked, reader.columns)
                 for item, task in zip(batch, tasks)
             ]
-            fields = [_fields(*row, form) for row in zip(batch, tasks, columns)]
-            types = [task_types.of(task["type"]) for task in tasks]
-            empty.look(batch, fields, [one.may_be_empty for one in types])
-            predictions = _predictions(run, tasks, fields, batch_size)
+            fields = [
+                _fields(*row, form, asked) for row in zip(batch, tasks, columns)
+            ]
+            optional = [task_types.of(t["type"]).may_be_empty for t in tasks]
+            empty.look(batch, [asked.read_of(x) for x in fields], optional)
+            predictions = _predictions(asked, tasks, fields, batch_size)
             records = [
                 input_rows.record({**of_task, **reader.columns}, *row)
                 for of_task, *row in zip(columns, batch, fields, predictions)
@@ -214,12 +232,48 @@ def predict(
                 for record in records:
                     table.add(record)
             else:
-                _write(output, map(_writer(form), tasks, records))
+                _write(output, map(_writer(form, asked), tasks, records))
         if table:
             table.write(output)
             output.flush()
             table.tell_altered()
     empty.tell()
+
+
+class _Asked:
+    """What is asked of a run: predictions, or scores of given texts."""
+
+    def __init__(self, run: Any, score: bool):
+        self.run, self.score = run, score
+
+    def type_of(self, task: Mapping[str, Any]) -> Any:
+        """What reads a task's examples and writes what is told of them."""
+        from mtl_tf.runs import task_types
+
+        if self.score:
+            return task_types.given_of(task)
+        return task_types.of(task["type"])
+
+    def read_of(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """What a model reads of an example: not the text that it scores."""
+        given = list(fields)[-1:] if self.score else ()
+        return {k: v for k, v in fields.items() if k not in given}
+
+    def columns(self, task: Mapping[str, Any]) -> dict[str, str]:
+        """What the task's own files call the fields of its examples."""
+        from mtl_tf.runs import labelled_data
+
+        if self.score:
+            return labelled_data.given_columns(self.run.config, task)
+        return labelled_data.trained_columns(self.run.config, task)
+
+    def tell(
+        self, task: str, examples: list[dict[str, Any]], batch_size: int
+    ) -> list[dict[str, Any]]:
+        """What the run tells of a task's examples."""
+        if self.score:
+            return self.run.score(task, examples)
+        return self.run.predict(task, examples, batch_size=batch_size)
 
 
 def _default_task(run: Any, task: str | None) -> str:
@@ -245,7 +299,7 @@ def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
 def _own_columns(
     item: text_input.Item,
     task: Mapping[str, Any],
-    own: Mapping[str, str],
+    asked: _Asked,
     given: Mapping[str, str],
 ) -> dict[str, str]:
     """The columns of a row that the task was trained with, by field.
@@ -253,15 +307,14 @@ def _own_columns(
     Args:
         item: what was read, its fields named as `given` says.
         task: the task.
-        own: all columns that it was trained with.
+        asked: what is asked of it.
         given: columns that the user has named, which come first.
     """
-    from mtl_tf.runs import task_types
-
     if not item.row:
         return {}
+    own = asked.columns(task)
     rest = {k: column for k, column in own.items() if k not in given}
-    return task_types.of(task["type"]).columns_in(item.fields, rest)
+    return asked.type_of(task).columns_in(item.fields, rest)
 
 
 def _fields(
@@ -269,15 +322,14 @@ def _fields(
     task: Mapping[str, Any],
     columns: Mapping[str, str],
     form: str,
+    asked: _Asked,
 ) -> dict[str, Any]:
     """The fields of an example of a task.
 
     Raises:
         ConfigError: the task cannot take it, or be written in that form.
     """
-    from mtl_tf.runs import task_types
-
-    task_type = task_types.of(task["type"])
+    task_type = asked.type_of(task)
     forms = [*task_type.forms, *record_table.FORMS]
     if form not in forms:
         raise ConfigError(
@@ -295,21 +347,19 @@ def _fields(
 
 
 def _predictions(
-    run: Any,
+    asked: _Asked,
     tasks: Sequence[Mapping[str, Any]],
     examples: Sequence[dict[str, Any]],
     batch_size: int,
 ) -> list[dict[str, Any]]:
     """What is predicted, in the examples' order; a call for each task."""
-    from mtl_tf.runs import task_types
-
     predictions: list[dict[str, Any]] = [{} for _ in examples]
     names = [task["name"] for task in tasks]
     for task in {task["name"]: task for task in tasks}.values():
-        task_type = task_types.of(task["type"])
+        task_type = asked.type_of(task)
         numbers = [n for n, name in enumerate(names) if name == task["name"]]
         of_task = [examples[number] for number in numbers]
-        predicted = run.predict(task["name"], of_task, batch_size=batch_size)
+        predicted = asked.tell(task["name"], of_task, batch_size)
         for number, example, prediction in zip(numbers, of_task, predicted):
             fields = task_type.fields_to_show(example)
             predictions[number] = {**fields, **prediction}
@@ -317,12 +367,10 @@ def _predictions(
 
 
 def _writer(
-    form: str,
+    form: str, asked: _Asked
 ) -> Callable[[Mapping[str, Any], Mapping[str, Any]], str]:
     """From a task and a record to its lines."""
-    from mtl_tf.runs import task_types
-
-    return lambda task, record: task_types.of(task["type"]).forms[form](record)
+    return lambda task, record: asked.type_of(task).forms[form](record)
 
 
 def _write(output: BinaryIO, lines: Iterable[str]) -> None:

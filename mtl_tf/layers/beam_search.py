@@ -50,6 +50,21 @@ def check_options(beam: int, n_best: int, length_penalty: float) -> None:
     checks.not_negative("length_penalty", length_penalty)
 
 
+def penalty_divisor(length: tf.Tensor, length_penalty: float) -> tf.Tensor:
+    """What log probabilities are divided by to give scores.
+
+    Args:
+        length: int32, of any shape: tokens of a sequence, with the end.
+        length_penalty: at least 0; see `BeamSearch`.
+
+    Returns:
+        float32, of the shape of `length`.
+    """
+    if not length_penalty:
+        return tf.ones(tf.shape(length))
+    return ((5.0 + tf.cast(length, tf.float32)) / 6.0) ** float(length_penalty)
+
+
 class BeamSearch:
     """Finds the best sequences by beam search.
 
@@ -232,11 +247,7 @@ class BeamSearch:
         return spread(best, itself), spread(ids, PAD)
 
     def _divisor(self, length):
-        if not self.length_penalty:
-            return tf.ones(tf.shape(length))
-        return ((5.0 + tf.cast(length, tf.float32)) / 6.0) ** float(
-            self.length_penalty
-        )
+        return penalty_divisor(length, self.length_penalty)
 
     def _done(self, beams: _Beams, limit):
         """Which sources' `n_best` best cannot be beaten any more, `[B]`."""

@@ -9,6 +9,7 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import completed, look_up
+from mtl_tf.core.special_ids import EOS
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.attention_decoder import AttentionDecoder
 from mtl_tf.layers.base import at_least_one_step
@@ -174,6 +175,36 @@ class MultiTargetModel(TaskModel):
             "losses": {},
             "inspect": inspected,
         }
+
+    def log_likelihoods(
+        self, tokens: tf.Tensor, target: tf.Tensor, key: int | None = None
+    ) -> tf.Tensor:
+        """The log-likelihood of each token of given translations.
+
+        Nothing in it is compiled with XLA, so that it fits any shapes.
+
+        Args:
+            tokens: int32 `[B, S]`, the sources; 0 is padding.
+            target: int32 `[B, U]`, with the end's id after the last token.
+            key: the pair's number; needed where there are several pairs.
+
+        Returns:
+            float32 `[B, U]`, 0 at padding. That of the end alone is 0 where
+            a source has no token: `translate` translates it to nothing.
+
+        Raises:
+            ConfigError: there is no such pair.
+        """
+        tokens, target = (
+            at_least_one_step(tf.cast(ids, tf.int32), 1)
+            for ids in (tokens, target)
+        )
+        with recurrence.options(jit=False, shards=1):
+            encoded = self.encoder(tokens[None])
+            losses = self.decoder(key)(target[None], encoded)["losses"][0]
+        has_words = tf.reduce_any(encoded["mask"][0], -1)
+        is_empty = ~has_words & tf.equal(target[:, 0], EOS)
+        return tf.where(is_empty[:, None], 0.0, -losses)
 
     def translate(
         self,

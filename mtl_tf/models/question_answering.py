@@ -161,11 +161,7 @@ class QuestionAnsweringModel(QuestionReader):
         names = ("context", "question", "own_words")
         texts = self.read(*map(batch.get, names), **call)
         target = self.pointer.reachable(target, texts)
-        before = tf.concat(
-            [tf.fill(tf.shape(target[:, :, :1]), BOS), target[:, :, :-1]], -1
-        )
-        answers = self._represent(before, target, texts, call)
-        outputs = self.pointer(answers, target, texts, inspect=inspect, **call)
+        outputs = self._given(target, texts, call, inspect)
         real = tf.cast(tf.not_equal(target, 0), tf.float32)
         loss, tokens = (
             tf.reduce_sum(outputs["losses"], -1),
@@ -180,6 +176,32 @@ class QuestionAnsweringModel(QuestionReader):
             "losses": {},
             "inspect": {"sources": outputs["sources"]} if inspect else {},
         }
+
+    def log_likelihoods(
+        self,
+        context: tf.Tensor,
+        question: tf.Tensor,
+        answer: tf.Tensor,
+        own_words: tf.Tensor | None = None,
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """The log-likelihood of each word of given answers.
+
+        Args:
+            context, question, own_words: as of `answer`.
+            answer: int32 `[B, U]`, with the end's id after the last word.
+
+        Returns:
+            float32 `[B, U]`, 0 at padding; and the words that they are of,
+            int32 `[B, U]`: OOV in place of those that can be neither written
+            nor copied.
+        """
+        answer = at_least_one_step(answer, 1)
+        with recurrence.options(jit=False, shards=1):
+            grouped = None if own_words is None else own_words[None]
+            texts = self.read(context[None], question[None], grouped)
+            words = self.pointer.reachable(answer[None], texts)
+            losses = self._given(words, texts, {})["losses"]
+        return -losses[0], words[0]
 
     def answer(
         self,
@@ -247,6 +269,14 @@ class QuestionAnsweringModel(QuestionReader):
         """
         x = self.project("answer", ids, own_vectors, **call)
         return x * self.units**0.5 if self.answer_blocks else x
+
+    def _given(self, target, texts, call, inspect=False):
+        """What the pointer says of given answers, all of whose words it has."""
+        before = tf.concat(
+            [tf.fill(tf.shape(target[:, :, :1]), BOS), target[:, :, :-1]], -1
+        )
+        answers = self._represent(before, target, texts, call)
+        return self.pointer(answers, target, texts, inspect=inspect, **call)
 
     def _represent(self, before, target, texts, call):
         """(A_self)_(t-1) of given answers, `[G, B, U, D]` (equations 2-6)."""

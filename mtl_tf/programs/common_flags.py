@@ -108,20 +108,23 @@ def define_weights(values: flags.FlagValues) -> None:
 
 
 def define_decoding(values: flags.FlagValues) -> None:
-    """Defines how translations are looked for; `decoding` reads it."""
+    """Defines how texts are looked for; `decoding` reads it."""
 
-    def about(name: str, meaning: str) -> str:
-        default = f"the run's evaluation.decoding.{name}"
-        return f"of runs that translate: {meaning}; by default {default}"
+    def about(name: str, meaning: str, answers: bool = True) -> str:
+        runs, default = "translate", f"evaluation.decoding.{name}"
+        if answers:
+            runs = "translate or answer questions"
+            default += f" or evaluation.answering.{name}"
+        return f"of runs that {runs}: {meaning}; by default the run's {default}"
 
     for name, least, meaning in (
         ("beam", 1, "hypotheses of a text, 1 for greedy search"),
-        ("n_best", 1, "translations that are given of a text"),
+        ("n_best", 1, "translations or answers that are given"),
         (
             "max_length",
             0,
-            "the most tokens of a translation, 0 for ten more than twice "
-            "those of its text",
+            "the most tokens of a text that is written; of a translation 0 "
+            "for ten more than twice those of its source",
         ),
     ):
         flags.DEFINE_integer(
@@ -141,6 +144,7 @@ def define_decoding(values: flags.FlagValues) -> None:
             "replace_unknown",
             "write the source word that was attended to most in place of an "
             "unknown one",
+            answers=False,
         ),
         flag_values=values,
     )

@@ -1,22 +1,27 @@
 """Files and standard streams behind one name: `-` is the stream."""
 
 import contextlib
+import gzip
 import json
 import os
 import sys
+import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, DataError
 
 
 @contextlib.contextmanager
 def reading(path: str) -> Iterator[tuple[BinaryIO, str]]:
     """Opens a file, or standard input for `-`; yields it and its name.
 
+    A file whose name ends in `.gz` is unpacked.
+
     Raises:
         ConfigError: the file cannot be read.
+        DataError: it cannot be unpacked.
     """
     if path == "-":
         yield sys.stdin.buffer, "standard input"
@@ -26,7 +31,12 @@ def reading(path: str) -> Iterator[tuple[BinaryIO, str]]:
             stream = stack.enter_context(open(path, "rb"))
         except OSError as error:
             raise ConfigError(f"--input: cannot read {path}: {error.strerror}")
-        yield stream, path
+        if path.endswith(".gz"):
+            stream = stack.enter_context(gzip.GzipFile(fileobj=stream))
+        try:
+            yield stream, path
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(f"{path} cannot be unpacked: {error}")
 
 
 @contextlib.contextmanager
@@ -37,12 +47,17 @@ def writing(path: str) -> Iterator[BinaryIO]:
     pipe, such as /dev/null, is written to and never replaced.
 
     Raises:
-        ConfigError: the file cannot be written.
+        ConfigError: the file cannot be written, or is called as if packed.
         RunError: its folder cannot be written to.
     """
     if path == "-":
         yield sys.stdout.buffer
         return
+    if path.endswith(".gz"):
+        raise ConfigError(
+            f"--output: {path}: what is written is not packed: name a file "
+            "without .gz, or pass standard output on to gzip"
+        )
     if os.path.isdir(path):
         raise ConfigError(f"--output: {path} is a folder: name a file")
     if os.path.exists(path) and not os.path.isfile(path):

@@ -18,6 +18,8 @@ from mtl_tf.programs.table_rows import TableRows
 FORMATS = ("text", "jsonl", "csv", "tsv", "conll")
 
 _CHUNK = 1 << 16
+# What every file of gzip begins with; no text does.
+_PACKED = b"\x1f\x8b\x08"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +97,7 @@ class TextReader:
 
         Raises:
             DataError: a line of JSON is not what it should be, or the text
-                is in UTF-16.
+                is in UTF-16 or packed.
         """
         full_batches = _is_file(self._stream)
         waiting: list[Item] = []
@@ -137,6 +139,11 @@ class TextReader:
         if self.lines == 1:
             if encoding := wide_encoding(line):
                 raise DataError(wrong_encoding(self._name, encoding))
+            if line.startswith(_PACKED):
+                raise DataError(
+                    f"{self._name}: packed by gzip: unpack it (gzip -dc), or "
+                    "name a file that ends in .gz"
+                )
             line = line.removeprefix(codecs.BOM_UTF8)
         text = self._decode(line.removesuffix(b"\r"))
         if self._form == "text":

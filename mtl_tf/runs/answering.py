@@ -8,10 +8,17 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.core.special_ids import EOS, PAD
 from mtl_tf.models.question_answering import QuestionAnsweringModel
 from mtl_tf.runs import search_batches
 from mtl_tf.runs.search_options import SearchOptions
-from mtl_tf.text.questions import CONTEXT, QUESTION, AnswerTexts, QuestionText
+from mtl_tf.text.questions import (
+    ANSWER,
+    CONTEXT,
+    QUESTION,
+    AnswerTexts,
+    QuestionText,
+)
 
 #: Where a word of an answer comes from; the order of the shares.
 SOURCES = ("vocabulary", "context", "question")
@@ -79,6 +86,12 @@ class Answerer:
             input_signature=[ids, ids, tf.TensorSpec([None, None], tf.string)],
             autograph=False,
         )
+        self._given = tf.function(
+            self._log_likelihoods,
+            input_signature=[ids] * 3
+            + [tf.TensorSpec([None, None], tf.string)],
+            autograph=False,
+        )
 
     @property
     def tables(self) -> list[Any]:
@@ -111,6 +124,30 @@ class Answerer:
         shares = tf.where(inside, found["sources"], 0.0)
         return Answers(texts, tf.exp(found["log_probability"]), words, shares)
 
+    def _log_likelihoods(
+        self,
+        context: tf.Tensor,
+        question: tf.Tensor,
+        answer: tf.Tensor,
+        own: tf.Tensor,
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """What the model says of given answers, and their words.
+
+        Args:
+            context, question, own: as of `search`.
+            answer: int32 `[B, U]`, with the end's id after the last word.
+
+        Returns:
+            float32 `[B, U]`; string `[B, U]`, "" from the end on.
+        """
+        values, ids = self.model.log_likelihoods(
+            context, question, answer, self.text.own_ngrams(own)
+        )
+        real = tf.not_equal(ids, PAD) & tf.not_equal(ids, EOS)
+        length = tf.reduce_sum(tf.cast(real, tf.int32), -1)
+        _, words = self._texts(ids[:, None], length[:, None], own)
+        return values, words[:, 0]
+
     def answer(
         self, task: str, examples: Sequence[Mapping[str, str]]
     ) -> list[dict[str, Any]]:
@@ -132,14 +169,53 @@ class Answerer:
                 found[start + place] = answer
         return found
 
+    def log_likelihoods(
+        self, task: str, examples: Sequence[Mapping[str, str]]
+    ) -> list[tuple[list[str], np.ndarray]]:
+        """The log-likelihoods of given answers, word by word.
+
+        Args:
+            task: the task's name.
+            examples: "context", "question" and "answer" of each.
+
+        Returns:
+            Of each the answer's words, `UNKNOWN` for those that the model can
+            neither write nor copy, and float32 [words + 1], the end's last.
+        """
+        found: list[Any] = [None] * len(examples)
+        for start in range(0, len(examples), _ENCODED_AT_ONCE):
+            part = examples[start : start + _ENCODED_AT_ONCE]
+            for place, *values in self._of_given(task, part):
+                found[start + place] = tuple(values)
+        return found
+
+    def _of_given(self, task: str, examples: Sequence[Mapping[str, str]]):
+        """Yields place, words and values, in any order."""
+        names = (CONTEXT, QUESTION, ANSWER)
+        texts = {name: _tensor(examples, name) for name in names}
+        ids, own = self.text.task(task).with_own_words(texts)
+        counts = ids[ANSWER].row_lengths().numpy()
+        end = tf.fill([len(examples), 1], EOS)
+        ids[ANSWER] = tf.concat([ids[ANSWER], end], 1)
+        lengths = np.maximum(ids[CONTEXT].row_lengths().numpy(), counts + 1)
+        for rows in search_batches.by_length(lengths):
+            values, words = self._given(
+                *(tf.gather(ids[n], rows).to_tensor() for n in names),
+                tf.gather(own, rows).to_tensor(),
+            )
+            values, words = values.numpy(), words.numpy()
+            for number, row in enumerate(rows):
+                count = counts[row]
+                written = [
+                    word.decode("utf-8", "replace")
+                    for word in words[number, :count]
+                ]
+                yield row, written, values[number, : count + 1]
+
     def _answered(self, task: str, examples: Sequence[Mapping[str, str]]):
         """Yields place and answer, in any order."""
-        texts = {
-            name: tf.constant(
-                [one[name].encode("utf-8", "replace") for one in examples]
-            )
-            for name in (CONTEXT, QUESTION)
-        }
+        names = (CONTEXT, QUESTION)
+        texts = {name: _tensor(examples, name) for name in names}
         ids, own = self.text.task(task).with_own_words(texts)
         lengths = ids[CONTEXT].row_lengths().numpy()
         for rows in search_batches.by_length(lengths):
@@ -150,6 +226,13 @@ class Answerer:
             answers = [part.numpy() for part in answers]
             for number, row in enumerate(rows):
                 yield row, _as_dict(*(part[number] for part in answers))
+
+
+def _tensor(examples: Sequence[Mapping[str, str]], name: str) -> tf.Tensor:
+    """A text of all examples, string [n]."""
+    return tf.constant(
+        [one[name].encode("utf-8", "replace") for one in examples]
+    )
 
 
 def _as_dict(

@@ -105,6 +105,14 @@ def trained_columns(
     }
 
 
+def given_columns(
+    config: Mapping[str, Any], task: Mapping[str, Any]
+) -> dict[str, str]:
+    """As `trained_columns`, of the fields of a text that is scored."""
+    columns = entry_of(config, task["name"]).get("columns") or {}
+    return task_types.given_of(task).own_columns(columns)
+
+
 def _is_path(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike))
 

@@ -186,6 +186,45 @@ class Run:
         self.weights_for(task)
         return predictions.predict(self, described, given, batch_size)
 
+    def score(self, task: str, examples: Iterable[Any]) -> list[dict[str, Any]]:
+        """Scores texts that the model could have written.
+
+        Args:
+            task: the name of a task of translation or of questions.
+            examples: as of `predict`, with the text that is scored: mappings
+                of `text` and `translation` (or `source` and `target`), or of
+                `question`, `context` and `answer`; or lists of so many
+                strings in that order.
+
+        Returns:
+            Of each example a dict of `task`; `log_likelihood`, which is the
+            sum of `log_likelihoods`, those of the text's `words` as the model
+            has them and of its end; `perplexity`; and what `predict` gives of
+            a text that it has found: `score` of a translation, `confidence`
+            of an answer.
+
+        Raises:
+            ConfigError: an unknown task, or one whose model writes no texts.
+            TypeError: `examples` are none, or one is not one of the task.
+
+        Example:
+            ```python
+            pairs = [{"text": "Good day.", "translation": "Guten Tag."}]
+            noise = run.score("en-de", pairs)[0]["perplexity"] > 50
+            ```
+        """
+        described = self.tasks[self.task_index(task)]
+        given = task_types.given_of(described)
+        columns = labelled_data.given_columns(self.config, described)
+        listed = [
+            given.fields_of(described, given.named(example, columns))
+            for example in given_examples.listed(examples)
+        ]
+        if not listed:
+            return []
+        self.weights_for(task)
+        return given.predict(self, described, listed)
+
     def forward(
         self,
         task: Mapping[str, Any],

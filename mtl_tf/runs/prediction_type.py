@@ -49,6 +49,8 @@ class PredictionType(abc.ABC):
         fits: whether `fit` settles anything.
         forms: how predictions can be written, by name: each a function from
             a prediction to its lines; "jsonl" is there always.
+        given: the `GivenTexts` of a type whose models write texts: how they
+            score one that is given.
     """
 
     outputs: Mapping[str, bool]
@@ -58,6 +60,7 @@ class PredictionType(abc.ABC):
     decodes_inputs = False
     fits = False
     forms: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"jsonl": as_json}
+    given: Any = None
 
     # From a user's input to predictions.
 

@@ -1,7 +1,8 @@
 """Translating splits and texts with a trained model, for scores and answers."""
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ class Translator:
             tf.function(decoder, reduce_retracing=True, autograph=False)
             for decoder in self._decoders
         ]
+        self._given: dict[int, Callable[..., tf.Tensor]] = {}
 
     @property
     def tables(self) -> list[Any]:
@@ -93,15 +95,11 @@ class Translator:
         texts: list[list[str]] = [[]] * len(sources)
         scores = np.zeros([len(sources), best], np.float32)
         for rows in search_batches.by_length([len(ids) for ids in sources]):
-            ragged = tf.ragged.constant(
-                [np.asarray(sources[n]).tolist() for n in rows],
-                tf.int32,
-                ragged_rank=1,
-            )
+            tokens = _padded([sources[n] for n in rows])
             own = None
             if self.decoding.replace_unknown:
                 own = tf.gather(words, rows).to_tensor()
-            found, scores[rows] = self.search(pair, ragged.to_tensor(), own)
+            found, scores[rows] = self.search(pair, tokens, own)
             for row, said in zip(rows, found.numpy()):
                 texts[row] = [one.decode("utf-8", "replace") for one in said]
         return texts, scores
@@ -135,6 +133,41 @@ class Translator:
         decoders = self._traced if tf.executing_eagerly() else self._decoders
         return decoders[pair](found["tokens"], chosen), found["score"]
 
+    def log_likelihoods(
+        self,
+        pair: int,
+        sources: Sequence[np.ndarray],
+        targets: Sequence[np.ndarray],
+    ) -> list[np.ndarray]:
+        """The log-likelihoods of given translations, token by token.
+
+        Args:
+            pair: the pair's number.
+            sources: n arrays int [tokens], the ids of each.
+            targets: n arrays int [tokens], the ids of each and the end's.
+
+        Returns:
+            n arrays float32 [tokens], the end's last.
+        """
+        if pair not in self._given:
+            self._given[pair] = tf.function(
+                functools.partial(self.model.log_likelihoods, key=pair),
+                input_signature=[tf.TensorSpec([None, None], tf.int32)] * 2,
+                autograph=False,
+            )
+        found: list[np.ndarray] = [np.zeros(0)] * len(sources)
+        lengths = [max(map(len, both)) for both in zip(sources, targets)]
+        for rows in search_batches.by_length(lengths):
+            values = self._given[pair](
+                *(
+                    _padded([side[n] for n in rows])
+                    for side in (sources, targets)
+                )
+            ).numpy()
+            for row, of_tokens in zip(rows, values):
+                found[row] = of_tokens[: len(targets[row])]
+        return found
+
     def translate_split(
         self, pair: int, split: EncodedSplit, texts: Sequence[str] = ()
     ) -> list[str]:
@@ -150,3 +183,9 @@ class Translator:
         words = self.text.source.tokenizer(texts) if len(texts) else None
         sources = [column[n] for n in range(len(split))]
         return [best for best, *_ in self.translate(pair, sources, words)[0]]
+
+
+def _padded(ids: Sequence[np.ndarray]) -> tf.Tensor:
+    """Ids of n texts, int32 [n, the most tokens]."""
+    rows = [np.asarray(text).tolist() for text in ids]
+    return tf.ragged.constant(rows, tf.int32, ragged_rank=1).to_tensor()

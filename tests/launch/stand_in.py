@@ -50,6 +50,13 @@ class Run:
         }.get(task, self._answer)
         return [answer(task, text) for text in texts]
 
+    def score(self, task, examples):
+        self.calls.append((task, examples))
+        return [
+            {"task": task, "score": -1.0, "log_likelihood": -1.5 - number}
+            for number, _ in enumerate(examples)
+        ]
+
     def _tagged(self, task, text):
         tokens, offsets = text, {}
         if isinstance(text, str):

@@ -1,5 +1,6 @@
 """The predict program on a stand-in run."""
 
+import gzip
 import io
 import json
 import os
@@ -117,6 +118,27 @@ def test_what_is_no_text_is_counted(run, files, caplog):
     answers = files.call(half, "--task=books", "--format=jsonl")
     assert answers[0]["text"] == "a \ufffd"
     assert "1 halves of surrogate pairs" in caplog.text
+
+
+def test_packed_files_are_unpacked(run, files):
+    packed = files.source.with_name("in.jsonl.gz")
+    packed.write_bytes(gzip.compress(b'{"text": "good"}\n{"text": "bad"}\n'))
+    argv = ["predict", "--model_dir=x", "--task=books", f"--input={packed}"]
+    call = [*argv, f"--output={files.output}"]
+    predict.main(runner.parse(predict.PROGRAM, call))
+    assert [one["text"] for one in files.lines()] == ["good", "bad"]
+    files.output.unlink()
+    for content in (packed.read_bytes()[:-9], b"a good one\n"):
+        packed.write_bytes(content)
+        with pytest.raises(DataError, match="in.jsonl.gz cannot be unpacked"):
+            predict.main(runner.parse(predict.PROGRAM, call))
+    with pytest.raises(DataError, match="in: packed by gzip: unpack it"):
+        files.call(gzip.compress(b"good\n"), "--task=books")
+    assert not files.output.exists()
+    files.source.write_bytes(b"good\n")
+    argv[-1:] = [f"--input={files.source}", f"--output={packed}"]
+    with pytest.raises(ConfigError, match="gz: what is written is not packed"):
+        predict.main(runner.parse(predict.PROGRAM, argv))
 
 
 @pytest.mark.parametrize(
@@ -344,4 +366,61 @@ def test_only_translations_are_lines(translator, files):
         match="in:1: the task books .* is written as jsonl, csv or tsv, not",
     ):
         files.call(b"a", "--task=books", "--output_format=text")
+    assert not files.output.exists()
+
+
+def test_texts_that_are_given_are_scored(translator, files, caplog):
+    task = ("--score", "--task=en-de")
+    found = files.call(b"a dog\tein Hund\n\t\n", *task)
+    assert found[0] == {
+        "text": "a dog",
+        "translation": "ein Hund",
+        "task": "en-de",
+        "score": -1.0,
+        "log_likelihood": -1.5,
+    }
+    assert found[1]["text"] == found[1]["translation"] == ""
+    files.call(b"a\t\n\ta\n", *task)
+    # Nothing may be right; it is no reason for a warning.
+    assert "empty text: 1, the first at" in caplog.text.splitlines()[-1]
+    assert caplog.text.splitlines()[-1].endswith("that was read.")
+    assert "in:2; " in caplog.text.splitlines()[-1]
+    files.call(b"a\tb\r\nc\td", *task, "--output_format=text")
+    assert files.output.read_text() == "-1.5\n-2.5\n"
+    assert translator.calls[-1][1][0] == {"text": "a", "translation": "b"}
+    # What launch.predict has written, with a score of its own.
+    said = {"id": 7, "text": "a", "translation": "b", "score": -9.0}
+    line = json.dumps(said).encode()
+    (found,) = files.call(line, *task, "--format=jsonl")
+    assert found["id"] == 7 and found["input_score"] == -9.0
+    assert found["score"] == -1.0 and found["text"] == "a"
+    # Files to train on, and those that launch.evaluate has written.
+    (found,) = files.call(b"source,target\na,b\n", *task, "--format=csv")
+    assert found["source"] == "a" and found["target"] == "b"
+    assert translator.calls[-1][1] == [{"text": "a", "translation": "b"}]
+    line = json.dumps({"text": "a", "label": "b", "prediction": "c"}).encode()
+    columns = "--columns=translation=label"
+    (found,) = files.call(line, *task, "--format=jsonl", columns)
+    assert translator.calls[-1][1] == [{"text": "a", "translation": "b"}]
+    assert found["label"] == "b" and found["prediction"] == "c"
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (b"a\tb\na\n", (), "in:2: .* needs text and translation .* a tab "),
+        (b"a\tb\tc\n", (), "in:1: .* got 'a\\\\tb\\\\tc'.*texts with tabs can"),
+        (
+            b'{"text": "a"}',
+            ("--format=jsonl",),
+            "in:1: .*fields text: --columns=text=COLUMN --columns=translation=",
+        ),
+        (b"a\tb", ("--task=books",), "models write no texts"),
+        (b"a\tb", ("--output_format=conll",), "jsonl, text, csv or tsv, not"),
+        (b"a\tb", ("--interactive",), "--score takes no --interactive"),
+    ],
+)
+def test_what_cannot_be_scored(translator, files, content, arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        files.call(content, "--score", "--task=en-de", *arguments)
     assert not files.output.exists()

@@ -49,22 +49,6 @@ def make_encoded(seed=0):
     }
 
 
-def variables_of(decoder):
-    """Weights as `translation_reference.of_decoder` names them."""
-    found = {}
-    for part in ("embedding", "attention", "output_layer"):
-        for v in getattr(decoder, part).trainable_variables:
-            found[f"{part.split('_')[0]}/{v.name}"] = v
-    known = {id(v) for v in found.values()}
-    own = [v for v in decoder.trainable_variables if id(v) not in known]
-    return found | {f"own/{v.name}": v for v in own}
-
-
-def values_of(decoder):
-    found = variables_of(decoder).items()
-    return {name: np.array(v, np.float64) for name, v in found}
-
-
 def expected(values):
     """Losses `[B, U]`, log probabilities and attention of the sources."""
     w = reference.of_decoder(values)
@@ -86,7 +70,7 @@ def expected(values):
 @pytest.mark.parametrize("bias", [True, False])
 def test_losses_attention_and_gradients_are_the_papers(bias):
     decoder, encoded = make_decoder(bias=bias), make_encoded()
-    variables = variables_of(decoder)
+    variables = reference.variables_of(decoder)
     scale = np.random.default_rng(1).normal(size=TARGET.shape)
     read = {n: encoded[n] for n in ("annotations", "first")}
     with tf.GradientTape() as tape:
@@ -97,7 +81,7 @@ def test_losses_attention_and_gradients_are_the_papers(bias):
         total = tf.reduce_sum(found["losses"][0] * scale)
     gradients = tape.gradient(total, read | variables)
     values = {n: np.array(x, np.float64) for n, x in read.items()}
-    values |= values_of(decoder)
+    values |= reference.values_of(decoder)
     losses, _, looks = expected(values)
     np.testing.assert_allclose(found["losses"][0], losses, atol=1e-5)
     for b, look in enumerate(looks):
@@ -117,7 +101,7 @@ def test_losses_attention_and_gradients_are_the_papers(bias):
 def test_step_by_step_is_teacher_forcing():
     decoder, encoded = make_decoder(), make_encoded()
     values = {n: np.array(encoded[n], np.float64) for n in encoded}
-    _, tables, looks = expected(values | values_of(decoder))
+    _, tables, looks = expected(values | reference.values_of(decoder))
     memory = decoder.memory(encoded)
     hidden = tf.repeat(decoder.start(encoded)["hidden"][0][:, None], 2, 1)
     last = np.array([[2, 2]] * 4)

@@ -1,7 +1,8 @@
 """Dong et al. (2015), equations 2 to 12, in NumPy float64.
 
 One text and one step at a time, written from the paper. Only `of_gru` and
-`of_decoder`, which name the weights as the paper does, know the layers.
+`of_decoder`, which name the weights as the paper does, and the functions
+behind them know the layers.
 """
 
 import numpy as np
@@ -99,3 +100,20 @@ def of_decoder(values):
         "W_o": values["output/kernel"],
         "b_o": bias("output/bias", len(values["output/kernel"])),
     }
+
+
+def variables_of(decoder):
+    """Weights of a layer as `of_decoder` names them."""
+    found = {}
+    for part in ("embedding", "attention", "output_layer"):
+        for v in getattr(decoder, part).trainable_variables:
+            found[f"{part.split('_')[0]}/{v.name}"] = v
+    known = {id(v) for v in found.values()}
+    own = [v for v in decoder.trainable_variables if id(v) not in known]
+    return found | {f"own/{v.name}": v for v in own}
+
+
+def values_of(decoder):
+    """Their values, float64."""
+    found = variables_of(decoder).items()
+    return {name: np.array(v, np.float64) for name, v in found}

@@ -9,6 +9,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.protocol import count_parameters
+from tests.layers import translation_reference as reference
 
 WORDS = {"de": 9, "fr": 7}
 PAIRS = ["en-de", "en-fr"]
@@ -131,6 +132,44 @@ def test_scores_are_the_likelihoods_of_what_is_returned(model, beam, n_best):
             np.testing.assert_allclose(-loss[0, 0], score, atol=1e-4)
     assert finished
     assert (np.diff(found["score"]) <= 0).all()
+
+
+@pytest.mark.parametrize("key", [0, 1])
+def test_given_translations_have_the_likelihood_of_the_paper(model, key):
+    found = model.log_likelihoods(TOKENS, TARGET, key=key).numpy()
+    decoder = model.decoder(key)
+    named = reference.of_decoder(reference.values_of(decoder))
+    encoded = model.encoder(TOKENS[None])
+    for row, tokens in enumerate((4, 2)):
+        words = TARGET[row][TARGET[row] > 0]
+        annotations = encoded["annotations"][0, row, :tokens].numpy()
+        table, _ = reference.decode(
+            words, annotations, encoded["first"][0, row].numpy(), named
+        )
+        expected = table[np.arange(len(words)), words]
+        np.testing.assert_allclose(
+            found[row, : len(words)], expected, atol=1e-5
+        )
+    assert not found[TARGET == 0].any()
+    # The translation to nothing is certain, as `translate` has it.
+    assert found[2, 0] == 0
+    other = model.log_likelihoods(TOKENS[2:], [[4, 3]], key=key)
+    assert np.all(other < 0)
+
+
+def test_likelihoods_do_not_depend_on_company_and_padding(model):
+    wide = [[0, 0], [0, 3]]
+    together = model.log_likelihoods(
+        np.pad(TOKENS, wide), np.pad(TARGET, wide), key=0
+    ).numpy()
+    assert not together[:, 3:].any()
+    for row, (size, words) in enumerate(((4, 3), (2, 2), (0, 1))):
+        alone = model.log_likelihoods(
+            TOKENS[row : row + 1, :size], TARGET[row : row + 1, :words], key=0
+        )
+        np.testing.assert_allclose(alone[0], together[row, :words], atol=1e-5)
+    with pytest.raises(ConfigError, match="number of a pair"):
+        model.log_likelihoods(TOKENS, TARGET, key=2)
 
 
 def test_translations_do_not_depend_on_company_and_padding(model):

@@ -123,6 +123,28 @@ def test_answers_have_the_score_of_given_ones(name, beam):
             )
 
 
+def test_given_answers_are_scored_word_by_word():
+    model = made("mqan")
+    texts = [BATCH[name][0] for name in ("context", "question", "answer")]
+    found, words = model.log_likelihoods(*texts)
+    loss = model(BATCH)["loss"][0]
+    np.testing.assert_allclose(-tf.reduce_sum(found, -1), loss, rtol=1e-5)
+    assert np.all(found.numpy()[texts[2] == 0] == 0)
+    is_same = np.array(words == texts[2])
+    assert np.all(np.array(words)[~is_same] == OOV) and not is_same.all()
+    # Neither company nor padding changes anything.
+    for row in range(3):
+        alone, _ = model.log_likelihoods(
+            *(
+                text[row : row + 1, : LENGTHS[name][row]]
+                for name, text in zip(("context", "question", "answer"), texts)
+            )
+        )
+        np.testing.assert_allclose(
+            alone[0], found[row, : LENGTHS["answer"][row]], atol=1e-5
+        )
+
+
 def test_a_loss_per_word_is_the_mean_of_an_answers_words():
     sums, means = made("mqan")(BATCH), build(per_word=True)(BATCH)
     np.testing.assert_allclose(

@@ -124,6 +124,56 @@ def test_long_texts_are_translated_in_small_batches(run, monkeypatch):
         np.testing.assert_allclose(one["scores"], part["scores"], atol=1e-4)
 
 
+@pytest.mark.parametrize("penalty", [0.0, 0.6])
+def test_a_translation_that_was_found_has_the_score_of_the_search(run, penalty):
+    loaded = mtl_tf.load(run[0], {"length_penalty": penalty})
+    texts = ["w1 w2", "w3 w4 w5 w6 w7", "w1", "", "never w2"]
+    limit = {text: 2 * len(text.split()) + 10 for text in texts}
+    pairs, scores = [], []
+    for text, one in zip(texts, loaded.predict("xx-bb", texts)):
+        for said, score in zip(one["translations"], one["scores"]):
+            # What is cut has no end, and "" is there once.
+            if len(said.split()) < limit[text] and np.isfinite(score):
+                pairs.append({"text": text, "translation": said})
+                scores.append(score)
+    assert len(pairs) > 4
+    found = loaded.score("xx-bb", pairs)
+    np.testing.assert_allclose(
+        [one["score"] for one in found], scores, atol=1e-4
+    )
+    for pair, one in zip(pairs, found):
+        words = pair["translation"].split()
+        assert one["words"] == [*words, "</s>"]
+        assert len(one["log_likelihoods"]) == len(one["words"])
+        total = sum(one["log_likelihoods"])
+        assert one["log_likelihood"] == pytest.approx(total)
+        each = total / len(one["words"])
+        assert one["perplexity"] == pytest.approx(np.exp(-each))
+        divisor = ((5 + len(one["words"])) / 6) ** penalty
+        assert one["score"] == pytest.approx(total / divisor)
+        # Alone, and under the names of files to train on.
+        as_trained = {"source": pair["text"], "target": pair["translation"]}
+        (alone,) = loaded.score("xx-bb", [as_trained])
+        assert alone["score"] == pytest.approx(one["score"], abs=1e-4)
+
+
+def test_words_that_the_vocabulary_lacks_are_scored_as_unknown(run):
+    loaded = mtl_tf.load(run[0])
+    one, two = loaded.score("xx-aa", [("w1", "w1 puma"), ["w1", "w1 <unk>"]])
+    assert one == two and one["words"] == ["w1", "<unk>", "</s>"]
+    assert loaded.score("xx-aa", []) == []
+    for wrong in ("w1", ["w1"], {"text": "w1"}, {"text": "a", "target": 3}):
+        with pytest.raises(TypeError, match="needs text and translation as"):
+            loaded.score("xx-aa", [wrong])
+
+
+def test_only_texts_that_could_be_written_are_scored(toy_run):
+    loaded = mtl_tf.load(toy_run)
+    name = loaded.tasks[0]["name"]
+    with pytest.raises(ConfigError, match="models write no texts"):
+        loaded.score(name, [])
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [

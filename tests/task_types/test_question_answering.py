@@ -445,6 +445,39 @@ def test_answers_do_not_hang_on_what_else_is_asked(untrained):
     assert same[0]["answer"] == together[0]["answer"]
 
 
+def test_an_answer_that_was_found_has_the_confidence_of_the_search(untrained):
+    run = mtl_tf.load(
+        untrained.directory.path, {"beam": 3, "n_best": 3, "max_length": 8}
+    )
+    for task in ("behind", "mentions"):
+        given, confidences, written = [], [], []
+        for asked, one in zip(EXAMPLES, run.predict(task, EXAMPLES)):
+            for text, chance in zip(one["answers"], one["confidences"]):
+                if chance > 0 and len(text.split()) < 8:
+                    given.append({**asked, "answer": text})
+                    confidences.append(chance)
+            written.append(one["words"])
+        assert given
+        found = run.score(task, given)
+        np.testing.assert_allclose(
+            [one["confidence"] for one in found], confidences, rtol=1e-3
+        )
+        for one in found:
+            assert len(one["log_likelihoods"]) == len(one["words"])
+            assert one["log_likelihood"] == pytest.approx(
+                sum(one["log_likelihoods"])
+            )
+    several = {**EXAMPLES[0], "answer": ["Zoë", "key"]}
+    first = [*EXAMPLES[0].values(), "Zoë"]
+    one, two = run.score("behind", [several, first])
+    assert one == two and one["words"] == ["zoë", "</s>"]
+    # What can be neither written nor copied.
+    (lost,) = run.score("behind", [[*EXAMPLES[0].values(), "puma"]])
+    assert lost["words"] == ["<unk>", "</s>"]
+    with pytest.raises(TypeError, match="question, context and answer as"):
+        run.score("behind", EXAMPLES)
+
+
 def test_what_is_no_question_about_a_context(untrained):
     for wrong in ("a text", {"question": "q"}, ["q", 3], ["q", "c", "d"]):
         with pytest.raises(TypeError, match="a question about a context"):

@@ -1,7 +1,9 @@
 """What each task type is to a run: its predictions."""
 
 from mtl_tf.core import task_types
-from mtl_tf.runs.prediction_type import PredictionType
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.runs.given_texts import GivenTexts
+from mtl_tf.runs.prediction_type import PredictionType, TaskDict
 
 
 def of(name: str) -> PredictionType:
@@ -11,3 +13,19 @@ def of(name: str) -> PredictionType:
         ConfigError: there is none; the nearest names are offered.
     """
     return task_types.find(__name__, name)
+
+
+def given_of(task: TaskDict) -> GivenTexts:
+    """How the model of a task scores texts that are given.
+
+    Raises:
+        ConfigError: it writes no texts.
+    """
+    given = of(task["type"]).given
+    if given is None:
+        raise ConfigError(
+            f"the task {task['name']} is of the type {task['type']}, whose "
+            "models write no texts that could be scored; launch.predict "
+            "without --score gives the scores of its labels"
+        )
+    return given

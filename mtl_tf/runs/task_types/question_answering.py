@@ -1,12 +1,15 @@
 """Question answering: an answer, and where its words come from."""
 
 import functools
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from mtl_tf.evaluation import answer_scoring
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.runs.given_texts import GivenTexts, likelihood
 from mtl_tf.runs.prediction_type import (
     AT_ONCE,
     Prediction,
@@ -28,6 +31,35 @@ def as_text(prediction: Mapping[str, Any]) -> str:
     return " ".join(prediction["answer"].splitlines()) + "\n"
 
 
+class GivenAnswers(GivenTexts):
+    """The `confidence` of an answer, as the search has it, and more."""
+
+    features = MappingProxyType({n: n for n in (*_INPUTS, "answer")})
+
+    def fields_of(self, task: TaskDict, value: Any) -> dict[str, str]:
+        """See `GivenTexts.fields_of`; of a list of answers the first."""
+        if isinstance(value, Mapping):
+            answers = value.get("answer")
+            if isinstance(answers, (list, tuple)) and answers:
+                value = {**value, "answer": answers[0]}
+        return super().fields_of(task, value)
+
+    def predict(
+        self, run: Any, task: TaskDict, examples: Sequence[Mapping[str, str]]
+    ) -> list[Prediction]:
+        """See `GivenTexts.predict`."""
+        found = []
+        for words, values in run.predictor.decoder.log_likelihoods(
+            task["name"], examples
+        ):
+            more = likelihood(words, values)
+            confidence = math.exp(more["log_likelihood"])
+            found.append(
+                {"task": task["name"], "confidence": confidence, **more}
+            )
+        return found
+
+
 class AnswerPrediction(PredictionType):
     """`answer` and more of each question; see `Answerer.answer`."""
 
@@ -37,6 +69,7 @@ class AnswerPrediction(PredictionType):
     targets_are_encoded = False
     decodes_inputs = True
     forms = {"jsonl": as_json, "text": as_text}
+    given = GivenAnswers()
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
         """A mapping of `question` and `context`, or a list of these two."""

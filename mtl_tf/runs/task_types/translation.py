@@ -5,23 +5,28 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.special_ids import OOV
 from mtl_tf.datasets.lines import LineFile
 from mtl_tf.datasets.parallel_lines import one_line, read_aligned
 from mtl_tf.datasets.sources import check_text
 from mtl_tf.evaluation import translation_metrics
 from mtl_tf.evaluation.task_types.translation import RESTRICTED
+from mtl_tf.layers.beam_search import penalty_divisor
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
+from mtl_tf.runs.given_texts import GivenTexts, likelihood
 from mtl_tf.runs.prediction_type import (
     AT_ONCE,
     Prediction,
     PredictionType,
     TaskDict,
     as_json,
+    as_tensors,
     format_of,
     resolve_file,
 )
@@ -36,6 +41,39 @@ def as_text(prediction: Mapping[str, Any]) -> str:
     return one_line(prediction["translation"]) + "\n"
 
 
+class GivenTranslations(GivenTexts):
+    """The `score` of a translation, as the search has it, and more."""
+
+    features = MappingProxyType({"text": "source", "translation": "target"})
+
+    def predict(
+        self, run: Any, task: TaskDict, examples: Sequence[Mapping[str, str]]
+    ) -> list[Prediction]:
+        """See `GivenTexts.predict`."""
+        decoder = run.predictor.decoder
+        pair = decoder.model.pairs.index(task["name"])
+        tensors = as_tensors(examples)
+        encoded = run.encoder.pair(task["name"])(
+            {name: tensors[field] for field, name in self.features.items()}
+        )
+        sources, targets = (
+            [np.array(ids) for ids in encoded[name].to_list()]
+            for name in ("tokens", "target")
+        )
+        values = decoder.log_likelihoods(pair, sources, targets)
+        lengths = np.array([len(ids) for ids in targets], np.int32)
+        penalty = decoder.decoding.length_penalty
+        divisors = penalty_divisor(lengths, penalty).numpy().tolist()
+        tokens = run.encoder.target(task["name"]).vocabulary.tokens
+        found = []
+        for ids, each, divisor in zip(targets, values, divisors):
+            words = [UNKNOWN if n == OOV else tokens[n] for n in ids[:-1]]
+            more = likelihood(words, each)
+            score = {"score": more["log_likelihood"] / divisor}
+            found.append({"task": task["name"], **score, **more})
+        return found
+
+
 class TranslationPrediction(PredictionType):
     """`translation`, the best one, and its `score`, a log-likelihood.
 
@@ -46,6 +84,7 @@ class TranslationPrediction(PredictionType):
     targets_are_encoded = False
     field_names = MappingProxyType({"source": "text"})
     forms = {"jsonl": as_json, "text": as_text}
+    given = GivenTranslations()
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
         """A source, also in a mapping of `text`."""

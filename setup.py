@@ -120,8 +120,11 @@ def main() -> None:
         classifiers=[
             "Development Status :: 3 - Alpha",
             "Intended Audience :: Science/Research",
+            "Operating System :: POSIX :: Linux",
             "Programming Language :: Python :: 3",
+            "Programming Language :: Python :: 3 :: Only",
             "Topic :: Scientific/Engineering :: Artificial Intelligence",
+            "Typing :: Typed",
         ],
         python_requires=PYTHON,
         packages=sorted(packages()),

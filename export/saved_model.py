@@ -315,7 +315,7 @@ def main(values: flags.FlagValues) -> None:
             f"{name} {split} {metric}: {before:.2f} as float32, {after:.2f} as "
             f"{values.weights}, {after - before:+.2f}"
         )
-    logging.info("Check it with: python -m export.check --model=%s", path)
+    logging.info("Check it with: %s --model=%s", _check_command(), path)
     print(path)
 
 
@@ -356,6 +356,13 @@ def _all(run: Any) -> list:
     """The weights of every copy of the model that an export holds."""
     paths = {run.weights_for(task["name"]) for task in run.tasks}
     return list(run.model.variables) * len(paths)
+
+
+def _check_command() -> str:
+    """How `export.check` is started where this program was so."""
+    # Where the package is installed there is no `export` to start.
+    installed = PROGRAM.command() == PROGRAM.installed_as()
+    return "mtl-check" if installed else "python -m export.check"
 
 
 PROGRAM = runner.Program(

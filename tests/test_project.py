@@ -12,6 +12,7 @@ import shutil
 import site
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 
@@ -27,14 +28,22 @@ needs_setuptools = pytest.mark.skipif(
     not BUILD_TOOLS, reason="setuptools is not installed (extra dev)"
 )
 SOURCES = ["mtl_tf", "launch", "export"]
-TOP_FILES = ["setup.py", "pyproject.toml", "README.md", "LICENSE"]
+TOP_FILES = [
+    "setup.py",
+    "pyproject.toml",
+    "MANIFEST.in",
+    "README.md",
+    "CHANGELOG.md",
+    "LICENSE",
+]
 DATA_FILES = {"py.typed", "CITATIONS.bib", "README.md", "TAGS.txt"}
 
 
-def copy_sources(destination):
+def copy_sources(destination, folders=SOURCES):
     """The files that packaging needs; building writes beside them."""
     ignore = shutil.ignore_patterns("__pycache__", "*.pyc")
-    for name in SOURCES:
+    destination.mkdir(exist_ok=True)
+    for name in folders:
         shutil.copytree(ROOT / name, destination / name, ignore=ignore)
     for name in TOP_FILES:
         shutil.copy(ROOT / name, destination / name)
@@ -52,7 +61,6 @@ OFFLINE = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
-    (folder / "source").mkdir()
     copy_sources(folder / "source")
     pip("wheel", *OFFLINE, "-w", str(folder), str(folder / "source"))
     [path] = folder.glob("mtl_tf-*.whl")
@@ -137,6 +145,29 @@ def test_wheel_says_what_it_needs(wheel):
     }
     unbounded = re.findall(r"^Requires-Dist: [\w.-]+(?:$| ;|;)", text, re.M)
     assert unbounded == []
+
+
+@needs_setuptools
+def test_source_distribution_has_the_tests_and_the_docs(tmp_path):
+    folders = [*SOURCES, "tests", "docs", "build_support", ".ci"]
+    copy_sources(tmp_path / "source", folders)
+    expected = {
+        path.relative_to(tmp_path / "source").as_posix()
+        for path in (tmp_path / "source").rglob("*")
+        if path.is_file()
+    }
+    code = "from setuptools import build_meta; build_meta.build_sdist('dist')"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path / "source",
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    [path] = (tmp_path / "source" / "dist").glob("mtl_tf-*.tar.gz")
+    with tarfile.open(path) as file:
+        names = [m.name.partition("/")[2] for m in file if m.isfile()]
+    assert expected - set(names) == set()
 
 
 @pytest.fixture(scope="module")

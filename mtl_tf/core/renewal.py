@@ -66,8 +66,9 @@ def point() -> None:
         "What has been compiled fills this process: the program starts anew "
         "and continues."
     )
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # as where it was closed from the start
+            stream.flush()
     os.execv(_THIS.command[0], _THIS.command)
 
 

@@ -77,7 +77,15 @@ class StackedLayer(keras.layers.Layer):
             stack: leading axes, each of whose slices is drawn by itself.
             gates: number of matrices that lie side by side in a slice.
             limit: draw uniformly within it, whatever the init says.
+
+        Raises:
+            ValueError: a size is not known, as of `keras.Input([None, None])`.
         """
+        if None in shape:
+            raise ValueError(
+                f"{self.name}: the last axis of its inputs must have a known "
+                f"size to make the weight {name!r}, got None"
+            )
         # autocast=False keeps gathers sparse and float32 states exact.
         weight = self.add_weight(
             name=name,

@@ -55,6 +55,9 @@ class RecurrentLayer(StackedLayer):
         ```
     """
 
+    #: Size H of the hidden state.
+    units: int
+
     #: How many tasks have weights of their own; 0 for one set of all.
     tasks: int = 0
 
@@ -176,14 +179,36 @@ class RecurrentLayer(StackedLayer):
             return mask
         return keras.ops.flip(mask, axis=1)
 
-    def compute_output_spec(self, *args, **kwargs):
-        """Traces `call`, which knows groups from texts."""
-        return keras.Operation.compute_output_spec(self, *args, **kwargs)
+    @property
+    def output_units(self) -> int:
+        """The size H of the hidden states that it returns."""
+        return self.units
+
+    def compute_output_spec(self, x, *args, **kwargs):
+        """Traces `call`, which knows groups from texts.
+
+        Without weights there is nothing to trace: of a layer that is not
+        built the shape is computed.
+        """
+        if self.built or len(x.shape) != 3:
+            return keras.Operation.compute_output_spec(self, x, *args, **kwargs)
+        sequence = kwargs.get("sequence", False)
+        shape = self._output_shape(x.shape, sequence or self.return_sequences)
+        return keras.KerasTensor(shape, dtype=self.compute_dtype)
 
     def compute_output_shape(self, input_shape) -> tuple[int | None, ...]:
         """Of texts `[B, T, D]`; see the class."""
-        texts = keras.KerasTensor(input_shape, dtype=self.compute_dtype)
-        return tuple(self.compute_output_spec(texts).shape)
+        if len(input_shape) != 3:
+            raise ValueError(
+                f"{self.name}: the shape must be that of texts, [B, T, D], got "
+                f"{tuple(input_shape)}"
+            )
+        return self._output_shape(input_shape, self.return_sequences)
+
+    def _output_shape(self, shape, sequence: bool):
+        rows, time, _ = shape
+        units = self.output_units
+        return (rows, time, units) if sequence else (rows, units)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

@@ -80,6 +80,11 @@ class ParallelSharedPrivate(_SharedPrivate):
         ```
     """
 
+    @property
+    def output_units(self) -> int:
+        """Twice `units`: two states side by side."""
+        return 2 * self.units
+
     def build(self, input_shape, *_):
         """Makes the weights for inputs `[..., D]`."""
         self.shared.build(input_shape)

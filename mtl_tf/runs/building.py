@@ -7,6 +7,7 @@ import numpy as np
 
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.runs import systems
+from mtl_tf.training import precision
 
 
 def build(
@@ -29,4 +30,5 @@ def build(
         ConfigError: a field, a name or a value is wrong.
     """
     system = systems.of_type(tasks[0]["type"])
-    return system.build_model(config, encoder, tasks, vectors, seed)
+    with precision.of_runs_alone():
+        return system.build_model(config, encoder, tasks, vectors, seed)

@@ -156,6 +156,13 @@ def _made(name: str) -> Callback:
     return made
 
 
+# Of what people use Keras's callbacks for.
+_INSTEAD = (
+    " (a run stops early by training.patience, keeps its best weights and "
+    "writes for TensorBoard without any)"
+)
+
+
 def checked(callbacks: Any) -> list[Callback]:
     """The callbacks that a caller gives.
 
@@ -176,5 +183,6 @@ def checked(callbacks: Any) -> list[Callback]:
             raise ConfigError(
                 "each of callbacks must be a made mtl_tf.training.callbacks."
                 f"Callback, got {given} {kind.__module__}.{kind.__qualname__}"
+                + (_INSTEAD if kind.__module__.startswith("keras.") else "")
             )
     return callbacks

@@ -1,7 +1,10 @@
 """In which precision a run computes: `training.mixed_precision`."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import keras
 
 from mtl_tf.core import checks
 
@@ -20,3 +23,18 @@ def policy(config: Mapping[str, Any]) -> str:
     """
     name = config["training"]["mixed_precision"]
     return checks.one_of("training.mixed_precision", name, POLICIES)
+
+
+@contextlib.contextmanager
+def of_runs_alone() -> Iterator[None]:
+    """Makes layers that are given no policy float32 ones within the block.
+
+    In a notebook the policy of Keras may be one that was set for other models:
+    what a run computes is said by its config alone.
+    """
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(FLOAT32)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)

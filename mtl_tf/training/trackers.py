@@ -12,10 +12,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.core import files
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.training.callbacks import Callback, Training, flat, scalars
 
 _LONGEST = 500  # characters of a value that MLflow takes
 _MOST = 100  # parameters that MLflow takes at once
+
+
+def _missing(package: str, error: ImportError) -> ConfigError:
+    return ConfigError(
+        f"tracking needs the package {package}: pip install 'mtl_tf[trackers]' "
+        f"({error})"
+    )
 
 
 def _results(results: Mapping[str, Any]) -> dict[str, float]:
@@ -41,8 +49,10 @@ class WeightsAndBiases(Callback):
     """
 
     def __init__(self):
-        import wandb
-
+        try:
+            import wandb
+        except ImportError as error:
+            raise _missing("wandb", error)
         self._wandb = wandb
         self._run: Any = None
         self._stage = ""
@@ -80,11 +90,17 @@ class WeightsAndBiases(Callback):
 
 
 class MLflow(Callback):
-    """Sends a training to MLflow (the package `mlflow` or `mlflow-skinny`)."""
+    """Sends a training to MLflow (the package `mlflow` or `mlflow-skinny`).
+
+    Raises:
+        ConfigError: the package is not installed.
+    """
 
     def __init__(self):
-        import mlflow
-
+        try:
+            import mlflow
+        except ImportError as error:
+            raise _missing("mlflow", error)
         self._mlflow = mlflow
         self._begun = False
 

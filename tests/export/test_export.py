@@ -338,3 +338,14 @@ def test_the_export_of_a_training_that_has_not_ended_is_told(
         told.append("has not come to its end" in caplog.text)
         (copy / "results.json").unlink(missing_ok=True)
     assert told == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("started_as", "command"),
+    [("bin/mtl-export", "mtl-check"), ("saved_model.py", "python -m export.")],
+)
+def test_the_check_is_named_as_it_can_be_started(
+    monkeypatch, started_as, command
+):
+    monkeypatch.setattr("sys.argv", [started_as])
+    assert saved_model._check_command().startswith(command)

@@ -201,7 +201,7 @@ def test_configs_are_changed_by_whole_names():
         ({"callbacks": [Heard]}, "callbacks must be .* got the class .*Heard"),
         (
             {"callbacks": [keras.callbacks.EarlyStopping()]},
-            "got one of keras.*EarlyStopping",
+            "got one of keras.*EarlyStopping .a run stops early by",
         ),
         ({"callbacks": print}, "callbacks must be a list of .* got builtin"),
         ({"callbacks": [3]}, "got one of builtins.int"),

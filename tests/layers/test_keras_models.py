@@ -150,6 +150,27 @@ def test_go_backwards_reverses_what_reverse_returns():
         keras_like(x[None])
 
 
+@pytest.mark.parametrize("name", LAYERS)
+def test_shapes_are_known_before_there_are_weights(name):
+    make, _ = LAYERS[name]
+    units = 2 * UNITS if name == "parallel" else UNITS
+    assert make().compute_output_shape((2, 5, 4)) == (2, units)
+    sequences = make(return_sequences=True, dtype="mixed_bfloat16")
+    found = sequences.compute_output_shape((None, None, 4))
+    assert found == (None, None, units)
+    spec = sequences.compute_output_spec(keras.KerasTensor((2, None, 4)))
+    assert (spec.shape, spec.dtype) == ((2, None, units), "bfloat16")
+    both = keras.layers.Bidirectional(sequences)
+    assert both.compute_output_shape((2, 5, 4)) == (2, 5, 2 * units)
+    with pytest.raises(ValueError, match="must be that of texts"):
+        make().compute_output_shape((2, 4))
+
+
+def test_inputs_of_unknown_size_are_refused():
+    with pytest.raises(ValueError, match="known size .* 'kernel', got None"):
+        LSTM(UNITS)(keras.Input([None, None]))
+
+
 def test_initial_states_are_refused():
     x = tf.zeros([2, 5, 4])
     with pytest.raises(ValueError, match="takes no initial_state"):

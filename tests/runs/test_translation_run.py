@@ -1,7 +1,9 @@
 """Translation runs from files to scores: one source, several targets."""
 
 import dataclasses
+import types
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -12,6 +14,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.models import multi_target
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.runs import (
+    building,
     run_data,
     search_batches,
     systems,
@@ -43,6 +46,26 @@ def run(tmp_path_factory, entries):
     decoding = {"beam": 2, "n_best": 2, "replace_unknown": True}
     config["evaluation"]["decoding"] = decoding
     return directory, training_run.train(config, directory)
+
+
+def test_keras_policy_of_other_models_changes_no_run():
+    text = types.SimpleNamespace(
+        source=types.SimpleNamespace(vocabulary=range(9)),
+        target_sizes={"aa": 7},
+    )
+    config = {"model": {"translation": {"units": 4, "embedding_dim": 4}}}
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        model = building.build(
+            config, text, [{"name": "xx-aa", "type": "translation"}]
+        )
+        assert keras.config.dtype_policy().name == "mixed_bfloat16"
+    finally:
+        keras.config.set_dtype_policy("float32")
+    computed_in = {
+        layer.name: layer.compute_dtype for layer in model._flatten_layers()
+    }
+    assert set(computed_in.values()) == {"float32"}, computed_in
 
 
 def test_a_run_scores_and_answers_every_pair(run):

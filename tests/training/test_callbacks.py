@@ -2,12 +2,12 @@
 
 import json
 import os
+import sys
 
 import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.training import callbacks
 from mtl_tf.training.callbacks import Callback, Training, by_name, flat, scalars
 from mtl_tf.training.summaries import TensorBoard
 
@@ -110,13 +110,12 @@ def test_wrong_names(name, message):
         by_name([name])
 
 
-def test_a_missing_package_is_named(monkeypatch):
-    def missing(name):
-        raise ModuleNotFoundError("No module named 'wandb'")
-
-    monkeypatch.setattr(callbacks.importlib, "import_module", missing)
-    with pytest.raises(ConfigError, match="'wandb' cannot be made: No module"):
-        by_name(["wandb"])
+@pytest.mark.parametrize("name", ["wandb", "mlflow"])
+def test_a_missing_package_is_named_with_its_extra(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    message = rf"'{name}' cannot be made: tracking needs .*'mtl_tf\[trackers\]'"
+    with pytest.raises(ConfigError, match=message):
+        by_name([name])
 
 
 def tell(callback, directory):

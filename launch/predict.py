@@ -10,6 +10,8 @@ from absl import flags, logging
 
 from mtl_tf.core.errors import ConfigError, MtlError
 from mtl_tf.core.names import look_up, renamed
+from mtl_tf.datasets import column_rows
+from mtl_tf.datasets.tag_columns import TagColumns
 from mtl_tf.programs import (
     common_flags,
     input_rows,
@@ -20,9 +22,9 @@ from mtl_tf.programs import (
 )
 
 # How predictions can be written, by some task types or all.
-_FORMS = ("jsonl", *record_table.FORMS, "conll", "text")
+_FORMS = ("jsonl", *record_table.FORMS, *text_input.COLUMNS, "text")
 # What a file's name tells of its form.
-_ENDINGS = ("jsonl", *record_table.FORMS, "conll")
+_ENDINGS = ("jsonl", *record_table.FORMS, *text_input.COLUMNS)
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -32,7 +34,8 @@ def define_flags(values: flags.FlagValues) -> None:
         "task",
         None,
         "whose labels or tags to give; needed where the run has several tasks "
-        "and the input does not name them",
+        "and the input does not name them. A file of columns that comes back "
+        "may get the tags of several, a,b",
         flag_values=values,
     )
     flags.DEFINE_string(
@@ -51,7 +54,9 @@ def define_flags(values: flags.FlagValues) -> None:
         "by default what the output's name ends with, else jsonl; at a prompt "
         "lines for people. jsonl: an object a line; csv and tsv: a row an "
         "example, written at the end; conll, where tokens are tagged: token "
-        "and tag a line, and a blank line after each sentence; text: the best "
+        "and tag a line, and a blank line after each sentence, or, where the "
+        "input is conll too, its lines with the tags in their column; conllu: "
+        "likewise the lines of an input in conllu; text: the best "
         "translation, the answer, the labels or the number a line",
         flag_values=values,
     )
@@ -80,8 +85,9 @@ def _define_form(values: flags.FlagValues) -> None:
         'jsonl: {"text": ..., "task": ...} a line, with the fields of the '
         'task\'s type, where tokens are tagged also {"tokens": [...]}; csv '
         "and tsv: the same in columns, which the first row names; conll, where "
-        "tokens are tagged: a token a line, in the first column, and a blank "
-        "line between sentences",
+        "tokens are tagged: a token a line, in the column that the task's own "
+        "files have it in, else the first one, and a blank line between "
+        "sentences; conllu: the words of CoNLL-U",
         flag_values=values,
     )
     flags.DEFINE_list(
@@ -89,14 +95,26 @@ def _define_form(values: flags.FlagValues) -> None:
         [],
         "FIELD=COLUMN, what a field such as text or task is called in jsonl, "
         "csv or tsv, where it has another name; comma-separated. By default "
-        "what the task's own files call it, where the input has such a column",
+        "what the task's own files call it, where the input has such a column. "
+        "Of conll and conllu tokens=COLUMN and tags=COLUMN, or TASK=COLUMN "
+        "where there are tags of several tasks: numbers from 0, or negative "
+        "from the last, of conllu names such as xpos. A number behind the "
+        "last column adds one",
         flag_values=values,
     )
     flags.DEFINE_string(
         "delimiter",
         None,
         "what stands between the cells of a csv file, one character such as "
-        "';'; by default that of the task's own files, or a comma",
+        "';'; by default that of the task's own files, or a comma; of conll "
+        "what stands between columns, by default spaces and tabs",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "comment",
+        None,
+        "how lines of conll begin that are no tokens, such as '# '; by default "
+        "as in the task's own files",
         flag_values=values,
     )
 
@@ -104,33 +122,57 @@ def _define_form(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Reads texts and writes their labels."""
     import mtl_tf
-    from mtl_tf.runs import labelled_data, prompt
+    from mtl_tf.runs import labelled_data, prompt, tag_files
 
     read = values.format or _ending(values.input) or "text"
     columns = input_rows.parse_columns(values.columns, read)
     delimiter = input_rows.parse_delimiter(values.delimiter, read)
+    if values.comment is not None and read != "conll":
+        raise ConfigError(
+            f"--comment is for conll, and the input is read as {read}: give "
+            "--format=conll"
+        )
     run = mtl_tf.load(values.model_dir, common_flags.decoding(values))
-    task = _default_task(run, values.task)
+    tasks = _given_tasks(run, values.task)
+    task = tasks[0] if tasks else ""
     if values.delimiter is None and read == "csv":
         # As the columns: what the task's own files have.
         entry = labelled_data.entry_of(run.config, task)
         delimiter = entry.get("delimiter") or delimiter
+    form = values.output_format or _ending(values.output) or "jsonl"
+    # The lines of such an input come back.
+    returned = read in text_input.COLUMNS and form == read
+    _check_tasks(run, tasks, read, form, values.interactive)
     if values.interactive:
         form = values.output_format or prompt.PEOPLE
         first = task if values.task else ""
         prompt.interact(run, first, sys.stdin.buffer, sys.stdout.buffer, form)
         return
-    form = values.output_format or _ending(values.output) or "jsonl"
-    if not task and read not in input_rows.NAMED:
-        raise ConfigError(
-            f"--task is missing: this run has {', '.join(task_names(run))}"
+    layout = tags = None
+    if read in text_input.COLUMNS:
+        numbers, columns = column_rows.numbered(columns, read), {}
+        given = {
+            "tokens": numbers.get("tokens"),
+            "separator": (read == "conll" and delimiter) or None,
+            "comment": values.comment,
+            "one_width": returned or None,
+        }
+        layout = tag_files.layout(run, task, read, given)
+        tags = tag_files.tag_columns(
+            run, tasks if returned else [], read, numbers
         )
     with (
         streams.reading(values.input) as (stream, name),
         streams.writing(values.output) as output,
     ):
-        reader = text_input.TextReader(stream, name, read, columns, delimiter)
-        predict(run, task, reader, output, values.batch_size, form)
+        reader = text_input.TextReader(
+            stream, name, read, columns, delimiter, layout
+        )
+        if returned:
+            writer = TagColumns(name, layout, tags)
+            tag_files.tag(run, tasks, reader, output, values.batch_size, writer)
+        else:
+            predict(run, task, reader, output, values.batch_size, form)
     if reader.undecodable:
         logging.warning(
             "%s: lines that are not UTF-8, read as Latin-1: %d",
@@ -218,11 +260,49 @@ def predict(
     empty.tell()
 
 
-def _default_task(run: Any, task: str | None) -> str:
+def _check_tasks(
+    run: Any, tasks: Sequence[str], read: str, form: str, interactive: bool
+) -> None:
+    """Refuses several tasks, or none, and forms that do not fit together.
+
+    Args:
+        run: what `mtl_tf.load` returns.
+        tasks: names of those that are asked for.
+        read: the form of the input.
+        form: that of the output.
+        interactive: whether there is a prompt in place of both.
+    """
+    returned = read in text_input.COLUMNS and form == read
+    if len(tasks) > 1 and (interactive or not returned):
+        raise ConfigError(
+            f"--task names {len(tasks)} tasks: only a file of columns can get "
+            "the tags of several, where --format and --output_format are both "
+            "conll or both conllu"
+        )
+    if interactive:
+        return
+    if not tasks and read not in input_rows.NAMED:
+        raise ConfigError(
+            f"--task is missing: this run has {', '.join(task_names(run))}"
+        )
+    if form == "conllu" and not returned:
+        raise ConfigError(
+            "--output_format=conllu is for input in conllu, whose lines come "
+            f"back, and the input is read as {read}"
+        )
+
+
+def _given_tasks(run: Any, given: str | None) -> list[str]:
+    """The tasks that `--task` names, or the run's only one, or none."""
     names = task_names(run)
-    if task:
-        return look_up(task, {name: name for name in names}, "task")
-    return names[0] if len(names) == 1 else ""
+    if not given:
+        return names if len(names) == 1 else []
+    known = {name: name for name in names}
+    tasks = [look_up(n.strip(), known, "task") for n in given.split(",")]
+    for task in tasks:
+        if tasks.count(task) > 1:
+            raise ConfigError(f"--task names the task {task} twice")
+    return tasks
 
 
 def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
@@ -339,7 +419,8 @@ PROGRAM = runner.Program(
     a pipe. What else a line of JSON or a row of a csv or tsv file has, such as
     an id, stands before its prediction; a field that the prediction has, too,
     is then called input_NAME. Tokens may also be given: they are then not
-    split, and have no offsets. Two texts of an example stand in a line with a
+    split, and have no offsets; a file of columns comes back with tags in one
+    of them. Two texts of an example stand in a line with a
     tab between them, or in fields of JSON.
     """,
     main=main,
@@ -365,9 +446,14 @@ PROGRAM = runner.Program(
             "--columns=text=review --output=predicted.csv",
         ),
         (
-            "Tags for sentences that are split already, in columns",
-            "--model_dir=runs/chunks --format=conll --input=sentences.conll "
-            "--output_format=conll --output=tagged.conll",
+            "Tags in a column of a file, which stays as it is but for that",
+            "--model_dir=runs/chunks --input=sentences.conll "
+            "--output=tagged.conll",
+        ),
+        (
+            "Tags of two tasks in CoNLL-U, in a pipe",
+            "cat parsed.conllu | {command} --model_dir=runs/ewt "
+            "--task=upos,xpos --format=conllu --output_format=conllu",
         ),
         (
             "Pairs of texts, with a tab between them",

@@ -233,8 +233,12 @@ def test_columns_in_and_out(tagger, files):
     first, second = files.call(COLUMNS.encode(), *arguments)
     assert first["tokens"] == ["Ann", "sees"]
     assert second["tokens"] == ["New\u00a0York"]
+    lines = [{"tokens": ["Ann", "sees"]}, {"tokens": ["New\u00a0York"]}]
+    given = "\n".join(map(json.dumps, lines)).encode()
     with pytest.raises(json.JSONDecodeError):
-        files.call(COLUMNS.encode(), *arguments, "--output_format=conll")
+        files.call(
+            *(given, "--format=jsonl", "--task=names"), "--output_format=conll"
+        )
     # A no-break space would be a column to other readers.
     assert files.output.read_text("utf-8") == (
         "Ann B-X\nsees O\n\nNew_York B-X\n\n"

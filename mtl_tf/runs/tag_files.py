@@ -16,8 +16,9 @@ from mtl_tf.tasks.task_types.tagging import layout_of
 from mtl_tf.text import span_schemes
 
 # How many batches are read before one is predicted: sentences of like lengths
-# then come together, and the tasks' weights take turns less often.
-_READ_AHEAD = 16
+# then come together, and the tasks take turns less often. With many more at once
+# the model would be compiled, which a small file does not pay back.
+_READ_AHEAD = 3
 # What an entry says of the layout of its files.
 _LAYOUT = ("columns", "separator", "comment")
 
@@ -169,6 +170,8 @@ def tags_of_files(
     scheme = str(entry.get("scheme")).replace(BILOU, "iobes")
     if scheme not in span_schemes.SCHEMES:
         scheme = "iob2" if entry.get("train_scheme") else task["scheme"]
+    if scheme == task["scheme"]:
+        return list(tags)  # wrong ones, too
     return span_schemes.convert(tags, scheme)
 
 

@@ -111,6 +111,8 @@ class TagColumns:
 
     def _place(self, sentence: ColumnSentence) -> None:
         width = len(sentence.rows[0].cells)
+        if width == 1:
+            self._check_separator(sentence)
         behind: list[tuple[int, TagColumn]] = []
         for column in self._columns:
             number = self._number(column, width)
@@ -131,6 +133,18 @@ class TagColumns:
                     f"the next one is {width + position}"
                 )
         self._is_placed = True
+
+    def _check_separator(self, sentence: ColumnSentence) -> None:
+        """Refuses a single column whose cells all look like several."""
+        cells = [row.cells[0] for row in sentence.rows]
+        for mark in (" ", "\t") if self._layout.separator else (",", ";", "|"):
+            # A comma by itself is a token.
+            if len(cells) > 1 and all(mark in cell[1:-1] for cell in cells):
+                raise DataError(
+                    f"{self._name}:{sentence.rows[0].line}: one column, "
+                    f"{short(cells[0])}: if {mark!r} separates columns, give "
+                    f"--delimiter={mark!r}"
+                )
 
     def _number(self, column: TagColumn, width: int) -> int:
         """The place of a column in the file, `width` or more if it has none."""

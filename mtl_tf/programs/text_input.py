@@ -26,6 +26,7 @@ COLUMNS = {"conll": PLAIN, "conllu": CONLLU}
 FORMATS = ("text", "jsonl", "csv", "tsv", *COLUMNS)
 
 _CHUNK = 1 << 16
+_GZIP = b"\x1f\x8b"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,6 +152,11 @@ class TextReader:
         self.lines += 1
         location = f"{self._name}:{self.lines}"
         if self.lines == 1:
+            if line.startswith(_GZIP):
+                raise DataError(
+                    f"{self._name}: it is packed by gzip: give what zcat "
+                    "makes of it, by --input=- or as a file"
+                )
             if encoding := wide_encoding(line):
                 raise DataError(wrong_encoding(self._name, encoding))
             line = line.removeprefix(codecs.BOM_UTF8)

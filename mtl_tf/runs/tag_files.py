@@ -16,8 +16,8 @@ from mtl_tf.tasks.task_types.tagging import layout_of
 from mtl_tf.text import span_schemes
 
 # How many batches are read before one is predicted: sentences of like lengths
-# then come together, and the tasks take turns less often. With many more at once
-# the model would be compiled, which a small file does not pay back.
+# then come together, and the tasks take turns less often. With many more at
+# once the model would be compiled, which a small file does not pay back.
 _READ_AHEAD = 3
 # What an entry says of the layout of its files.
 _LAYOUT = ("columns", "separator", "comment")

@@ -193,6 +193,14 @@ def test_a_line_that_is_not_utf_8(run, call, caplog):
             *("a;O\nb O\n", ("--delimiter=;",)),
             "in.conll:2: 1 column, but 2 are wanted .';' separates them, and",
         ),
+        (
+            *("\na,O\nb,O\n", ()),
+            "in.conll:2: one column, 'a,O': if ',' .*, give --delimiter=','",
+        ),
+        (
+            *("a O\nb O\n", ("--delimiter=\\t",)),
+            "in.conll:1: one column, 'a O': if ' ' .*, give --delimiter=' '",
+        ),
         ("a O\n", ("--columns=tags=3",), "tags is column 3 .* 2 columns: the "),
         ("a O\n", ("--columns=tags=0",), "which is that of the tokens in"),
         ("a O\n", ("--columns=tags=-3",), "which is none in .*, of 2 columns"),

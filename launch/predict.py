@@ -1,15 +1,16 @@
 """Predicts texts with a trained run: `python -m launch.predict`."""
 
-import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Sequence
+from typing import Any
 
 from absl import flags, logging
 
-from mtl_tf.core.errors import ConfigError, MtlError
-from mtl_tf.core.names import look_up, renamed
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import look_up
+from mtl_tf.datasets import column_rows
+from mtl_tf.datasets.tag_columns import TagColumns
 from mtl_tf.programs import (
     common_flags,
     input_rows,
@@ -19,10 +20,12 @@ from mtl_tf.programs import (
     text_input,
 )
 
+from . import row_predictions
+
 # How predictions can be written, by some task types or all.
-_FORMS = ("jsonl", *record_table.FORMS, "conll", "text")
+_FORMS = ("jsonl", *record_table.FORMS, *text_input.COLUMNS, "text")
 # What a file's name tells of its form.
-_ENDINGS = ("jsonl", *record_table.FORMS, "conll")
+_ENDINGS = ("jsonl", *record_table.FORMS, *text_input.COLUMNS)
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -32,7 +35,8 @@ def define_flags(values: flags.FlagValues) -> None:
         "task",
         None,
         "whose labels or tags to give; needed where the run has several tasks "
-        "and the input does not name them",
+        "and the input does not name them. A file of columns that comes back "
+        "may get the tags of several, a,b",
         flag_values=values,
     )
     flags.DEFINE_string(
@@ -54,7 +58,9 @@ def define_flags(values: flags.FlagValues) -> None:
         "by default what the output's name ends with, else jsonl; at a prompt "
         "lines for people. jsonl: an object a line; csv and tsv: a row an "
         "example, written at the end; conll, where tokens are tagged: token "
-        "and tag a line, and a blank line after each sentence; text: the best "
+        "and tag a line, and a blank line after each sentence, or, where the "
+        "input is conll too, its lines with the tags in their column; conllu: "
+        "likewise the lines of an input in conllu; text: the best "
         "translation, the answer, the labels or the number a line",
         flag_values=values,
     )
@@ -93,8 +99,9 @@ def _define_form(values: flags.FlagValues) -> None:
         'jsonl: {"text": ..., "task": ...} a line, with the fields of the '
         'task\'s type, where tokens are tagged also {"tokens": [...]}; csv '
         "and tsv: the same in columns, which the first row names; conll, where "
-        "tokens are tagged: a token a line, in the first column, and a blank "
-        "line between sentences",
+        "tokens are tagged: a token a line, in the column that the task's own "
+        "files have it in, else the first one, and a blank line between "
+        "sentences; conllu: the words of CoNLL-U",
         flag_values=values,
     )
     flags.DEFINE_list(
@@ -102,14 +109,26 @@ def _define_form(values: flags.FlagValues) -> None:
         [],
         "FIELD=COLUMN, what a field such as text or task is called in jsonl, "
         "csv or tsv, where it has another name; comma-separated. By default "
-        "what the task's own files call it, where the input has such a column",
+        "what the task's own files call it, where the input has such a column. "
+        "Of conll and conllu tokens=COLUMN and tags=COLUMN, or TASK=COLUMN "
+        "where there are tags of several tasks: numbers from 0, or negative "
+        "from the last, of conllu names such as xpos. A number behind the "
+        "last column adds one",
         flag_values=values,
     )
     flags.DEFINE_string(
         "delimiter",
         None,
         "what stands between the cells of a csv file, one character such as "
-        "';'; by default that of the task's own files, or a comma",
+        "';'; by default that of the task's own files, or a comma; of conll "
+        "what stands between columns, by default spaces and tabs",
+        flag_values=values,
+    )
+    flags.DEFINE_string(
+        "comment",
+        None,
+        "how lines of conll begin that are no tokens, such as '# '; by default "
+        "as in the task's own files",
         flag_values=values,
     )
 
@@ -117,18 +136,28 @@ def _define_form(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Reads texts and writes their labels."""
     import mtl_tf
-    from mtl_tf.runs import labelled_data, prompt
+    from mtl_tf.runs import labelled_data, prompt, tag_files
 
     read = values.format or _ending(values.input) or "text"
     columns = input_rows.parse_columns(values.columns, read)
     delimiter = input_rows.parse_delimiter(values.delimiter, read)
+    if values.comment is not None and read != "conll":
+        raise ConfigError(
+            f"--comment is for conll, and the input is read as {read}: give "
+            "--format=conll"
+        )
     decoding = common_flags.decoding(values)
     run = mtl_tf.load(values.model_dir, decoding, values.weights)
-    task = _default_task(run, values.task)
+    tasks = _given_tasks(run, values.task)
+    task = tasks[0] if tasks else ""
     if values.delimiter is None and read == "csv":
         # As the columns: what the task's own files have.
         entry = labelled_data.entry_of(run.config, task)
         delimiter = entry.get("delimiter") or delimiter
+    form = values.output_format or _ending(values.output) or "jsonl"
+    # The lines of such an input come back.
+    returned = read in text_input.COLUMNS and form == read
+    _check_tasks(run, tasks, read, form, values.interactive)
     if values.interactive:
         if values.score:
             raise ConfigError("--score takes no --interactive")
@@ -136,19 +165,34 @@ def main(values: flags.FlagValues) -> None:
         first = task if values.task else ""
         prompt.interact(run, first, sys.stdin.buffer, sys.stdout.buffer, form)
         return
-    form = values.output_format or _ending(values.output) or "jsonl"
-    if not task and read not in input_rows.NAMED:
-        raise ConfigError(
-            f"--task is missing: this run has {', '.join(task_names(run))}"
+    layout = tags = None
+    if read in text_input.COLUMNS:
+        numbers, columns = column_rows.numbered(columns, read), {}
+        given = {
+            "tokens": numbers.get("tokens"),
+            "separator": (read == "conll" and delimiter) or None,
+            "comment": values.comment,
+            "one_width": returned or None,
+        }
+        layout = tag_files.layout(run, task, read, given)
+        tags = tag_files.tag_columns(
+            run, tasks if returned else [], read, numbers
         )
     with (
         streams.reading(values.input) as (stream, name),
         streams.writing(values.output) as output,
     ):
-        reader = text_input.TextReader(stream, name, read, columns, delimiter)
-        predict(
-            *(run, task, reader, output, values.batch_size, form, values.score)
+        reader = text_input.TextReader(
+            stream, name, read, columns, delimiter, layout
         )
+        size = values.batch_size
+        if returned:
+            writer = TagColumns(name, layout, tags)
+            tag_files.tag(run, tasks, reader, output, size, writer)
+        else:
+            row_predictions.predict(
+                run, task, reader, output, size, form, values.score
+            )
     if reader.undecodable:
         logging.warning(
             "%s: lines that are not UTF-8, read as Latin-1: %d",
@@ -174,208 +218,49 @@ def task_names(run: Any) -> list[str]:
     return [task["name"] for task in run.tasks]
 
 
-def predict(
-    run: Any,
-    task: str,
-    reader: text_input.TextReader,
-    output: BinaryIO,
-    batch_size: int,
-    form: str = "jsonl",
-    score: bool = False,
+def _check_tasks(
+    run: Any, tasks: Sequence[str], read: str, form: str, interactive: bool
 ) -> None:
-    """Writes the prediction for each example of `reader`, batch by batch.
-
-    What else a row of the input has stands before its prediction; a field
-    that the prediction has, too, is then called `input_NAME`.
+    """Refuses several tasks, or none, and forms that do not fit together.
 
     Args:
         run: what `mtl_tf.load` returns.
-        task: the task of texts that name none; "" if each has to.
-        reader: gives the texts.
-        output: where the predictions go; it is flushed after each batch.
-            Tables are written at the end, when all their columns are known.
-        batch_size: how many texts the model gets at once.
-        form: how they are written; one of the forms of the tasks' types.
-        score: whether texts that are given are scored.
-
-    Raises:
-        DataError: a line of the input is wrong.
-        ConfigError: an example has no task, an unknown one, or one that
-            cannot take it or be written so.
+        tasks: names of those that are asked for.
+        read: the form of the input.
+        form: that of the output.
+        interactive: whether there is a prompt in place of both.
     """
-    from mtl_tf.runs import task_types
-
-    asked = _Asked(run, score)
-    known = {task["name"]: task for task in run.tasks}
-    empty = input_rows.EmptyTexts()
-    with contextlib.ExitStack() as resources:
-        table = None
-        if form in record_table.FORMS:
-            table = resources.enter_context(record_table.RecordTable(form))
-        for batch in reader.batches(batch_size):
-            tasks = [known[_task_of(item, task, known)] for item in batch]
-            columns = [
-                _own_columns(item, task, asked, reader.columns)
-                for item, task in zip(batch, tasks)
-            ]
-            fields = [
-                _fields(*row, form, asked) for row in zip(batch, tasks, columns)
-            ]
-            optional = [task_types.of(t["type"]).may_be_empty for t in tasks]
-            empty.look(batch, [asked.read_of(x) for x in fields], optional)
-            predictions = _predictions(asked, tasks, fields, batch_size)
-            records = [
-                input_rows.record({**of_task, **reader.columns}, *row)
-                for of_task, *row in zip(columns, batch, fields, predictions)
-            ]
-            if table:
-                for record in records:
-                    table.add(record)
-            else:
-                _write(output, map(_writer(form, asked), tasks, records))
-        if table:
-            table.write(output)
-            output.flush()
-            table.tell_altered()
-    empty.tell()
+    returned = read in text_input.COLUMNS and form == read
+    if len(tasks) > 1 and (interactive or not returned):
+        raise ConfigError(
+            f"--task names {len(tasks)} tasks: only a file of columns can get "
+            "the tags of several, where --format and --output_format are both "
+            "conll or both conllu"
+        )
+    if interactive:
+        return
+    if not tasks and read not in input_rows.NAMED:
+        raise ConfigError(
+            f"--task is missing: this run has {', '.join(task_names(run))}"
+        )
+    if form == "conllu" and not returned:
+        raise ConfigError(
+            "--output_format=conllu is for input in conllu, whose lines come "
+            f"back, and the input is read as {read}"
+        )
 
 
-class _Asked:
-    """What is asked of a run: predictions, or scores of given texts."""
-
-    def __init__(self, run: Any, score: bool):
-        self.run, self.score = run, score
-
-    def type_of(self, task: Mapping[str, Any]) -> Any:
-        """What reads a task's examples and writes what is told of them."""
-        from mtl_tf.runs import task_types
-
-        if self.score:
-            return task_types.given_of(task)
-        return task_types.of(task["type"])
-
-    def read_of(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """What a model reads of an example: not the text that it scores."""
-        given = list(fields)[-1:] if self.score else ()
-        return {k: v for k, v in fields.items() if k not in given}
-
-    def columns(self, task: Mapping[str, Any]) -> dict[str, str]:
-        """What the task's own files call the fields of its examples."""
-        from mtl_tf.runs import labelled_data
-
-        if self.score:
-            return labelled_data.given_columns(self.run.config, task)
-        return labelled_data.trained_columns(self.run.config, task)
-
-    def tell(
-        self, task: str, examples: list[dict[str, Any]], batch_size: int
-    ) -> list[dict[str, Any]]:
-        """What the run tells of a task's examples."""
-        if self.score:
-            return self.run.score(task, examples)
-        return self.run.predict(task, examples, batch_size=batch_size)
-
-
-def _default_task(run: Any, task: str | None) -> str:
+def _given_tasks(run: Any, given: str | None) -> list[str]:
+    """The tasks that `--task` names, or the run's only one, or none."""
     names = task_names(run)
-    if task:
-        return look_up(task, {name: name for name in names}, "task")
-    return names[0] if len(names) == 1 else ""
-
-
-def _task_of(item: text_input.Item, default: str, known: Mapping) -> str:
-    name = item.task or default
-    if not name:
-        raise ConfigError(
-            f"{item.location}: no task: give --task or a field 'task', one of "
-            f"{', '.join(known)}"
-        )
-    try:
-        return look_up(name, known, "task")["name"]
-    except MtlError as error:
-        raise ConfigError(f"{item.location}: {error}")
-
-
-def _own_columns(
-    item: text_input.Item,
-    task: Mapping[str, Any],
-    asked: _Asked,
-    given: Mapping[str, str],
-) -> dict[str, str]:
-    """The columns of a row that the task was trained with, by field.
-
-    Args:
-        item: what was read, its fields named as `given` says.
-        task: the task.
-        asked: what is asked of it.
-        given: columns that the user has named, which come first.
-    """
-    if not item.row:
-        return {}
-    own = asked.columns(task)
-    rest = {k: column for k, column in own.items() if k not in given}
-    return asked.type_of(task).columns_in(item.fields, rest)
-
-
-def _fields(
-    item: text_input.Item,
-    task: Mapping[str, Any],
-    columns: Mapping[str, str],
-    form: str,
-    asked: _Asked,
-) -> dict[str, Any]:
-    """The fields of an example of a task.
-
-    Raises:
-        ConfigError: the task cannot take it, or be written in that form.
-    """
-    task_type = asked.type_of(task)
-    forms = [*task_type.forms, *record_table.FORMS]
-    if form not in forms:
-        raise ConfigError(
-            f"{item.location}: the task {task['name']} is of type "
-            f"{task['type']}: it is written as {', '.join(forms[:-1])} "
-            f"or {forms[-1]}, not as {form}"
-        )
-    try:
-        if item.is_line:
-            return task_type.fields_of_line(task, item.fields["text"])
-        return task_type.fields_of(task, renamed(item.fields, columns))
-    except TypeError as error:
-        advice = input_rows.advice(item, task_type.column_fields(task))
-        raise ConfigError(f"{item.location}: {error}{advice}")
-
-
-def _predictions(
-    asked: _Asked,
-    tasks: Sequence[Mapping[str, Any]],
-    examples: Sequence[dict[str, Any]],
-    batch_size: int,
-) -> list[dict[str, Any]]:
-    """What is predicted, in the examples' order; a call for each task."""
-    predictions: list[dict[str, Any]] = [{} for _ in examples]
-    names = [task["name"] for task in tasks]
-    for task in {task["name"]: task for task in tasks}.values():
-        task_type = asked.type_of(task)
-        numbers = [n for n, name in enumerate(names) if name == task["name"]]
-        of_task = [examples[number] for number in numbers]
-        predicted = asked.tell(task["name"], of_task, batch_size)
-        for number, example, prediction in zip(numbers, of_task, predicted):
-            fields = task_type.fields_to_show(example)
-            predictions[number] = {**fields, **prediction}
-    return predictions
-
-
-def _writer(
-    form: str, asked: _Asked
-) -> Callable[[Mapping[str, Any], Mapping[str, Any]], str]:
-    """From a task and a record to its lines."""
-    return lambda task, record: asked.type_of(task).forms[form](record)
-
-
-def _write(output: BinaryIO, lines: Iterable[str]) -> None:
-    output.write("".join(lines).encode())
-    output.flush()
+    if not given:
+        return names if len(names) == 1 else []
+    known = {name: name for name in names}
+    tasks = [look_up(n.strip(), known, "task") for n in given.split(",")]
+    for task in tasks:
+        if tasks.count(task) > 1:
+            raise ConfigError(f"--task names the task {task} twice")
+    return tasks
 
 
 PROGRAM = runner.Program(
@@ -391,7 +276,8 @@ PROGRAM = runner.Program(
     a pipe. What else a line of JSON or a row of a csv or tsv file has, such as
     an id, stands before its prediction; a field that the prediction has, too,
     is then called input_NAME. Tokens may also be given: they are then not
-    split, and have no offsets. Two texts of an example stand in a line with a
+    split, and have no offsets; a file of columns comes back with tags in one
+    of them. Two texts of an example stand in a line with a
     tab between them, or in fields of JSON.
     """,
     main=main,
@@ -417,9 +303,14 @@ PROGRAM = runner.Program(
             "--columns=text=review --output=predicted.csv",
         ),
         (
-            "Tags for sentences that are split already, in columns",
-            "--model_dir=runs/chunks --format=conll --input=sentences.conll "
-            "--output_format=conll --output=tagged.conll",
+            "Tags in a column of a file, which stays as it is but for that",
+            "--model_dir=runs/chunks --input=sentences.conll "
+            "--output=tagged.conll",
+        ),
+        (
+            "Tags of two tasks in CoNLL-U, in a pipe",
+            "cat parsed.conllu | {command} --model_dir=runs/ewt "
+            "--task=upos,xpos --format=conllu --output_format=conllu",
         ),
         (
             "Pairs of texts, with a tab between them",

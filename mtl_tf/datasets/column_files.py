@@ -17,6 +17,7 @@ CONLLU_COLUMNS = (
     *("id", "form", "lemma", "upos", "xpos"),
     *("feats", "head", "deprel", "deps", "misc"),
 )
+CONLLU_SEPARATOR, CONLLU_COMMENT = "\t", "#"
 _BLANKS = re.compile("[ \t]+")
 _WORD_ID = re.compile("[0-9]+")
 # 3-4 is a token of several words, 8.1 a word that was left out: neither is a
@@ -63,27 +64,53 @@ def read_sentences(
         line = line.removesuffix("\r")
         if comment and line.startswith(comment):
             continue
-        if not line.strip(" \t") or line.startswith(DOCUMENT):
+        if ends_sentence(line):
             if sentence:
                 yield sentence
             sentence = []
             continue
-        cells = _cells(line, separator)
-        columns = columns or len(cells)
-        if len(cells) != columns:
-            raise DataError(
-                f"{path}:{number}: {count(len(cells), 'column')}, but "
-                f"{columns} are wanted: {short(line)}"
-            )
-        sentence.append(Row(number, cells))
+        row = Row(number, cells_of(line, separator))
+        columns = columns or len(row.cells)
+        check_width(path, row, line, columns, separator)
+        sentence.append(row)
     if sentence:
         yield sentence
 
 
-def _cells(line: str, separator: str) -> list[str]:
+def ends_sentence(line: str) -> bool:
+    """Whether a line without its end, and no comment, ends a sentence."""
+    return not line.strip(" \t") or line.startswith(DOCUMENT)
+
+
+def cells_of(line: str, separator: str = "") -> list[str]:
+    """The cells of a line; see `read_sentences`."""
     if separator:
         return [cell.strip(" \t") for cell in line.split(separator)]
     return _BLANKS.split(line.strip(" \t"))
+
+
+def check_width(
+    path: str, row: Row, line: str, columns: int, separator: str = ""
+) -> None:
+    """Raises `DataError` where a line has another number of columns.
+
+    Args:
+        path: the file, for the message.
+        row: the line's cells.
+        line: the line.
+        columns: how many are wanted.
+        separator: see `read_sentences`.
+    """
+    if len(row.cells) == columns:
+        return
+    advice = ""
+    if separator and separator not in line:
+        name = {"\t": "a tab"}.get(separator, repr(separator))
+        advice = f" ({name} separates them, and the line has none)"
+    raise DataError(
+        f"{path}:{row.line}: {count(len(row.cells), 'column')}, but "
+        f"{columns} are wanted{advice}: {short(line)}"
+    )
 
 
 def read_conllu(path: str, lines: Iterable[str]) -> Iterator[Sentence]:
@@ -96,21 +123,31 @@ def read_conllu(path: str, lines: Iterable[str]) -> Iterator[Sentence]:
         DataError: a line has not ten columns, or the words of a sentence are
             not numbered 1, 2, ...; the message names `file:line`.
     """
-    settings = {"separator": "\t", "comment": "#", "columns": 10}
+    settings = {
+        "separator": CONLLU_SEPARATOR,
+        "comment": CONLLU_COMMENT,
+        "columns": len(CONLLU_COLUMNS),
+    }
     for sentence in read_sentences(path, lines, **settings):
-        words: Sentence = []
-        for row in sentence:
-            number = row.cells[0]
-            if _OTHER_ID.fullmatch(number):
-                continue
-            if not _WORD_ID.fullmatch(number) or int(number) != len(words) + 1:
-                raise DataError(
-                    f"{path}:{row.line}: the id {short(number)} where word "
-                    f"{len(words) + 1} of its sentence is due"
-                )
-            words.append(row)
+        words = conllu_words(path, sentence)
         if words:
             yield words
+
+
+def conllu_words(path: str, sentence: Iterable[Row]) -> Sentence:
+    """The words among the rows of a CoNLL-U sentence; see `read_conllu`."""
+    words: Sentence = []
+    for row in sentence:
+        number = row.cells[0]
+        if _OTHER_ID.fullmatch(number):
+            continue
+        if not _WORD_ID.fullmatch(number) or int(number) != len(words) + 1:
+            raise DataError(
+                f"{path}:{row.line}: the id {short(number)} where word "
+                f"{len(words) + 1} of its sentence is due"
+            )
+        words.append(row)
+    return words
 
 
 def column(

@@ -7,7 +7,7 @@ from absl import logging
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
-from mtl_tf.programs.text_input import Item
+from mtl_tf.programs.text_input import COLUMNS, Item
 
 #: The forms of input whose fields have names.
 NAMED = ("jsonl", "csv", "tsv")
@@ -25,7 +25,7 @@ def parse_columns(arguments: Sequence[str], form: str) -> dict[str, str]:
 
     Raises:
         ConfigError: an argument has another form or repeats a field, or the
-            input has no names.
+            input has no columns.
     """
     columns: dict[str, str] = {}
     for argument in arguments:
@@ -37,30 +37,30 @@ def parse_columns(arguments: Sequence[str], form: str) -> dict[str, str]:
         if field in columns:
             raise ConfigError(f"--columns names the field {field} twice")
         columns[field] = column
-    if columns and form not in NAMED:
+    if columns and form not in (*NAMED, *COLUMNS):
         raise ConfigError(
-            f"--columns is for {', '.join(NAMED)}, and the input is "
-            f"read as {form}: give --format"
+            f"--columns is for {', '.join((*NAMED, *COLUMNS))}, and the input "
+            f"is read as {form}: give --format"
         )
     return columns
 
 
 def parse_delimiter(argument: str | None, form: str) -> str:
-    """What stands between the cells of csv.
+    """What stands between the cells of csv, or the columns of conll.
 
     Args:
         argument: what was given as `--delimiter`, if it was.
         form: of the input.
 
     Raises:
-        ConfigError: it is not one character, or the input is no csv.
+        ConfigError: it is not one character, or the input is neither.
     """
     if argument is None:
-        return COMMA
-    if form != "csv":
+        return "" if form == "conll" else COMMA
+    if form not in ("csv", "conll"):
         raise ConfigError(
-            f"--delimiter is for csv, and the input is read as {form}: give "
-            "--format=csv"
+            f"--delimiter is for csv and conll, and the input is read as "
+            f"{form}: give --format=csv or --format=conll"
         )
     # What a shell passes on of the message of a wrong header.
     return checked_delimiter("--delimiter", argument.replace("\\t", "\t"))

@@ -10,12 +10,20 @@ from typing import Any, BinaryIO
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint, renamed
-from mtl_tf.datasets.column_files import DOCUMENT
+from mtl_tf.datasets.column_rows import (
+    CONLLU,
+    PLAIN,
+    ColumnLayout,
+    ColumnRows,
+    ColumnSentence,
+)
 from mtl_tf.datasets.csv_records import COMMA
 from mtl_tf.datasets.sources import wide_encoding, wrong_encoding
 from mtl_tf.programs.table_rows import TableRows
 
-FORMATS = ("text", "jsonl", "csv", "tsv", "conll")
+#: The forms of a token a line, and where the tokens are by default.
+COLUMNS = {"conll": PLAIN, "conllu": CONLLU}
+FORMATS = ("text", "jsonl", "csv", "tsv", *COLUMNS)
 
 _CHUNK = 1 << 16
 # What every file of gzip begins with; no text does.
@@ -33,6 +41,7 @@ class Item:
         is_line: whether "text" is a line of a file of texts, which may hold
             several texts.
         row: all fields of the input by their names there, where it has names.
+        sentence: the lines of a file of columns.
     """
 
     fields: dict[str, Any]
@@ -40,6 +49,7 @@ class Item:
     location: str
     is_line: bool = False
     row: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    sentence: ColumnSentence | None = None
 
 
 class TextReader:
@@ -58,11 +68,12 @@ class TextReader:
             fields of strings and lists of strings, of which `task` may be
             absent; `csv` (RFC 4180) or `tsv` (without quotes), whose first
             row names the columns, tokens with spaces between them; `conll`
-            for columns, of which the first one holds the tokens
-            (`-DOCSTART-` lines are skipped).
+            for columns, of which one holds the tokens (`-DOCSTART-` lines are
+            skipped); `conllu` for CoNLL-U.
         columns: by field what it is called in such an object or header, if
             it has another name there.
         delimiter: what stands between the cells of csv, one character.
+        layout: of columns, if it is not the form's own in `COLUMNS`.
 
     Attributes:
         undecodable: how many lines were read as Latin-1.
@@ -78,16 +89,21 @@ class TextReader:
         form: str = "text",
         columns: Mapping[str, str] | None = None,
         delimiter: str = COMMA,
+        layout: ColumnLayout | None = None,
     ):
         self._stream = stream
         self._name = name
         self._form = form
-        self._tokens: list[str] = []  # of the sentence that is being read
-        self._first_line = 0
         self.columns = dict(columns or {})
+        self._sentences = ColumnRows(name, layout or COLUMNS.get(form, PLAIN))
         self._table = TableRows(name, form, delimiter)
         self.undecodable = self.replaced = 0
         self.lines = 0
+
+    @property
+    def rest(self) -> list[str]:
+        """The lines of columns behind the last sentence, when all is read."""
+        return self._sentences.rest
 
     def batches(self, size: int) -> Iterator[list[Item]]:
         """Yields up to `size` texts at a time.
@@ -114,7 +130,7 @@ class TextReader:
                 yield waiting
                 waiting = []
         self._table.check_end()
-        last = self._sentence()
+        last = self._from_columns(self._sentences.sentence())
         waiting += [last] if last else []
         if waiting:
             yield waiting
@@ -145,32 +161,23 @@ class TextReader:
                     "name a file that ends in .gz"
                 )
             line = line.removeprefix(codecs.BOM_UTF8)
+        if self._form in COLUMNS:
+            line = self._decode(line)
+            return self._from_columns(self._sentences.add(line, self.lines))
         text = self._decode(line.removesuffix(b"\r"))
         if self._form == "text":
             return Item({"text": text}, "", location, is_line=True)
         if self._form == "jsonl":
             return self._from_json(text, location) if text.strip() else None
-        if self._form == "conll":
-            return self._from_columns(text)
         row = self._table.row(text, self.lines)
         return self._from_row(*row) if row else None
 
-    def _from_columns(self, line: str) -> Item | None:
-        token = line.replace("\t", " ").strip(" ").partition(" ")[0]
-        if not token or line.startswith(DOCUMENT):
-            return self._sentence()
-        self._first_line = self._first_line or self.lines
-        self._tokens.append(token)
-        return None
-
-    def _sentence(self) -> Item | None:
-        """The sentence whose tokens have been read, if there are any."""
-        tokens = list(self._tokens)
-        location = f"{self._name}:{self._first_line}"
-        self._tokens, self._first_line = [], 0
-        if not tokens:
+    def _from_columns(self, sentence: ColumnSentence | None) -> Item | None:
+        if sentence is None:
             return None
-        return Item({"tokens": tokens}, "", location)
+        tokens = self._sentences.tokens(sentence)
+        location = f"{self._name}:{sentence.rows[0].line}"
+        return Item({"tokens": tokens}, "", location, sentence=sentence)
 
     def _decode(self, line: bytes) -> str:
         try:

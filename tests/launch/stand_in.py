@@ -19,8 +19,14 @@ TAGGING = {
     "metrics": ["span_f1", "token_accuracy"],
     "scheme": "iob2",
 }
-
-
+# Tags of words, in a run that tags names, too.
+POS = {
+    "name": "pos",
+    "type": "tagging",
+    "labels": ["NN", "VB"],
+    "metrics": ["token_accuracy"],
+    "scheme": "",
+}
 TRANSLATION = {
     "name": "en-de",
     "type": "translation",
@@ -36,6 +42,7 @@ class Run:
         self.tasks = tasks or TASKS
         self.config = {"tasks": entries}
         self.calls = []
+        self.max_length = None
 
     def predict(self, task, texts, batch_size=64):
         # Programs give fields; of these runs each example has one.
@@ -46,6 +53,7 @@ class Run:
         self.calls.append((task, texts, batch_size))
         answer = {
             TAGGING["name"]: self._tagged,
+            POS["name"]: self._tagged,
             TRANSLATION["name"]: self._translated,
         }.get(task, self._answer)
         return [answer(task, text) for text in texts]
@@ -63,7 +71,9 @@ class Run:
             found = list(re.finditer(r"\S+", text))
             tokens = [match[0] for match in found]
             offsets = {"offsets": [list(match.span()) for match in found]}
-        tags = ["B-X" if token.istitle() else "O" for token in tokens]
+        yes, no = ("NN", "VB") if task == POS["name"] else ("B-X", "O")
+        tags = [yes if token.istitle() else no for token in tokens]
+        tags = tags[: self.max_length]
         answer = {"task": task, "tokens": tokens, "tags": tags, **offsets}
         return {**answer, "confidence": [0.5] * len(tags)}
 

@@ -8,7 +8,7 @@ import os
 import pytest
 
 import mtl_tf
-from launch import predict
+from launch import predict, row_predictions
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner, text_input
 from mtl_tf.runs import prompt
@@ -255,8 +255,12 @@ def test_columns_in_and_out(tagger, files):
     first, second = files.call(COLUMNS.encode(), *arguments)
     assert first["tokens"] == ["Ann", "sees"]
     assert second["tokens"] == ["New\u00a0York"]
+    lines = [{"tokens": ["Ann", "sees"]}, {"tokens": ["New\u00a0York"]}]
+    given = "\n".join(map(json.dumps, lines)).encode()
     with pytest.raises(json.JSONDecodeError):
-        files.call(COLUMNS.encode(), *arguments, "--output_format=conll")
+        files.call(
+            *(given, "--format=jsonl", "--task=names"), "--output_format=conll"
+        )
     # A no-break space would be a column to other readers.
     assert files.output.read_text("utf-8") == (
         "Ann B-X\nsees O\n\nNew_York B-X\n\n"
@@ -312,7 +316,7 @@ class Talk(io.RawIOBase):
 def test_sentences_of_a_pipe_are_tagged_as_they_end(tagger):
     talk = Talk(b"Ann\n\n", b"see\n\n", b"Bonn")
     reader = text_input.TextReader(io.BufferedReader(talk), "-", "conll")
-    predict.predict(tagger, "names", reader, talk.answers, 64)
+    row_predictions.predict(tagger, "names", reader, talk.answers, 64)
     found = [json.loads(line) for line in talk.answers.getvalue().splitlines()]
     assert [one["tokens"] for one in found] == [["Ann"], ["see"], ["Bonn"]]
     assert found[-1]["tags"] == ["B-X"]

@@ -223,10 +223,13 @@ def test_wrong_tables(run, call, tmp_path, content, flags, message):
     ("flags", "message"),
     [
         (["--delimiter=;;"], "--delimiter must be one character"),
-        (["--delimiter=;", "--format=tsv"], "is for csv, and the input is re"),
+        (
+            ["--delimiter=;", "--format=tsv"],
+            "is for csv and conll, and the input is re",
+        ),
         (["--columns=text"], "--columns must be FIELD=COLUMN, got 'text'"),
         (["--columns=text=a,text=b"], "names the field text twice"),
-        (["--columns=text=a", "--format=text"], "is for jsonl, csv, tsv, and"),
+        (["--columns=text=a", "--format=text"], "is for jsonl, csv, tsv, conl"),
         ([], "in.csv:2: .* has the fields id, review, label: --columns=text="),
     ],
 )

@@ -1,5 +1,6 @@
 """Reading texts from files and pipes."""
 
+import gzip
 import io
 import json
 import os
@@ -51,6 +52,11 @@ def test_utf_16_is_no_text_to_predict_from(encoding):
     content = "ein Text\n".encode(encoding)
     with pytest.raises(DataError, match="^in: the text is in UTF-16"):
         read(content)
+
+
+def test_what_is_packed_is_no_text_to_predict_from():
+    with pytest.raises(DataError, match="^in: packed by gzip: unpack it"):
+        read(gzip.compress(b"a text\n"))
 
 
 def test_lines_that_are_not_utf_8_are_read_as_latin_1():

@@ -8,9 +8,12 @@ import shutil
 
 import numpy as np
 import pytest
+from seqeval.metrics import f1_score
 
 import mtl_tf
 from export import saved_model
+from launch import predict
+from mtl_tf.programs import runner
 from tests.stored_runs import make
 
 ROOT = make.HERE.parents[1]
@@ -59,6 +62,30 @@ def test_it_predicts_what_it_did(stored):
 def test_it_scores_what_it_did(stored):
     run, expected = stored
     assert_close(run.evaluate("test"), expected["scores"])
+
+
+def test_a_tagged_file_has_the_scores_of_the_run(tmp_path, monkeypatch):
+    """The file is in IOB2, the run was trained in IOBES."""
+    folder = tmp_path / "run"
+    shutil.copytree(make.HERE / "tagging", folder)
+    run = mtl_tf.load(str(folder))
+    monkeypatch.setattr(mtl_tf, "load", lambda *_: run)
+    source = make.HERE / "data" / "spans.test.conll"
+    argv = ["predict", "--model_dir=x", "--task=spans", f"--input={source}"]
+    argv.append(f"--output={tmp_path / 'tagged.conll'}")
+    predict.main(runner.parse(predict.PROGRAM, argv))
+    rows = [
+        [line.split(" ") for line in path.read_text().split("\n")]
+        for path in (source, tmp_path / "tagged.conll")
+    ]
+    assert [row[:1] for row in rows[0]] == [row[:1] for row in rows[1]]
+    gold, found = ([row[-1] or "O" for row in side] for side in rows)
+    scores = run.results["tasks"]["spans"]
+    f1 = 100 * f1_score([gold], [found])
+    np.testing.assert_allclose(f1, scores["span_f1"], 1e-6)
+    right = sum(a == b for a, b, row in zip(gold, found, rows[0]) if row[0])
+    accuracy = 100 * right / scores["tokens"]
+    np.testing.assert_allclose(accuracy, scores["token_accuracy"], 1e-6)
 
 
 @pytest.mark.slow

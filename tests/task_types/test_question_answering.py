@@ -12,7 +12,7 @@ import tensorflow as tf
 import mtl_tf
 from export import check, saved_model
 from export import task_types as served_types
-from launch import predict
+from launch import row_predictions
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import answer_metrics, evaluator
@@ -517,7 +517,7 @@ def test_only_empty_questions_are_warned_of(
     path.write_text(json.dumps({"question": question, "context": ""}))
     with path.open("rb") as stream:
         reader = text_input.TextReader(stream, "asked.jsonl", "jsonl")
-        predict.predict(untrained, "behind", reader, io.BytesIO(), 2)
+        row_predictions.predict(untrained, "behind", reader, io.BytesIO(), 2)
     assert ("Examples with an empty text: 1" in caplog.text) == warns
 
 

@@ -148,7 +148,15 @@ def _settings(entry: Entry) -> dict[str, Any]:
 def _layout(
     entry: Mapping[str, Any], split: str, paths: Sequence[str]
 ) -> TagLayout:
-    form = fields.file_format(entry, split, paths, FORMATS)
+    return layout_of(entry, fields.file_format(entry, split, paths, FORMATS))
+
+
+def layout_of(entry: Mapping[str, Any], form: str) -> TagLayout:
+    """How an entry says that files of a format are laid out.
+
+    Raises:
+        ConfigError: a field is wrong, or none of that format's.
+    """
     separator = fields.text(entry, "separator")
     comment = fields.text(entry, "comment")
     if form != "conll" and (separator or comment):

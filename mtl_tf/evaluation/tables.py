@@ -23,11 +23,14 @@ _FACTS = {
     "parameters": "parameters",
     "trainable_parameters": "trainable parameters",
     "parameters_without_embedding": "parameters without embeddings",
+    "own_parameters_per_task": "own parameters per task",
     "best_step": "best step",
     "wall_time": "wall time",
     "hardware": "hardware",
     "versions": "versions",
 }
+# Of all parameters, whose share is told.
+_PARTS = ("trainable_parameters", "own_parameters_per_task")
 _MEANING = (
     "Scores run from 0 to 100, errors in units of their values. Clean: the "
     "examples whose text occurs in no training or validation text of the "
@@ -327,7 +330,10 @@ def _facts(results: dict) -> Iterator[tuple[str, str]]:
         titles[key] = f"trainable {titles[key]}"
     for key, title in titles.items():
         if run.get(key) not in (None, ""):
-            yield title, _fact(key, run[key])
+            fact = _fact(key, run[key])
+            if key in _PARTS:
+                fact += f" ({100 * run[key] / run['parameters']:.1f} %)"
+            yield title, fact
 
 
 def _fact(key: str, value: Any) -> str:

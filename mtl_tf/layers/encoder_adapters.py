@@ -5,6 +5,7 @@ keras_hub; a backbone that lacks such a layer is refused.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -202,6 +203,7 @@ def _insert_low_rank(
             # size, D), of a dense layer (D, D').
             outputs = tuple(layer.bias.shape)
             inputs = layer.kernel.shape[: -len(outputs)]
+            _check_rank(adapting.lora_rank, layer.name, inputs, outputs)
             adapter = LowRankAdapter(
                 adapting.lora_rank,
                 host.tasks,
@@ -219,6 +221,18 @@ def _insert_low_rank(
                 layer, lambda x, y, adapt=adapter: adapt(x, y, context.task)
             )
     return adapters
+
+
+def _check_rank(
+    rank: int, name: str, inputs: Sequence[int], outputs: Sequence[int]
+) -> None:
+    """Refuses ranks that no change of a layer's weights can have."""
+    most = min(math.prod(inputs), math.prod(outputs))
+    if rank > most:
+        raise ConfigError(
+            f"model.encoder.lora_rank must be at most {most}, the rank of any "
+            f"change of the weights of {name!r}, got {rank}"
+        )
 
 
 _LINEAR = (None, keras.activations.linear)

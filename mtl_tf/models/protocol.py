@@ -126,6 +126,17 @@ def count_parameters(model: TaskModel, include_embedding: bool = False) -> int:
     )
 
 
+def count_own_parameters(model: TaskModel, tasks: int) -> int:
+    """Number of trainable parameters of each task's own: their mean.
+
+    Args:
+        model: a built one.
+        tasks: their number.
+    """
+    own = sum(int(np.prod(v.shape)) for v in model.private_variables())
+    return round(own / tasks)
+
+
 def count_all_parameters(model: keras.Model) -> int:
     """Number of parameters, frozen ones and word vectors too.
 

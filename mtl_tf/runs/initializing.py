@@ -104,7 +104,7 @@ def initialize(
         tasks: names of the model's tasks.
         words: of the model, see `System.words_of`.
         labels: of the model's tasks, by name; None takes them for the same.
-        only: which weights are taken, as `freezing.named` knows them; () for
+        only: which weights are taken, as `freezing.taken` knows them; () for
             all that fit.
 
     Returns:
@@ -117,8 +117,7 @@ def initialize(
         if list(own) != list(source.labels.get(name, own))
     }
     counts = {name: len(own) for name, own in (labels or {}).items()}
-    chosen = freezing.named(model, only, "training.initialize_only")
-    wanted = {id(v) for v in chosen}
+    wanted = {id(v) for v in freezing.taken(model, only)}
     for variable in model.variables:
         what, why = "", "training.initialize_only does not name it"
         if not only or id(variable) in wanted:

@@ -13,7 +13,11 @@ from absl import logging
 
 from mtl_tf.core import files, renewal
 from mtl_tf.evaluation import environment, evaluator, tables
-from mtl_tf.models.protocol import count_all_parameters, count_parameters
+from mtl_tf.models.protocol import (
+    count_all_parameters,
+    count_own_parameters,
+    count_parameters,
+)
 from mtl_tf.pipelines import mixing
 from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.runs import (
@@ -329,6 +333,7 @@ def _train_jointly(
             "parameters": count_all_parameters(model),
             "trainable_parameters": count_parameters(model, True),
             "parameters_without_embedding": count_parameters(model),
+            "own_parameters_per_task": count_own_parameters(model, len(names)),
             "vocabulary": loaded.encoder.size,
             "steps": steps,
             "best_step": run.read("best/best.json")["step"],

@@ -30,6 +30,8 @@ _SHAPES = re.compile(
 )
 # The same of files that Keras has saved.
 _UNFIT = re.compile(r"A total of (\d+) objects could not be loaded")
+# As safetensors says that a file is not one of its own, or not all of it.
+_NO_TENSORS = "Error while deserializing header: "
 # Pieces a vector that a tokenizer has at least, unless something is missing.
 _USUAL_SHARE = 0.9
 # What keras_hub can be told to download.
@@ -319,6 +321,12 @@ def _reason(preset: str, error: Exception) -> str:
         return f"a file of it is not UTF-8: {lines[0]}"
     if f"`{_SHARDS_FILE}` doesn't exist" in lines[0]:
         return f"{_WEIGHTS_FILE} doesn't exist in {preset}"
+    if lines[0].startswith(_NO_TENSORS):
+        return (
+            "its safetensors file is damaged, or not all of it is there "
+            f"({lines[0].removeprefix(_NO_TENSORS)}): fetch it again (in a "
+            "clone of a Git repository by git lfs pull)"
+        )
     shapes = _SHAPES.search(str(error))
     if shapes:
         return (

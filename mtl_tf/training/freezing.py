@@ -35,35 +35,50 @@ def is_head(variable: keras.Variable) -> bool:
 
 # Names of parts -> their trainable weights. "shared" is what the tasks share
 # besides words: theta_m of Chen et al. (2018).
-PARTS: dict[str, Callable[[keras.Model], list[keras.Variable]]] = {
-    "shared": lambda model: _without(
-        model, [*model.private_variables(), *model.embedding_variables()]
+_Variables = Sequence[keras.Variable]
+PARTS: dict[str, Callable[[keras.Model, _Variables], _Variables]] = {
+    "shared": lambda model, variables: _without(
+        variables, [*model.private_variables(), *model.embedding_variables()]
     ),
-    "private": lambda model: model.private_variables(),
-    "embedding": lambda model: model.embedding_variables(),
-    "scheme": lambda model: [
-        v for v in model.trainable_variables if path_of(v).startswith(_SCHEME)
+    "private": lambda model, variables: model.private_variables(),
+    "embedding": lambda model, variables: model.embedding_variables(),
+    "scheme": lambda model, variables: [
+        v for v in variables if path_of(v).startswith(_SCHEME)
     ],
-    "heads": lambda model: list(filter(is_head, model.trainable_variables)),
+    "heads": lambda model, variables: list(filter(is_head, variables)),
 }
 
 
-def _without(
-    model: keras.Model, others: Sequence[keras.Variable]
-) -> list[keras.Variable]:
+def _without(variables: _Variables, others: _Variables) -> _Variables:
     left_out = {id(v) for v in others}
-    return [v for v in model.trainable_variables if id(v) not in left_out]
+    return [v for v in variables if id(v) not in left_out]
 
 
 def frozen(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
     """What `training.freeze` names; see `named`."""
-    return named(model, patterns, "training.freeze")
+    return named(model, patterns, "training.freeze", model.trainable_variables)
+
+
+def taken(model: keras.Model, patterns: Sequence[str]) -> list[keras.Variable]:
+    """What `training.initialize_only` names; see `named`.
+
+    The weights of a pretrained encoder that is not trained are among them.
+    """
+    variables = [
+        v
+        for v in model.variables
+        if v.trainable or getattr(v, "is_pretrained", False)
+    ]
+    return named(model, patterns, "training.initialize_only", variables)
 
 
 def named(
-    model: keras.Model, patterns: Sequence[str], field: str
+    model: keras.Model,
+    patterns: Sequence[str],
+    field: str,
+    variables: Sequence[keras.Variable],
 ) -> list[keras.Variable]:
-    """The trainable weights that the patterns name.
+    """The weights that the patterns name.
 
     Args:
         model: a built model.
@@ -71,15 +86,15 @@ def named(
             end at a slash (`scheme/forward`); or shell patterns of whole
             paths, in which `*` also stands for slashes.
         field: of the config that holds them, for errors.
+        variables: the weights that can be named.
 
     Raises:
-        ConfigError: a pattern names no trainable weight.
+        ConfigError: a pattern names none of them.
     """
-    variables = model.trainable_variables
     chosen: dict[int, keras.Variable] = {}
     for pattern in patterns:
         if pattern in PARTS:
-            found = PARTS[pattern](model)
+            found = PARTS[pattern](model, variables)
         else:
             found = [v for v in variables if _matches(path_of(v), pattern)]
         if not found:

@@ -75,9 +75,15 @@ def test_trainable_parameters_are_told_where_others_are_frozen():
     run["trainable_parameters"] = 300
     text = tables.console({**results(), "run": run})
     assert (
-        "\nparameters: 1,339,392\ntrainable parameters: 300\n"
+        "\nparameters: 1,339,392\ntrainable parameters: 300 (0.0 %)\n"
         "trainable parameters without embeddings: 250\n"
     ) in text
+
+
+def test_what_a_task_costs_is_told():
+    run = RUN | {"own_parameters_per_task": 13394}
+    text = tables.console({**results(), "run": run})
+    assert "\nown parameters per task: 13,394 (1.0 %)\n" in text
 
 
 def test_unknown_columns_are_left_out():

@@ -1,10 +1,12 @@
 """Exports of runs on a pretrained encoder: its tokenizer is in the graph."""
 
+import numpy as np
 import pytest
 
 import mtl_tf
 from export import check, saved_model
 from tests.export.export_testing import TEXTS, ask_each, assert_scores
+from tests.runs.encoder_runs import ADAPTERS
 from tests.system import corpus, random_runs, tagging
 from tests.text import small_presets
 
@@ -24,14 +26,21 @@ def on(preset, chosen, **scheme):
 
 
 @pytest.mark.extended
-def test_texts_are_answered_as_predict_does(preset, tmp_path):
+@pytest.mark.parametrize("options", [{}, ADAPTERS])
+def test_texts_are_answered_as_predict_does(options, preset, tmp_path):
     config = on(preset, corpus.quick(corpus.write(tmp_path, 1, SIZES)))
+    config["model"]["encoder"] |= options
     # Longer than the encoder can read at a time.
     config["text"]["max_length"] = 0
     directory, _ = random_runs.write_weights(tmp_path / "run", config)
     run = mtl_tf.load(directory.path)
-    version = saved_model.export(run, str(tmp_path / "export"))
     texts = [*TEXTS, LONG]
+    before = run.predict("plain", texts)
+    for weight in run.model.private_variables():
+        # Adapters start as nothing.
+        weight.assign(np.random.default_rng(1).normal(size=weight.shape))
+    assert run.predict("plain", texts) != before
+    version = saved_model.export(run, str(tmp_path / "export"))
     calls = [("plain", texts), ("mirror", texts)]
     for call, answers in zip(calls, ask_each(version, calls)):
         assert_scores(answers, run.predict(*call))

@@ -13,8 +13,9 @@ import mtl_tf
 from mtl_tf.configs import base, starter
 from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.runs import building, run_data, training_run
+from mtl_tf.runs import training_run
 from mtl_tf.text import presets
+from tests.runs.encoder_runs import ADAPTERS, config_of, made
 from tests.runs.helpers import assert_same_weights, train_killed
 from tests.system import corpus
 from tests.text import small_presets
@@ -32,16 +33,6 @@ def preset(tmp_path_factory):
 @pytest.fixture(scope="module")
 def entries(tmp_path_factory):
     return corpus.write(tmp_path_factory.mktemp("files"), 1, SIZES)
-
-
-def config_of(entries, preset, scheme="direct", **encoder):
-    chosen = corpus.quick(entries)
-    chosen["text"]["max_length"] = 60
-    chosen["model"]["encoder"] |= {"preset": preset, **encoder}
-    chosen["model"]["scheme"] = {"name": scheme}
-    chosen["training"]["optimizer"]["learning_rate"] = 1e-3
-    chosen["evaluation"]["yardsticks"] = False
-    return chosen
 
 
 @pytest.fixture(scope="module")
@@ -75,27 +66,16 @@ def test_a_run_needs_its_preset_no_more(trained):
 
 
 @pytest.mark.extended
-def test_kill_9_ends_with_the_same_weights(preset, entries, tmp_path):
-    """Also of dropout inside the encoder."""
-    config = config_of(entries, preset)
+@pytest.mark.parametrize("options", [{}, ADAPTERS])
+def test_kill_9_ends_with_the_same_weights(options, preset, entries, tmp_path):
+    """Also of dropout inside the encoder, and of adapters."""
+    config = config_of(entries, preset, **options)
     training_run.train(config, str(tmp_path / "whole"))
     config["training"] |= {"checkpoint_seconds": 1e-6, "steps_per_call": 2}
     train_killed(config, str(tmp_path / "a"), 3)
     assert not os.path.exists(tmp_path / "a" / "results.json")
     training_run.train(config, str(tmp_path / "a"))
     assert_same_weights(tmp_path / "a", tmp_path / "whole")
-
-
-def made(config, directory):
-    """A model of a config before it trains, as a new run makes it."""
-    run = run_data.RunDirectory(str(directory))
-    run.claim(config)
-    loaded = run_data.load(config, run, None, None)
-    tasks = [task.to_json() for task in loaded.tasks]
-    model = building.build(config, loaded.encoder, tasks)
-    system = run_data.systems.of_type(loaded.tasks[0].type)
-    system.set_pretrained(model, config, loaded.encoder)
-    return model
 
 
 def test_a_new_run_starts_from_the_weights_of_the_preset(

@@ -366,6 +366,20 @@ def test_weights_of_another_size_are_told(preset, tmp_path):
         encoder_of(str(tmp_path))
 
 
+@pytest.mark.parametrize("part", [b"version https://git-lfs", b"half"])
+def test_tensors_that_are_not_all_there_are_told(part, preset, tmp_path):
+    pytest.importorskip("safetensors")
+    hugging_face(tmp_path, presets.load_backbone(preset))
+    path = tmp_path / "model.safetensors"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if part == b"half" else part)
+    message = (
+        r"its safetensors file is damaged, or not all .*\): fetch it again"
+    )
+    with pytest.raises(DataError, match=message):
+        encoder_of(str(tmp_path))
+
+
 def test_a_missing_package_is_named(preset, tmp_path, monkeypatch):
     import keras_nlp
 

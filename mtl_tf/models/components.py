@@ -155,6 +155,25 @@ def check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
             )
 
 
+def units_of(scheme: SharingScheme) -> int:
+    """The size of what a built scheme returns.
+
+    Raises:
+        ConfigError: it does not tell, or what it tells is no size.
+    """
+    name = type(scheme).__name__
+    if not hasattr(type(scheme), "output_units") and (
+        "output_units" not in vars(scheme)
+    ):
+        raise ConfigError(
+            f"the scheme {name} has no output_units: it must tell H, the size "
+            "of the summary, as an attribute or a property"
+        )
+    return checks.positive_integer(
+        f"output_units of the scheme {name}", scheme.output_units
+    )
+
+
 def check_encoded(encoded: Any, scheme: SharingScheme, reads: str) -> None:
     """Refuses what a scheme returns if a head could not read it.
 

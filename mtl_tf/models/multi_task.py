@@ -138,7 +138,7 @@ class MultiTaskModel(TaskModel):
             self.casing.build()
             size += self.casing.dimension
         self.scheme.build((None, None, None, size))
-        units = self.scheme.output_units
+        units = components.units_of(self.scheme)
         if self.hidden is not None:
             self.hidden.build((None, None, units))
             units = self.hidden.units

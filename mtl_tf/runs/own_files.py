@@ -149,6 +149,8 @@ def _entry(entry: Any) -> Any:
             for name in entry["metrics"]
         ]
         entry = {**entry, "metrics": metrics}
+    if isinstance(entry, Mapping) and own_functions.is_own(entry.get("type")):
+        entry = {**entry, "type": own_functions.absolute(entry["type"])}
     if isinstance(entry, Mapping) and isinstance(entry.get("dataset"), str):
         dataset = own_builders.absolute(entry["dataset"])
         entry = {**entry, "dataset": dataset}

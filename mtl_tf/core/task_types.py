@@ -88,9 +88,14 @@ def _of_own(package: str, name: str, base: type | None) -> Any:
     if isinstance(part, str):
         return find(package, part, base)
     asks_class = room == "export"
-    is_class = isinstance(part, type)
-    right = issubclass if asks_class and is_class else isinstance
-    if base and (asks_class != is_class or not right(part, base)):
+    if asks_class:
+        # By its name: `export` and `mtl_tf.export` may both be there, with a
+        # class each.
+        classes = part.__mro__ if isinstance(part, type) else ()
+        fits = base is None or base.__name__ in [c.__name__ for c in classes]
+    else:
+        fits = base is None or isinstance(part, base)
+    if not fits:
         raise ConfigError(
             f"{name}: {room} must be {'a class' if asks_class else 'an object'}"
             f" of {base.__module__}.{base.__qualname__}, or the name of a type "

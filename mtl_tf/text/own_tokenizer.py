@@ -83,9 +83,11 @@ def _check_tokens(place: str, tokenizer: OwnTokenizer) -> None:
     count = len(_SAMPLE)
     texts = tf.TensorSpec([None], tf.string)
     try:
-        tokens = tf.function(tokenizer.split, input_signature=[texts])(
-            tf.constant(_SAMPLE)
+        # AutoGraph would hide the line that fails.
+        split = tf.function(
+            tokenizer.split, input_signature=[texts], autograph=False
         )
+        tokens = split(tf.constant(_SAMPLE))
     except Exception as error:  # whatever the user's code raises
         raise ConfigError(
             f"the tokenizer {place} fails in a graph: "

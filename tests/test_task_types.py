@@ -267,3 +267,13 @@ def test_tasks_of_it_have_its_place_and_heads_its_name(own, tmp_path):
     other["type"] = f"{tmp_path}/other.py:Levels"
     with pytest.raises(ConfigError, match="two task types .* called 'Levels'"):
         make_heads([task.to_json(), other], config)
+
+
+@pytest.mark.parametrize(
+    ("fields", "fixed"), [((), {}), (("labels",), {"labels": ["a"]})]
+)
+def test_files_to_be_scored_get_labels_if_the_type_takes_them(fields, fixed):
+    from mtl_tf.tasks.task_types.classification import Classification
+
+    made = type("Own", (Classification,), {"fields": fields})()
+    assert made.fixed_fields(["a"], {}) == fixed

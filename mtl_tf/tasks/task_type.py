@@ -151,4 +151,4 @@ class TaskType(abc.ABC):
     ) -> dict[str, Any]:
         """Fields of an entry that number its labels as they are in a run."""
         del settings
-        return {"labels": list(labels)}
+        return {"labels": list(labels)} if "labels" in self.fields else {}

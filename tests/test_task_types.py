@@ -197,3 +197,83 @@ def test_what_is_no_name_of_a_type(name):
 
 def test_the_default_is_a_type():
     assert task_types.DEFAULT in task_types.NAMES
+
+
+OWN = """
+from mtl_tf.baselines.yardstick import Yardstick
+
+class Levels:
+    tasks = models = evaluation = runs = export = "classification"
+    baselines = Yardstick()
+
+class Half:
+    tasks = models = "classification"
+
+class Wrong(Levels):
+    models = Yardstick()
+    export = Yardstick
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(OWN)
+    return f"{tmp_path}/mine.py"
+
+
+def test_a_type_outside_the_package_has_a_part_for_each_room(own):
+    for package in PACKAGES[:-2]:
+        found = importlib.import_module(package).of("mine.py:Levels")
+        assert found is task_types.find(package, "classification")
+    yardstick = importlib.import_module(PACKAGES[4]).of(f"{own}:Levels")
+    assert type(yardstick).__name__ == "Yardstick"
+    served = importlib.import_module(PACKAGES[5]).of("mine.py:Levels")
+    assert served is task_types.find(PACKAGES[5], "classification")
+    assert task_types.title(f"{own}:Levels") == "Levels"
+    assert f"{own}:Levels" in task_types.known()
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "message"),
+    [
+        (0, "Half", "Half has no evaluation, runs, export, baselines: a task"),
+        (1, "Wrong", "models must be an object of .*HeadType, or the name of"),
+        (5, "Wrong", "export must be a class of .*Served, or the name"),
+        (0, "Missing", "has no class 'Missing'"),
+    ],
+)
+def test_what_is_wrong_with_it_is_told(own, room, name, message):
+    with pytest.raises(ConfigError, match=message):
+        importlib.import_module(PACKAGES[room]).of(f"mine.py:{name}")
+
+
+def test_tasks_of_it_have_its_place_and_heads_its_name(own, tmp_path):
+    from mtl_tf.models.heads import make_heads
+    from mtl_tf.tasks.registry import resolve
+
+    (tmp_path / "train.csv").write_text("text,label\na,low\nb,high\n")
+    entry = {"name": "r", "type": "mine.py:Levels"}
+    (task,) = resolve([entry | {"files": {"train": "train.csv"}}])
+    assert task.type == f"{own}:Levels"
+    config = {"head": {"hidden_units": 0, "sharing": "private"}}
+    (head,) = make_heads([task.to_json()], config).values()
+    assert head.name == "Levels"
+    other = {**task.to_json(), "type": f"{own}:Twin"}
+    with open(own, "a") as file:
+        file.write("\nTwin = Levels\n")
+    make_heads([task.to_json(), other], config)
+    (tmp_path / "other.py").write_text(OWN)
+    other["type"] = f"{tmp_path}/other.py:Levels"
+    with pytest.raises(ConfigError, match="two task types .* called 'Levels'"):
+        make_heads([task.to_json(), other], config)
+
+
+@pytest.mark.parametrize(
+    ("fields", "fixed"), [((), {}), (("labels",), {"labels": ["a"]})]
+)
+def test_files_to_be_scored_get_labels_if_the_type_takes_them(fields, fixed):
+    from mtl_tf.tasks.task_types.classification import Classification
+
+    made = type("Own", (Classification,), {"fields": fields})()
+    assert made.fixed_fields(["a"], {}) == fixed

@@ -1,10 +1,10 @@
 """What is served of each task type."""
 
-import importlib
 from typing import Any
 
-from mtl_tf.core.names import look_up
-from mtl_tf.core.task_types import NAMES
+from mtl_tf.core import task_types
+
+from ..serving import Served
 
 
 def of(name: str) -> Any:
@@ -13,5 +13,4 @@ def of(name: str) -> Any:
     Raises:
         ConfigError: there is none; the nearest names are offered.
     """
-    look_up(name, dict.fromkeys(NAMES), "task type")
-    return importlib.import_module(f"{__name__}.{name}").TYPE
+    return task_types.find(__name__, name, Served)

@@ -34,7 +34,12 @@ _LISTS = {
 
 
 # Of these, the user's own may be named by their place.
-_MAY_BE_OWN = ("model.scheme.name",)
+_MAY_BE_OWN = (
+    "model.scheme.name",
+    "training.optimizer.name",
+    "training.optimizer.schedule",
+    "pipeline.mixing.name",
+)
 
 
 def fields() -> tuple[str, ...]:

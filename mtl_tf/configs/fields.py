@@ -49,8 +49,9 @@ _TEXT: Fields = {
         "whitespace",
         rules.NAME,
         "Which tokenizer: whitespace, treebank (raw English as the Penn "
-        "Treebank splits it), regex (pattern), reversible (plain_words) or "
-        "sentencepiece.",
+        "Treebank splits it), regex (pattern), reversible (plain_words), "
+        "sentencepiece, or FILE.py:CLASS of one's own "
+        "(docs/own_code.md).",
     ),
     "text.tokenizer.lowercase": Field(
         True, rules.BOOLEAN, "Whether texts are lower-cased."
@@ -167,7 +168,12 @@ _PIPELINE: Fields = {
         "mixing that is named.",
         open=True,
     ),
-    "pipeline.mixing.name": Field("uniform", rules.NAME, "Which mixing."),
+    "pipeline.mixing.name": Field(
+        "uniform",
+        rules.NAME,
+        "Which mixing: a name, or FILE.py:CLASS of one's own "
+        "(docs/own_code.md).",
+    ),
     "pipeline.fractions": Group(
         "By task, how much of its training data is used, such as 0.15.",
         open=True,

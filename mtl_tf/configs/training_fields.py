@@ -144,8 +144,10 @@ TRAINING: Fields = {
     "training.optimizer.name": Field(
         "adam",
         rules.NAME,
-        "Which optimizer: sgd, adagrad, adam, adamw or adadelta. Another one "
-        "on the command line drops the options of the config's.",
+        "Which optimizer: sgd, adagrad, adam, adamw, adadelta, or "
+        "FILE.py:CLASS of one's own, or keras.optimizers:CLASS "
+        "(docs/own_code.md). Another one on the command line drops the "
+        "options of the config's.",
         before="adagrad",
         since=4,
     ),
@@ -180,7 +182,8 @@ TRAINING: Fields = {
         "constant",
         rules.NAME,
         "How the learning rate goes on after the warm-up: constant, linear, "
-        "cosine or inverse_sqrt.",
+        "cosine, inverse_sqrt, or FILE.py:FUNCTION of one's own "
+        "(docs/own_code.md).",
     ),
     "training.optimizer.warmup_steps": Field(
         0,

@@ -1,18 +1,31 @@
-"""Functions of the user's own that a config names."""
+"""Functions and classes of the user's own that a config names.
+
+A config names them by their place, "my_file.py:Name" or
+"package.module:Name".
+"""
 
 import importlib
 import importlib.util
+import inspect
 import os
-from collections.abc import Callable
+import re
+import traceback
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mtl_tf.core import neighbours
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.names import hint
+
+# The files of what was loaded, whose mistakes are the user's.
+_FILES: set[str] = set()
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_OF_KERAS = "Exception encountered when calling"
 
 
-def is_own(name: str) -> bool:
+def is_own(name: Any) -> bool:
     """Whether a name is that of such a function: it has a place before it."""
-    return ":" in name
+    return isinstance(name, str) and ":" in name
 
 
 def name_of(place: str) -> str:
@@ -45,6 +58,93 @@ def load(place: str, noun: str = "function") -> Callable[..., Any]:
     return function
 
 
+def load_class(place: str, base: type) -> Any:
+    """Imports a class.
+
+    Args:
+        place: see `load`.
+        base: the class that it has to be derived from.
+
+    Raises:
+        ConfigError: as of `load`, or it is no such class.
+    """
+    made = load(place, "class")
+    if not isinstance(made, type) or not issubclass(made, base):
+        raise ConfigError(
+            f"{place} must be a class of {base.__module__}.{base.__qualname__}"
+            f", got {made!r:.60}"
+        )
+    return made
+
+
+def keywords(function: Callable[..., Any], but: Iterable[str] = ()) -> list:
+    """The names of a function's, or a constructor's, keyword arguments.
+
+    Args:
+        function: the function or the class.
+        but: names that are left out.
+    """
+    kinds = (
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
+    )
+    return [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind in kinds and name not in but
+    ]
+
+
+def check_options(
+    place: str, options: Iterable[str], known: Iterable[str]
+) -> None:
+    """Refuses options that a class does not take.
+
+    Raises:
+        ConfigError: there is one; the nearest are offered.
+    """
+    known = list(known)
+    for option in options:
+        if option not in known:
+            raise ConfigError(
+                f"{place} has no option {option!r}; {hint(option, known)}"
+            )
+
+
+def complaint(error: BaseException) -> str:
+    """One line on an exception that rose inside the user's own code.
+
+    Args:
+        error: what was raised.
+
+    Returns:
+        File, line and function of the user's code, and what was raised there;
+        "" if none of it was running.
+    """
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename in _FILES
+    ]
+    if isinstance(error, SyntaxError) and error.filename in _FILES:
+        return f"{error.filename}:{error.lineno}: {_told(error)}"
+    if not frames:
+        return ""
+    last = frames[-1]
+    inside = "" if last.name == "<module>" else f"in {last.name}: "
+    return f"{last.filename}:{last.lineno}: {inside}{_told(error)}"
+
+
+def _told(error: BaseException) -> str:
+    """The class of an exception, and the first line that says what it is."""
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    lines = [_COLOURS.sub("", line).strip() for line in text.splitlines()]
+    lines = [line for line in lines if line]
+    if lines and lines[0].startswith(_OF_KERAS):
+        lines = lines[1:]  # Keras puts the layer's name above the message.
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
+
+
 def attribute(place: str, noun: str) -> Any:
     """Imports what a place names; arguments and errors are those of `load`."""
     module, _, name = place.rpartition(":")
@@ -56,10 +156,10 @@ def attribute(place: str, noun: str) -> Any:
     except ConfigError:
         raise
     except (Exception, SystemExit) as error:
-        raise ConfigError(
-            f"{place}: importing {module} fails: "
-            f"{type(error).__name__}: {error}"
-        )
+        told = complaint(error) or f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{place}: importing {module} fails: {told}")
+    if not module.startswith("mtl_tf."):
+        _FILES.add(getattr(imported, "__file__", None) or "")
     if not hasattr(imported, name):
         raise ConfigError(f"{place}: {module} has no {noun} {name!r}")
     return getattr(imported, name)
@@ -69,6 +169,7 @@ def _of_file(path: str) -> Any:
     path = os.path.abspath(os.path.expanduser(path))
     if not os.path.isfile(path):
         raise ConfigError(f"there is no file {path}")
+    _FILES.add(path)
     name = "mtl_tf_own_" + os.path.basename(path).removesuffix(".py")
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.core.task_types import title
 from mtl_tf.evaluation import task_types
 from mtl_tf.evaluation.probabilities import quality
 from mtl_tf.evaluation.scoring import TaskPredictions, check_length
@@ -65,9 +66,9 @@ def mean(tasks: dict[str, dict]) -> dict[str, Any]:
     Returns:
         The part `mean` of the results.
     """
-    result = _means([(t["type"], _gain(t, t)) for t in tasks.values()])
+    result = _means([(title(t["type"]), _gain(t, t)) for t in tasks.values()])
     parts = [
-        (task["type"], _gain(task, task["clean"]))
+        (title(task["type"]), _gain(task, task["clean"]))
         for task in tasks.values()
         if "clean" in task
     ]

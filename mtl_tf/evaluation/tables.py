@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mtl_tf.core import task_types as type_names
 from mtl_tf.core.durations import duration
-from mtl_tf.core.task_types import NAMES
 from mtl_tf.evaluation import folding, task_types
 
 _NONE = "-"
@@ -45,7 +45,9 @@ def metric_title(name: str) -> str:
 
 def _told(about: str, metric: str, default: Any) -> Any:
     """What the first task type that has it in a table tells of a metric."""
-    tables = (getattr(task_types.of(name), about) for name in NAMES)
+    tables = (
+        getattr(task_types.of(name), about) for name in type_names.known()
+    )
     return next((table[metric] for table in tables if metric in table), default)
 
 
@@ -165,10 +167,11 @@ def _by_type(results: dict) -> dict[str, dict]:
     mean, parts = results["mean"], {}
     for name in types:
         tasks = {k: t for k, t in results["tasks"].items() if t["type"] == name}
-        own = {"overall": mean.get(name)}
+        called = type_names.title(name)
+        own = {"overall": mean.get(called)}
         if any("clean" in task for task in tasks.values()):
-            own["clean"] = {"overall": mean.get("clean", {}).get(name)}
-        parts[name] = {"tasks": tasks, "mean": own}
+            own["clean"] = {"overall": mean.get("clean", {}).get(called)}
+        parts[called] = {"tasks": tasks, "mean": own}
     return parts
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from mtl_tf.core import checks
@@ -155,6 +156,25 @@ def check_reading(heads: Mapping, scheme: SharingScheme, name: str) -> None:
             )
 
 
+def units_of(scheme: SharingScheme) -> int:
+    """The size of what a built scheme returns.
+
+    Raises:
+        ConfigError: it does not tell, or what it tells is no size.
+    """
+    name = type(scheme).__name__
+    if not hasattr(type(scheme), "output_units") and (
+        "output_units" not in vars(scheme)
+    ):
+        raise ConfigError(
+            f"the scheme {name} has no output_units: it must tell H, the size "
+            "of the summary, as an attribute or a property"
+        )
+    return checks.positive_integer(
+        f"output_units of the scheme {name}", scheme.output_units
+    )
+
+
 def check_encoded(encoded: Any, scheme: SharingScheme, reads: str) -> None:
     """Refuses what a scheme returns if a head could not read it.
 
@@ -174,6 +194,44 @@ def check_encoded(encoded: Any, scheme: SharingScheme, reads: str) -> None:
         # Keras would put all arguments of the call behind the message.
         error._keras_call_info_injected = True
         raise error
+
+
+def check_scored(output: Any, head: keras.layers.Layer, training: bool) -> None:
+    """Refuses what a head returns if nobody could use it.
+
+    Like `check_encoded` it sees shapes alone.
+
+    Args:
+        output: what the head returned, see `HeadType.make`.
+        head: the head.
+        training: whether there has to be a loss.
+
+    Raises:
+        ConfigError: "prediction" or "loss" is missing, or the loss is no
+            number an example.
+    """
+    if told := _not_usable(output, training):
+        error = ConfigError(f"the head {type(head).__name__} {told}")
+        error._keras_call_info_injected = True
+        raise error
+
+
+def _not_usable(output: Any, training: bool) -> str:
+    """What is wrong with the outputs of a head, or ""."""
+    if not isinstance(output, Mapping):
+        kind = type(output).__name__
+        return f"must return a dict with 'prediction', got {kind}"
+    for entry in ("prediction", "loss") if training else ("prediction",):
+        if entry not in output:
+            has = ", ".join(sorted(output))
+            return f"must return {entry!r}, got only {has or 'an empty dict'}"
+    shape = getattr(output.get("loss"), "shape", None)
+    if shape is None or tf.TensorShape(shape).rank in (None, 2):
+        return ""
+    return (
+        "must return a 'loss' of shape [G, B], a number for each example, got "
+        f"{list(shape)}"
+    )
 
 
 def _not_readable(encoded: Any, units: int, reads: str) -> str:

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core import task_types as type_names
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.layers.character_features import CharacterFeatures
@@ -98,7 +99,7 @@ class MultiTaskModel(TaskModel):
         # A tuple: Keras would track a dictionary.
         self._head_types = tuple(known[name] for name in heads)
         for name, head in heads.items():
-            setattr(self, f"{name}_head", head)
+            setattr(self, _attribute(name), head)
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
         self.head_dropout = Dropout(head_dropout, salt="head")
         self.word_dropout = WordDropout(word_dropout)
@@ -116,7 +117,7 @@ class MultiTaskModel(TaskModel):
     @property
     def heads(self) -> dict[str, keras.layers.Layer]:
         """The heads by task type."""
-        return {name: getattr(self, f"{name}_head") for name in self._types}
+        return {name: getattr(self, _attribute(name)) for name in self._types}
 
     @property
     def static_shapes(self) -> bool:
@@ -138,7 +139,7 @@ class MultiTaskModel(TaskModel):
             self.casing.build()
             size += self.casing.dimension
         self.scheme.build((None, None, None, size))
-        units = self.scheme.output_units
+        units = components.units_of(self.scheme)
         if self.hidden is not None:
             self.hidden.build((None, None, units))
             units = self.hidden.units
@@ -186,6 +187,7 @@ class MultiTaskModel(TaskModel):
         read = head_type.combined([text["read"] for text in texts])
         read = self.head_dropout(read, training=training, seed=seed)
         output = head(first | {head.reads: read}, batch)
+        components.check_scored(output, head, training)
         return output | {
             "losses": components.means([text["losses"] for text in texts]),
             "inspect": first["inspect"],
@@ -288,6 +290,11 @@ class MultiTaskModel(TaskModel):
             )
         look_up(name, self.heads, "task type")
         return name
+
+
+def _attribute(task_type: str) -> str:
+    """What the head of a task type is called, also in checkpoints."""
+    return f"{type_names.title(task_type)}_head"
 
 
 def build_model(

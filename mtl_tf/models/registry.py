@@ -93,12 +93,7 @@ def make_scheme(
 
 def _own_scheme(place: str) -> type[SharingScheme]:
     """The class of a place."""
-    made = own_functions.load(place, "class")
-    if not isinstance(made, type) or not issubclass(made, SharingScheme):
-        raise ConfigError(
-            f"{place} must be a class of mtl_tf.models.scheme.SharingScheme, "
-            f"got {made!r:.60}"
-        )
+    made = own_functions.load_class(place, SharingScheme)
     try:
         inspect.signature(made).bind(tasks=None)
     except TypeError as error:
@@ -106,7 +101,21 @@ def _own_scheme(place: str) -> type[SharingScheme]:
             f"{place} must take tasks, their number, as its one argument "
             f"without a default: {error}"
         )
+    _check_call(place, made)
     return made
+
+
+def _check_call(place: str, scheme: type[SharingScheme]) -> None:
+    """Refuses a `call` that lacks an argument which models give it."""
+    options = ("training", "seed", "inspect", "sequence", *scheme.batch_entries)
+    signature = inspect.signature(scheme.call)
+    try:
+        signature.bind(None, None, None, None, **dict.fromkeys(options))
+    except TypeError as error:
+        raise ConfigError(
+            f"{place}: call{signature} must take (self, embedded, mask, task, "
+            f"{', '.join(f'{name}=...' for name in options)}): {error}"
+        )
 
 
 def make_characters(

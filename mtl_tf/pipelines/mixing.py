@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.core import checks
+from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
 from mtl_tf.core.random import fold
@@ -29,6 +29,8 @@ from mtl_tf.pipelines.fixed_mixing import (
     RoundRobin,
     TaskMixing,
 )
+
+_LOOKED_AT = 50  # steps of a mixing of the user's own
 
 
 class Phases(TaskMixing):
@@ -156,8 +158,10 @@ def make_mixing(
     """Makes a mixing from its config.
 
     Args:
-        config: a name of `MIXINGS`, or a dict of `name` and that mixing's
-            options. An option that is None keeps its default.
+        config: a name of `MIXINGS`, the place of a class of the user's own
+            such as "my_mixing.py:MyMixing" (see `own_functions.load`), or a
+            dict of `name` and that mixing's options. An option that is None
+            keeps its default.
         batches_per_task: batches of one epoch of each task.
         seed: the run's seed.
         task_names: the tasks' names.
@@ -168,6 +172,8 @@ def make_mixing(
     options = {"name": config} if isinstance(config, str) else None
     options = options or _options(config, "mixing")
     name = options.pop("name", None)
+    if own_functions.is_own(name):
+        return _own_mixing(name, options, batches_per_task, seed, task_names)
     mixing = look_up(name, MIXINGS, "mixing")
     parameters = inspect.signature(mixing).parameters.values()
     known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
@@ -178,6 +184,54 @@ def make_mixing(
                 f"{hint(option, known)}"
             )
     return mixing(batches_per_task, seed, task_names, **options)
+
+
+def _own_mixing(
+    place: str,
+    options: Mapping[str, Any],
+    batches_per_task: Sequence[int],
+    seed: int,
+    task_names: Sequence[str],
+) -> TaskMixing:
+    """A mixing of the user's own, whose first steps are looked at."""
+    mixing = own_functions.load_class(place, TaskMixing)
+    given = ("batches_per_task", "seed", "task_names", "args")
+    known = own_functions.keywords(mixing, given)
+    own_functions.check_options(f"mixing {place}", options, known)
+    made = mixing(batches_per_task, seed, task_names, **options)
+    if not isinstance(made, Joint):
+        _check_first_steps(place, made, len(batches_per_task))
+    return made
+
+
+def _check_first_steps(place: str, mixing: TaskMixing, tasks: int) -> None:
+    """Refuses steps that are none, or that `counts` counts otherwise."""
+    steps = np.asarray(mixing.tasks(0, _LOOKED_AT))
+    shape = (_LOOKED_AT, 1)
+    if steps.shape != shape or steps.dtype.kind != "i":
+        raise ConfigError(
+            f"{place}: tasks(0, {_LOOKED_AT}) must return integers of shape "
+            f"{list(shape)}, a row for each step, got {steps.dtype} "
+            f"{list(steps.shape)}"
+        )
+    if steps.min() < 0 or steps.max() >= tasks:
+        raise ConfigError(
+            f"{place}: tasks must be numbers from 0 to {tasks - 1}, got "
+            f"{steps.min()} to {steps.max()}"
+        )
+    if not np.array_equal(mixing.tasks(1, _LOOKED_AT), steps[1:]):
+        raise ConfigError(
+            f"{place}: tasks(1, {_LOOKED_AT}) must be the same as in tasks(0, "
+            f"{_LOOKED_AT}): a step's tasks depend on seed and step alone"
+        )
+    expected = np.bincount(steps.ravel(), minlength=tasks)
+    counts = np.asarray(mixing.counts(_LOOKED_AT))
+    if not np.array_equal(counts, expected):
+        raise ConfigError(
+            f"{place}: counts({_LOOKED_AT}) must be the batches of each task "
+            f"in tasks(0, {_LOOKED_AT}), {expected.tolist()}, got "
+            f"{counts.tolist()}"
+        )
 
 
 def for_tasks(

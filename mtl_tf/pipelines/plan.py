@@ -161,7 +161,7 @@ class BatchPlan:
         """The steps from `start` to before `stop`, the same at every call."""
         count = stop - start
         plan = Steps(
-            self.mixing.tasks(start, stop),
+            np.asarray(self.mixing.tasks(start, stop), np.int32),
             np.zeros([count, *self.sides], np.int32),
             np.full([count, self.groups, self.batch_size], -1, np.int32),
             np.zeros([count], np.int32),

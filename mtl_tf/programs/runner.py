@@ -32,7 +32,7 @@ from absl import app, flags, logging
 
 import mtl_tf
 from mtl_tf.configs import fields, fields_page
-from mtl_tf.core import renewal
+from mtl_tf.core import own_functions, renewal
 from mtl_tf.core.errors import (
     LOST_WORKER,
     ConfigError,
@@ -296,7 +296,7 @@ def _is_verbose(values: flags.FlagValues) -> bool:
 def _main(program: Program, values: flags.FlagValues) -> int:
     """Runs the program's main function; maps what it raises to a status."""
     console.set_up(verbose=_is_verbose(values))
-    with _user_errors_exit(program):
+    with _user_errors_exit(program, _is_verbose(values)):
         if program.takes_config:
             # Before the seconds that TensorFlow takes.
             from mtl_tf.configs import validation
@@ -313,8 +313,14 @@ def _main(program: Program, values: flags.FlagValues) -> int:
 
 
 @contextlib.contextmanager
-def _user_errors_exit(program: Program) -> Iterator[None]:
-    """Turns the exceptions that are no defects into messages and a status."""
+def _user_errors_exit(
+    program: Program, verbose: bool = False
+) -> Iterator[None]:
+    """Turns the exceptions that are no defects into messages and a status.
+
+    Those of code that is the user's own are such, too; with `verbose` they
+    keep their tracebacks.
+    """
     try:
         yield
     except LostWorker as error:
@@ -336,6 +342,9 @@ def _user_errors_exit(program: Program) -> Iterator[None]:
         raise SystemExit(int(PIPE_CLOSED))
     except Exception as error:
         reason = machine_error(error)
+        if not reason and not verbose:
+            reason = own_functions.complaint(error)
+            reason += " (--verbosity=0 shows the traceback)" if reason else ""
         if not reason:
             raise
         _leave(1, console.error_line(reason))

@@ -13,10 +13,20 @@ _FIELDS = (
     ("text", "vocabulary_tasks"),
     ("evaluation", "group"),
 )
+# What may be of the user's own; its path is a part of the name.
+_NAMES = (
+    ("model", "scheme", "name"),
+    ("text", "tokenizer", "name"),
+    ("training", "optimizer", "name"),
+    ("training", "optimizer", "schedule"),
+    ("pipeline", "mixing"),
+)
 
 
 def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The config with the paths of its tasks' and scheme's files from the root.
+    """The config with the paths of its files from the root on.
+
+    They are those of its tasks and of the user's own code.
 
     A run is scored and continued from other folders than that in which it
     began.
@@ -27,11 +37,37 @@ def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
     made = _with_entries(
         config, lambda _, entries: [_entry(entry) for entry in entries]
     )
-    model = made.get("model") or {}
-    scheme = model.get("scheme") or {}
-    if own_functions.is_own(name := str(scheme.get("name", ""))):
-        scheme = {**scheme, "name": own_functions.absolute(name)}
-        made["model"] = {**model, "scheme": scheme}
+    languages = (made.get("text") or {}).get("tokenizers") or ()
+    for field in (
+        *_NAMES,
+        *(("text", "tokenizers", language, "name") for language in languages),
+    ):
+        made = _with_place(made, field)
+    return made
+
+
+def _with_place(config: Any, field: Sequence[str]) -> Any:
+    """The config with a field that names the user's own code by its path."""
+    if not field:
+        return _absolute_names(config)
+    first, *rest = field
+    if not isinstance(config, Mapping) or first not in config:
+        return config
+    return {**config, first: _with_place(config[first], rest)}
+
+
+def _absolute_names(value: Any) -> Any:
+    """A name, or a mixing of one, in whose phases there may be others."""
+    if own_functions.is_own(value):
+        return own_functions.absolute(value)
+    if not isinstance(value, Mapping):
+        return value
+    made = {
+        name: _absolute_names(part) if name in ("name", "mixing") else part
+        for name, part in value.items()
+    }
+    if isinstance(made.get("phases"), _LISTS):
+        made["phases"] = [_absolute_names(phase) for phase in made["phases"]]
     return made
 
 
@@ -113,6 +149,8 @@ def _entry(entry: Any) -> Any:
             for name in entry["metrics"]
         ]
         entry = {**entry, "metrics": metrics}
+    if isinstance(entry, Mapping) and own_functions.is_own(entry.get("type")):
+        entry = {**entry, "type": own_functions.absolute(entry["type"])}
     if isinstance(entry, Mapping) and isinstance(entry.get("dataset"), str):
         dataset = own_builders.absolute(entry["dataset"])
         entry = {**entry, "dataset": dataset}

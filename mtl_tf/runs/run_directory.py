@@ -165,7 +165,7 @@ class RunDirectory:
         longer = set(_LENGTHS[:3]) & set(changed)
         if not longer:
             return
-        if name in learning_rates.DECAYING:
+        if learning_rates.decays(name):
             raise RunError(
                 f"{self.path} holds a run whose learning rate decays towards "
                 f"its end (training.optimizer.schedule {name!r}): with more "

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.core import checks
+from mtl_tf.core import task_types as type_names
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 from mtl_tf.core.task_types import DEFAULT
@@ -69,7 +70,7 @@ def _task(
     source, splits = with_validation(name, source, splits, task_type)
     return Task(
         name=name,
-        type=task_type.name,
+        type=type_names.place(entry.get("type", DEFAULT)),
         source=source,
         labels=labels,
         metrics=metrics,

@@ -32,7 +32,7 @@ class TaskType(abc.ABC):
     `task_types` of other rooms; see `mtl_tf.core.task_types`.
 
     Attributes:
-        name: of the type.
+        name: of the type; one of the user's own needs none.
         system: the kind of model that its tasks train; tasks of different
             systems cannot be trained together. "sharing" is a sharing scheme
             below a head for each type.
@@ -44,7 +44,7 @@ class TaskType(abc.ABC):
             where no split is given for it; 0 for a tenth of any number.
     """
 
-    name: str
+    name = ""
     system = "sharing"
     metrics: Mapping[str, Metric]
     file_fields: Mapping[str, tuple[str, ...]] = MappingProxyType({})
@@ -125,7 +125,11 @@ class TaskType(abc.ABC):
         """
         del settings
         for name in names:
-            checks.one_of(f"metric of {self.name}", name, self.metrics)
+            checks.one_of(
+                f"metric of {self.name or type(self).__name__}",
+                name,
+                self.metrics,
+            )
 
     def source_of(
         self, entry: Entry, data_dir: str, manual_dir: str
@@ -147,4 +151,4 @@ class TaskType(abc.ABC):
     ) -> dict[str, Any]:
         """Fields of an entry that number its labels as they are in a run."""
         del settings
-        return {"labels": list(labels)}
+        return {"labels": list(labels)} if "labels" in self.fields else {}

@@ -5,10 +5,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.core import checks
+from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint, look_up
-from mtl_tf.text import escaping, treebank
+from mtl_tf.text import escaping, own_tokenizer, treebank
 from mtl_tf.text.base_tokenizer import (
     BOUNDED,
     Tokenizer,
@@ -217,8 +217,9 @@ def make_tokenizer(config: Mapping[str, Any], directory: str = "") -> Tokenizer:
     """Makes a tokenizer from a config or from another one's `get_config()`.
 
     Args:
-        config: "name" is "whitespace", "treebank", "regex", "reversible" or
-            "sentencepiece"; the other entries are arguments of that
+        config: "name" is "whitespace", "treebank", "regex", "reversible",
+            "sentencepiece", or the place of a class of the user's own (see
+            `own_tokenizer`); the other entries are arguments of that
             tokenizer's class.
         directory: where its `save` wrote; "" for a new one.
 
@@ -228,6 +229,9 @@ def make_tokenizer(config: Mapping[str, Any], directory: str = "") -> Tokenizer:
     """
     options = dict(config)
     name = options.pop("name", None)
+    if own_functions.is_own(name):
+        tokenizer = own_tokenizer.load(name, options)
+        return tokenizer.loaded(directory) if directory else tokenizer
     kind = look_up(name, TOKENIZERS, "tokenizer")
     known = ["lowercase", *_OPTIONS.get(name, ())]
     for option in options:

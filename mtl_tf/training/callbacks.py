@@ -1,11 +1,11 @@
 """What a training tells others while it goes on."""
 
 import dataclasses
-import importlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from mtl_tf.core import own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 
@@ -131,8 +131,9 @@ def by_name(names: Sequence[str]) -> list[Callback]:
     """Makes callbacks.
 
     Args:
-        names: "tensorboard", "wandb", "mlflow", or `module:Class` of one's
-            own, which is called without arguments.
+        names: "tensorboard", "wandb", "mlflow", or the place of a
+            class of one's own, `my_file.py:Class` or `module:Class`, which is
+            called without arguments.
 
     Raises:
         ConfigError: there is none of that name, it is no `Callback`, or the
@@ -142,12 +143,18 @@ def by_name(names: Sequence[str]) -> list[Callback]:
 
 
 def _made(name: str) -> Callback:
-    place = name if ":" in name else look_up(name, _NAMED, "callback")
-    module, _, attribute = place.partition(":")
+    place = name
+    if not own_functions.is_own(name):
+        place = look_up(name, _NAMED, "callback")
     try:
-        made = getattr(importlib.import_module(module), attribute)()
-    except Exception as error:  # It is the user's code.
+        made = own_functions.load(place, "class")()
+    except ConfigError as error:
         raise ConfigError(f"the callback {name!r} cannot be made: {error}")
+    except Exception as error:  # It is the user's code.
+        raise ConfigError(
+            f"the callback {name!r} cannot be made: "
+            f"{own_functions.complaint(error) or error}"
+        )
     if not isinstance(made, Callback):
         raise ConfigError(
             f"the callback {name!r} must be a mtl_tf.training.callbacks."

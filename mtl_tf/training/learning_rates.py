@@ -1,9 +1,12 @@
 """Learning-rate schedules by name, with a linear warm-up."""
 
+from collections.abc import Callable
+
 import keras
 import tensorflow as tf
 
-from mtl_tf.core import checks
+from mtl_tf.core import checks, own_functions
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 
 
@@ -24,8 +27,8 @@ def _inverse_sqrt(progress, step, warmup):
     return tf.sqrt(start / tf.maximum(step, start))
 
 
-#: Those whose learning rate at a step depends on where the training ends.
-DECAYING = ("linear", "cosine")
+# Those whose learning rate at a step depends on where the training ends.
+_DECAYING = ("linear", "cosine")
 
 SCHEDULES = {
     "constant": _constant,
@@ -35,6 +38,48 @@ SCHEDULES = {
 }
 
 
+def decays(name: str) -> bool:
+    """Whether the learning rate at a step depends on where training ends.
+
+    Of a function of the user's own nobody knows.
+    """
+    return name in _DECAYING or own_functions.is_own(name)
+
+
+def function_of(name: str) -> Callable[..., tf.Tensor]:
+    """What the peak is multiplied with.
+
+    Args:
+        name: a name of `SCHEDULES`, or the place of a function of the user's
+            own such as "my_rates.py:steps" (see `own_functions.load`), which
+            takes `progress`, from 0 behind the warm-up to 1 at the last step,
+            `step`, from 1 on, both float32 scalars, and `warmup`, a float,
+            the steps of the warm-up; and returns a scalar.
+
+    Raises:
+        ConfigError: there is no such name or function, or it returns
+            anything else.
+    """
+    if not own_functions.is_own(name):
+        return look_up(name, SCHEDULES, "learning-rate schedule")
+    function = own_functions.load(name)
+
+    def factor(progress, step, warmup):
+        try:
+            made = tf.convert_to_tensor(function(progress, step, warmup))
+            return tf.ensure_shape(tf.cast(made, tf.float32), [])
+        except Exception as error:
+            told = own_functions.complaint(error)
+            told = told or f"{type(error).__name__}: {error}"
+            raise ConfigError(
+                f"the schedule {name} must return a scalar for (progress, "
+                f"step, warmup): {told}"
+            )
+
+    factor(tf.constant(0.5), tf.constant(1.0), 0.0)
+    return factor
+
+
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class WarmupThen(keras.optimizers.schedules.LearningRateSchedule):
     """A linear warm-up to `peak`, then one of `SCHEDULES`.
@@ -42,7 +87,8 @@ class WarmupThen(keras.optimizers.schedules.LearningRateSchedule):
     Args:
         peak: the highest learning rate.
         name: what follows the warm-up: constant; linear or cosine, both to 0
-            at `total_steps`; inverse_sqrt, peak * sqrt(warmup / step).
+            at `total_steps`; inverse_sqrt, peak * sqrt(warmup / step); or the
+            place of a function, see `function_of`.
         warmup_steps: steps of the warm-up, 0 for none.
         total_steps: steps of the training.
 
@@ -57,7 +103,7 @@ class WarmupThen(keras.optimizers.schedules.LearningRateSchedule):
         warmup_steps: int = 0,
         total_steps: int = 1,
     ):
-        look_up(name, SCHEDULES, "learning-rate schedule")
+        self._factor = function_of(name)
         self.peak = checks.positive("training.optimizer.learning_rate", peak)
         self.name = name
         self.warmup_steps = checks.not_negative_integer(
@@ -71,7 +117,7 @@ class WarmupThen(keras.optimizers.schedules.LearningRateSchedule):
         warmup = float(self.warmup_steps)
         left = max(self.total_steps - self.warmup_steps, 1)
         progress = tf.clip_by_value((done - 1.0 - warmup) / left, 0.0, 1.0)
-        factor = SCHEDULES[self.name](progress, done, warmup)
+        factor = self._factor(progress, done, warmup)
         if self.warmup_steps:
             factor = tf.where(done <= warmup, done / warmup, factor)
         return self.peak * factor

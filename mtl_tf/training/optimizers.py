@@ -1,11 +1,16 @@
 """The optimizers of `training.optimizer`: Keras's, see `exact_sparse`."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import keras
 import tensorflow as tf
 
-from mtl_tf.core import checks
+from mtl_tf.core import checks, own_functions
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.training.adam import Adam, AdamW
+from mtl_tf.training.any_optimizer import of_class
 from mtl_tf.training.exact_sparse import ExactSparseMixin, moved
 
 
@@ -124,6 +129,13 @@ _OPTIONS = {
     "adadelta": {"rho": 0.95, "epsilon": 1e-7},
 }
 
+# Options of Keras's optimizers for what other fields of a config say.
+_OF_ALL = (
+    *("clipnorm", "clipvalue", "global_clipnorm", "loss_scale_factor"),
+    *("use_ema", "ema_momentum", "ema_overwrite_frequency"),
+    "gradient_accumulation_steps",
+)
+
 
 def make_optimizer(
     config: dict,
@@ -132,12 +144,19 @@ def make_optimizer(
     """The optimizer that `training.optimizer` names.
 
     Args:
-        config: `name` and the optimizer's own options under `options`.
+        config: `name`, which may be the place of a class of the user's own
+            or of Keras such as "keras.optimizers:Lion" (see
+            `own_functions.load`), and the optimizer's own options under
+            `options`.
         learning_rate: a number or a schedule of the step.
 
     Raises:
         ConfigError: an unknown optimizer or option, or a value out of range.
     """
+    if own_functions.is_own(config["name"]):
+        return _own_optimizer(
+            config["name"], config.get("options") or {}, learning_rate
+        )
     cls = look_up(config["name"], OPTIMIZERS, "optimizer")
     known = _OPTIONS[config["name"]]
     options = dict(config.get("options") or {})
@@ -146,3 +165,21 @@ def make_optimizer(
         if not isinstance(value, bool):
             checks.not_negative(f"training.optimizer.options.{name}", value)
     return cls(learning_rate=learning_rate, **{**known, **options})
+
+
+def _own_optimizer(
+    place: str, options: Mapping[str, Any], learning_rate: Any
+) -> keras.optimizers.Optimizer:
+    cls = own_functions.load_class(place, keras.optimizers.Optimizer)
+    # What the config says elsewhere, for all optimizers.
+    given = ("learning_rate", "name", *_OF_ALL)
+    known = own_functions.keywords(cls, given)
+    own_functions.check_options(f"optimizer {place}", options, known)
+    made = of_class(cls)
+    try:
+        return made(learning_rate=learning_rate, **options)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"the optimizer {place} cannot be made: "
+            f"{own_functions.complaint(error) or error}"
+        )

@@ -39,6 +39,7 @@ PAGES = [
     "export",
     "keras_layers",
     "labels_numbers_pairs",
+    "own_code",
     "own_data",
     "pretrain",
     "python",

@@ -8,12 +8,14 @@ import tensorflow as tf
 
 from mtl_tf.configs import base, choices, validation
 from mtl_tf.core.errors import ConfigError
+from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.registry import make_scheme
 
 CODE = """
 import keras
 
 from mtl_tf.models.nbow import NBOWScheme
+from mtl_tf.models.scheme import SharingScheme
 
 class Scaled(NBOWScheme):
     def __init__(self, tasks, scale=1.0, **kwargs):
@@ -33,6 +35,16 @@ class Eager(Scaled):
 
 class Dense(keras.layers.Dense):
     pass
+
+class Seedless(Scaled):
+    def call(self, embedded, mask, task, training=False):
+        return {}
+
+class Sizeless(SharingScheme):
+    has_sequence = False
+
+    def __init__(self, tasks, **kwargs):
+        super().__init__(**kwargs)
 
 def function():
     pass
@@ -75,6 +87,7 @@ def test_what_was_changed_in_the_file_holds_at_once(path):
         ("mine.py:Dense", "must be a class of mtl_tf.models.scheme.Sharing"),
         ("mine.py:function", "must be a class of mtl_tf.models.scheme.Sharing"),
         ("mine.py:Eager", "must take tasks, .*units"),
+        ("mine.py:Seedless", r"call\(.*must take .*seed=\.\.\., .*'seed'"),
         ("no.such.module:Scaled", "importing no.such.module fails"),
     ],
 )
@@ -98,5 +111,16 @@ def test_a_config_may_name_one_and_nothing_else_unknown():
         choices.check(config.to_dict())
     config.model.scheme = {"name": "lstm"}
     config.training.optimizer.name = "mine.py:Adam"
-    with pytest.raises(ConfigError, match="unknown optimizer"):
+    config.training.optimizer.schedule = "mine.py:stairs"
+    config.pipeline.mixing.name = "mine.py:Mixing"
+    choices.check(config.to_dict())
+    config.training.loss_weighting = "mine.py:weights"
+    with pytest.raises(ConfigError, match="unknown loss weighting"):
         choices.check(config.to_dict())
+
+
+def test_a_scheme_that_does_not_tell_its_size(path):
+    tasks = [{"name": "a", "type": "classification", "labels": ["x", "y"]}]
+    config = {"embedding_dim": 4, "scheme": {"name": f"{path}:Sizeless"}}
+    with pytest.raises(ConfigError, match="Sizeless has no output_units"):
+        build_model(config, 9, tasks)

@@ -65,6 +65,31 @@ def test_the_path_of_a_scheme_becomes_absolute(tmp_path, monkeypatch):
         assert config["model"]["scheme"]["name"] == name
 
 
+def test_the_paths_of_other_code_become_absolute(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = config_of({"name": "a", "type": "mine.py:Type", "dataset": "x"})
+    config["text"]["tokenizer"] = {"name": "mine.py:Words", "width": 3}
+    config["text"]["tokenizers"] = {"de": {"name": "mine.py:Words"}}
+    config["training"]["optimizer"]["name"] = "mine.py:SGD"
+    config["training"]["optimizer"]["schedule"] = "mine.py:stairs"
+    phases = [{"tasks": ["a"], "epochs": 1, "mixing": "mine.py:Mix"}]
+    mixing = {"name": "mine.py:Mix", "phases": phases, "mixing": "uniform"}
+    config["pipeline"]["mixing"] = mixing
+    made = own_files.absolute(config)
+    place = f"{tmp_path}/mine.py"
+    assert made["tasks"][0]["type"] == f"{place}:Type"
+    assert made["text"]["tokenizer"] == {"name": f"{place}:Words", "width": 3}
+    assert made["text"]["tokenizers"]["de"]["name"] == f"{place}:Words"
+    assert made["training"]["optimizer"]["name"] == f"{place}:SGD"
+    assert made["training"]["optimizer"]["schedule"] == f"{place}:stairs"
+    assert made["pipeline"]["mixing"] == {
+        "name": f"{place}:Mix",
+        "phases": [{**phases[0], "mixing": f"{place}:Mix"}],
+        "mixing": "uniform",
+    }
+    assert mixing["name"] == "mine.py:Mix", "what was given is not changed"
+
+
 def test_a_run_is_continued_whether_its_paths_were_stored_so_or_not(
     tmp_path, monkeypatch
 ):

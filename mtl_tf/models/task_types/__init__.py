@@ -2,7 +2,7 @@
 
 import importlib.util
 
-from mtl_tf.core import task_types
+from mtl_tf.core import own_functions, task_types
 from mtl_tf.models.head_type import HeadType
 
 
@@ -14,6 +14,8 @@ def fields() -> list[str]:
 
 def has(name: str) -> bool:
     """Whether tasks of a type have a head above a sharing scheme."""
+    if own_functions.is_own(name):
+        return True
     return importlib.util.find_spec(f"{__name__}.{name}") is not None
 
 
@@ -23,4 +25,4 @@ def of(name: str) -> HeadType:
     Raises:
         ConfigError: there is none; the nearest names are offered.
     """
-    return task_types.find(__name__, name)
+    return task_types.find(__name__, name, HeadType)

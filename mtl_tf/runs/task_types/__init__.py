@@ -12,7 +12,7 @@ def of(name: str) -> PredictionType:
     Raises:
         ConfigError: there is none; the nearest names are offered.
     """
-    return task_types.find(__name__, name)
+    return task_types.find(__name__, name, PredictionType)
 
 
 def given_of(task: TaskDict) -> GivenTexts:

@@ -10,4 +10,4 @@ def of(name: str) -> TaskType:
     Raises:
         ConfigError: there is none; the nearest names are offered.
     """
-    return task_types.find(__name__, name)
+    return task_types.find(__name__, name, TaskType)

@@ -1,0 +1,105 @@
+"""Tokenizers of the user's own, by the place of their class."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from mtl_tf.core import own_functions
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.text import escaping
+from mtl_tf.text.base_tokenizer import Tokenizer
+
+_SAMPLE = ("Mary's  book, a\\b .", "", "Äpfel")
+
+
+class OwnTokenizer(Tokenizer):
+    """What a tokenizer of the user's own derives from.
+
+    It has to be made of TensorFlow ops, since it runs inside served graphs.
+    Options of its constructor beside `lowercase` stand in `get_config`, too.
+
+    Example:
+        ```python
+        class Characters(OwnTokenizer):
+            def split(self, texts):
+                return tf.strings.unicode_split(texts, "UTF-8")
+        ```
+    """
+
+    def split(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Splits texts.
+
+        Args:
+            texts: string [n], valid UTF-8, lower-cased if wanted.
+
+        Returns:
+            string [n, None], the tokens; empty ones are dropped.
+        """
+        raise NotImplementedError
+
+    def check_words(self) -> None:
+        """Raises `ConfigError`: nobody knows where its tokens stand."""
+        raise ConfigError(
+            f"{self.name} is a tokenizer of your own: tagging, characters and "
+            "casing need the whitespace or the regex tokenizer"
+        )
+
+    def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        tokens = self.split(texts)
+        tokens = tf.ragged.boolean_mask(tokens, tf.not_equal(tokens, ""))
+        return escaping.write_all_in_graph(tokens)
+
+
+def load(place: str, options: Mapping[str, Any]) -> OwnTokenizer:
+    """Makes a tokenizer of a class of the user's own.
+
+    Args:
+        place: see `own_functions.load`.
+        options: of its constructor.
+
+    Raises:
+        ConfigError: there is no such class, it fails, or what it makes of
+            some texts are no tokens.
+    """
+    place = own_functions.absolute(place)
+    cls = own_functions.load_class(place, OwnTokenizer)
+    known = own_functions.keywords(cls)
+    own_functions.check_options(f"the tokenizer {place}", options, known)
+    tokenizer = cls(**options)
+    tokenizer.name = place
+    missing = set(options) - set(tokenizer.get_config())
+    if missing:
+        raise ConfigError(
+            f"{place}: get_config() must return {', '.join(sorted(missing))}, "
+            "too: an export and a continued run make the tokenizer from it"
+        )
+    _check_tokens(place, tokenizer)
+    return tokenizer
+
+
+def _check_tokens(place: str, tokenizer: OwnTokenizer) -> None:
+    """Splits some texts in a graph, as exports do."""
+    count = len(_SAMPLE)
+    texts = tf.TensorSpec([None], tf.string)
+    try:
+        # AutoGraph would hide the line that fails.
+        split = tf.function(
+            tokenizer.split, input_signature=[texts], autograph=False
+        )
+        tokens = split(tf.constant(_SAMPLE))
+    except Exception as error:  # whatever the user's code raises
+        raise ConfigError(
+            f"the tokenizer {place} fails in a graph: "
+            f"{own_functions.complaint(error) or error}"
+        )
+    is_ragged = isinstance(tokens, tf.RaggedTensor) and (
+        tokens.shape.rank == 2 and tokens.dtype == tf.string
+    )
+    if not is_ragged or tokens.nrows() != count:
+        raise ConfigError(
+            f"{place}: split(texts) must return a ragged tensor of strings "
+            f"[n, None] for texts [n], got {type(tokens).__name__} of "
+            f"{getattr(tokens, 'dtype', None)!r:.20} "
+            f"{getattr(tokens, 'shape', None)} for {count} texts"
+        )

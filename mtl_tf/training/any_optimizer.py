@@ -1,0 +1,60 @@
+"""Any optimizer of Keras as one that keeps tasks apart."""
+
+import keras
+import tensorflow as tf
+
+from mtl_tf.training.exact_sparse import ExactSparseMixin
+
+
+class _RowsPutBack(ExactSparseMixin):
+    """Updates all rows, then puts back those that a step does not concern.
+
+    So it asks nothing of the optimizer, and takes as long as the dense
+    update. What an optimizer counts for all variables together, such as steps
+    for a bias correction, goes on for all rows.
+    """
+
+    def add_variable_from_reference(self, reference_variable, *args, **kwargs):
+        """Makes a slot, and remembers of which variable."""
+        slot = super().add_variable_from_reference(
+            reference_variable, *args, **kwargs
+        )
+        if not hasattr(self, "_slots_of"):
+            self._slots_of = []
+        self._slots_of.append((id(reference_variable), slot))
+        return slot
+
+    def update_rows(self, slices, variable, learning_rate, index) -> None:
+        """See `ExactSparseMixin.update_rows`."""
+        reference = self._trainable_variables[index]
+        moved = [
+            slot
+            for owner, slot in getattr(self, "_slots_of", ())
+            if owner == id(reference) and slot.shape == reference.shape
+        ]
+        kept = [tf.identity(v) for v in (variable, *moved)]
+        rows, indices = tf.shape(variable)[:1], slices.indices[:, None]
+        gradient = tf.scatter_nd(
+            indices, slices.values, tf.cast(tf.shape(variable), indices.dtype)
+        )
+        self.update_dense(gradient, variable, learning_rate, index)
+        ones = tf.ones_like(slices.indices, tf.int32)
+        is_used = tf.scatter_nd(indices, ones, tf.cast(rows, indices.dtype)) > 0
+        is_used = tf.reshape(is_used, [-1] + [1] * (variable.shape.rank - 1))
+        for changed, old in zip((variable, *moved), kept):
+            changed.assign(
+                tf.where(is_used, tf.convert_to_tensor(changed), old)
+            )
+
+
+def of_class(
+    cls: type[keras.optimizers.Optimizer],
+) -> type[keras.optimizers.Optimizer]:
+    """The class with what `ExactSparseMixin` adds, unless it has that.
+
+    Args:
+        cls: of Keras, or of the user's own.
+    """
+    if issubclass(cls, ExactSparseMixin):
+        return cls
+    return type(cls.__name__, (_RowsPutBack, cls), {})

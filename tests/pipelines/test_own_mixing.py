@@ -1,0 +1,78 @@
+"""Task mixings of the user's own."""
+
+import numpy as np
+import pytest
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.pipelines.mixing import make_mixing
+
+CODE = """
+import numpy as np
+from mtl_tf.pipelines.mixing import TaskMixing
+
+class First(TaskMixing):
+    def __init__(self, *args, times=2, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.cycle = np.array([0] * times + [1])
+
+    def tasks(self, start, stop):
+        return self.cycle[np.arange(start, stop) % len(self.cycle)][:, None]
+
+class Flat(First):
+    def tasks(self, start, stop):
+        return super().tasks(start, stop)[:, 0]
+
+class Beyond(First):
+    def tasks(self, start, stop):
+        return super().tasks(start, stop) + 1
+
+class Relative(First):
+    def tasks(self, start, stop):
+        return super().tasks(0, stop - start)
+
+class Miscounts(First):
+    def counts(self, step):
+        return np.array([step, 0])
+"""
+
+
+@pytest.fixture(autouse=True)
+def mine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(CODE)
+
+
+def test_it_has_its_options_and_counts_by_itself():
+    mixing = make_mixing({"name": "mine.py:First", "times": 3}, [5, 5], 0)
+    assert mixing.tasks(2, 6).tolist() == [[0], [1], [0], [0]]
+    assert mixing.counts(6).tolist() == [5, 1]
+
+
+def test_phases_may_have_it():
+    phases = [{"tasks": [1], "steps": 2}]
+    config = {"name": "phases", "phases": phases, "mixing": "mine.py:First"}
+    with pytest.raises(ConfigError, match="numbers from 0 to 0"):
+        make_mixing(config, [5, 5], 0)  # of the phase's one task
+    phases[0]["mixing"] = "uniform"
+    tasks = make_mixing(config, [5, 5], 0).tasks(0, 6)
+    np.testing.assert_array_equal(tasks[:, 0], [1, 1, 0, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Flat", r"must return integers of shape \[50, 1\]"),
+        ("Beyond", "must be numbers from 0 to 1, got 1 to 2"),
+        ("Relative", "must be the same as in"),
+        ("Miscounts", r"\[34, 16\], got \[50, 0\]"),
+        ("np", "is no class"),
+    ],
+)
+def test_wrong_ones(name, message):
+    with pytest.raises(ConfigError, match=message):
+        make_mixing({"name": f"mine.py:{name}"}, [5, 5], 0)
+
+
+def test_an_unknown_option():
+    with pytest.raises(ConfigError, match="no option 'time'; did you mean 't"):
+        make_mixing({"name": "mine.py:First", "time": 3}, [5, 5], 0)

@@ -1,0 +1,101 @@
+"""Optimizers and learning rate schedules of the user's own."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.core.errors import ConfigError
+from mtl_tf.training import learning_rates
+from mtl_tf.training.learning_rates import WarmupThen
+from mtl_tf.training.optimizers import make_optimizer
+
+CODE = """
+import tensorflow as tf
+
+def stairs(progress, step, warmup):
+    return tf.pow(0.5, tf.floor(4.0 * progress))
+
+def wide(progress, step, warmup):
+    return tf.stack([progress, step])
+
+def fails(progress, step, warmup):
+    return progress.nothing()
+"""
+
+
+@pytest.fixture(autouse=True)
+def mine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(CODE)
+
+
+def test_an_optimizer_of_keras_moves_the_rows_of_a_steps_task_alone():
+    name = "keras.optimizers:Lion"
+    optimizer = make_optimizer({"name": name, "options": {"beta_1": 0.5}}, 0.1)
+    table = keras.Variable(np.ones([4, 2], "float32"))
+    dense = keras.Variable(np.ones([2], "float32"))
+    optimizer.configure([table, dense], [0.0, 0.0], [1.0, 1.0], [2, 0])
+
+    def step(rows):
+        values = tf.ones([len(rows), 2])
+        slices = tf.IndexedSlices(values, tf.constant(rows), [4, 2])
+        optimizer.apply([slices, tf.ones([2])], [table, dense])
+
+    step([0, 1])
+    np.testing.assert_allclose(table[:, 0], [0.9, 0.9, 1, 1], atol=1e-6)
+    step([2])  # The other row of the task moves, too, by its momentum.
+    np.testing.assert_allclose(table[:2, 0], [0.9, 0.9], atol=1e-6)
+    assert float(table[2, 0]) < 1
+    np.testing.assert_allclose(dense, [0.8, 0.8], atol=1e-6)
+    moments = [v for v in optimizer.variables if v.shape == table.shape]
+    before = [np.array(v[:2]) for v in moments]
+    step([3])
+    assert moments
+    for moment, old in zip(moments, before):
+        np.testing.assert_array_equal(moment[:2], old)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (
+            {"name": "keras.optimizers:Lion", "options": {"beta": 0.5}},
+            "no option 'beta'; did you mean 'beta_",
+        ),
+        (
+            {"name": "keras.optimizers:Lion", "options": {"beta_1": 2.0}},
+            "keras.optimizers:Lion cannot be made: .*beta_1",
+        ),
+        (
+            {"name": "keras.optimizers:Lion", "options": {"clipnorm": 1.0}},
+            "no option 'clipnorm'",
+        ),
+        ({"name": "mine.py:stairs"}, "must be a class of .*Optimizer"),
+    ],
+)
+def test_wrong_optimizers(config, message):
+    with pytest.raises(ConfigError, match=message):
+        make_optimizer(config, 0.1)
+
+
+def test_a_schedule_is_a_function_of_progress():
+    rates = WarmupThen(0.8, "mine.py:stairs", 2, 10)
+    found = [float(rates(tf.constant(step))) for step in range(10)]
+    expected = [0.4, 0.8, 0.8, 0.8, 0.4, 0.4, 0.2, 0.2, 0.1, 0.1]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert learning_rates.decays("mine.py:stairs")
+    assert not learning_rates.decays("constant")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("wide", "must return a scalar"),
+        ("fails", "mine.py:11: in fails: AttributeError"),
+        ("nothing", "has no function 'nothing'"),
+    ],
+)
+def test_wrong_schedules(name, message):
+    with pytest.raises(ConfigError, match=message):
+        WarmupThen(0.8, f"mine.py:{name}", 0, 10)

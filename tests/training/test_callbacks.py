@@ -7,7 +7,6 @@ import sys
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core import own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.training.callbacks import Callback, Training, by_name, flat, scalars
 from mtl_tf.training.summaries import TensorBoard

@@ -185,7 +185,7 @@ def _task(analysis: Analysis, name: str, number: int) -> Iterator[Markup]:
         yield tag("h3", "By type or label")
         yield _by_class(scores["types"].items())
     yield from _probabilities(analysis.tasks[name], name)
-    yield from _mistakes(analysis.tasks[name], name)
+    yield from _mistakes(analysis.tasks[name])
     yield tag("h3", "Training")
     yield from _curves(analysis.histories, name)
 
@@ -252,7 +252,7 @@ def _by_class(rows: Any) -> Markup:
     )
 
 
-def _mistakes(task: TaskAnalysis, name: str) -> Iterator[Markup]:
+def _mistakes(task: TaskAnalysis) -> Iterator[Markup]:
     measure = metric_title(task.measure)
     yield tag("h3", f"Mistakes, by {measure}")
     if not task.mistakes:

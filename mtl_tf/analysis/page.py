@@ -15,8 +15,9 @@ from mtl_tf.analysis.run_analysis import Analysis, TaskAnalysis
 from mtl_tf.core.durations import duration
 from mtl_tf.evaluation import metrics
 from mtl_tf.evaluation.mistakes import Mistake
+from mtl_tf.evaluation.remarks import beaten
+from mtl_tf.evaluation.score_format import metric_title, shown_score
 from mtl_tf.evaluation.spread import spread
-from mtl_tf.evaluation.tables import beaten, metric_title, shown_score
 
 # Tokens on either side of a wrong one.
 _AROUND = 12

@@ -162,9 +162,9 @@ def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
         position += length
 
 
-def _last_value(message: bytes, number: int, default: Any = b"") -> Any:
+def _last_value(message: bytes, number: int) -> Any:
     values = [value for n, value in _fields(message) if n == number]
-    return values[-1] if values else default
+    return values[-1] if values else b""
 
 
 def _map(message: bytes, number: int) -> dict[str, bytes]:

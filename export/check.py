@@ -1,89 +1,19 @@
 """Checks an export in TensorFlow's C loader: `python -m export.check`."""
 
 import json
-import math
-import os
-import statistics
-import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from absl import flags
 
-from mtl_tf.core import checks, digests, files
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.core.names import look_up
 from mtl_tf.programs import quiet, runner
 
-from . import task_types
+from . import exported_files, latency, task_types
+from .c_loader_process import run_in_c_loader
 
-_ANSWERS = os.path.join("assets.extra", "warmup_answers.json")
-_LABELS = os.path.join("assets.extra", "labels.json")
-_LOADER = os.path.join(os.path.dirname(__file__), "c_loader.py")
 TOLERANCE = 1e-5
 FAILED = 2
-
-
-def version_of(model: str) -> str:
-    """The version directory that a model server would serve.
-
-    Args:
-        model: a version directory, or the folder of several, whose names are
-            numbers: the greatest counts.
-
-    Raises:
-        RunError: it is neither.
-    """
-    if os.path.exists(os.path.join(model, "saved_model.pb")):
-        return model
-    if not os.path.isdir(model):
-        raise RunError(f"{model} is not there")
-    versions = [
-        name
-        for name in os.listdir(model)
-        if name.isdecimal()
-        and os.path.exists(os.path.join(model, name, "saved_model.pb"))
-    ]
-    if not versions:
-        raise RunError(
-            f"{model} is neither a version directory of an export, which has "
-            "a saved_model.pb, nor the folder of any, such as 1"
-        )
-    return os.path.join(model, max(versions, key=int))
-
-
-def run_in_c_loader(model: str, requests: list[dict]) -> dict[str, Any]:
-    """Runs requests on a SavedModel in a process without our code.
-
-    Args:
-        model: a version directory.
-        requests: dicts of `signature` and `inputs`, lists of strings by name.
-
-    Returns:
-        `answers`, a list of dicts of `outputs`; `signatures`; and `imported`,
-        which Python packages the process should not have had but did.
-
-    Raises:
-        RunError: TensorFlow cannot load or run the model.
-    """
-    if not os.path.exists(os.path.join(model, "saved_model.pb")):
-        raise RunError(
-            f"{model} is not a version directory of an export: it has no "
-            "saved_model.pb"
-        )
-    done = subprocess.run(
-        [sys.executable, "-I", _LOADER, os.path.abspath(model)],
-        input=json.dumps(requests),
-        capture_output=True,
-        text=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
-    if done.returncode:
-        lines = done.stderr.strip().splitlines()
-        reason = lines[-1] if lines else f"status {done.returncode}"
-        raise RunError(f"TensorFlow's C loader cannot run {model}: {reason}")
-    return json.loads(done.stdout)
 
 
 def compare(expected: Any, actual: Any) -> float:
@@ -106,7 +36,7 @@ def check(model: str) -> list[dict[str, Any]]:
     """Compares every signature with the answers recorded at export.
 
     Args:
-        model: see `version_of`.
+        model: see `exported_files.version_of`.
 
     Returns:
         Per signature `signature`, `examples`, the greatest `difference` of
@@ -115,9 +45,8 @@ def check(model: str) -> list[dict[str, Any]]:
     Raises:
         RunError: the model cannot be run, or has no recorded answers.
     """
-    model = version_of(model)
-    check_files(model)
-    calls = _calls(model)
+    model = exported_files.checked_version(model)
+    calls = exported_files.calls(model)
     requests = [
         {"signature": c["signature"], "inputs": c["inputs"]} for c in calls
     ]
@@ -137,17 +66,6 @@ def check(model: str) -> list[dict[str, Any]]:
     return rows
 
 
-def check_files(model: str) -> None:
-    """Refuses an export whose vocabulary, labels or graph were changed.
-
-    Raises:
-        RunError: a file is no longer what was exported.
-    """
-    path = os.path.join(model, "assets.extra", digests.FILE)
-    if os.path.exists(path):  # Older exports have none.
-        digests.check(model, digests.read(path), "was exported")
-
-
 def _row(call: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
     expected, actual = call["outputs"], answer["outputs"]
     difference = float("inf")
@@ -165,7 +83,7 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     """Asks an export about texts of a task, in the C loader.
 
     Args:
-        model: see `version_of`.
+        model: see `exported_files.version_of`.
         task: the task's name.
         texts: each an example; one of several texts has tabs between them.
 
@@ -177,9 +95,8 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
         RunError: the model cannot be run or has no such task.
         ConfigError: an example does not have as many texts as the task.
     """
-    model = version_of(model)
-    check_files(model)
-    names = _inputs_of(model, task)
+    model = exported_files.checked_version(model)
+    names = exported_files.inputs_of(model, task)
     rows = [text.split("\t") if len(names) > 1 else [text] for text in texts]
     for row in rows:
         if len(row) != len(names):
@@ -191,7 +108,7 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     request = {"signature": task, "inputs": inputs}
     outputs = run_in_c_loader(model, [request])["answers"][0]["outputs"]
     quiet.import_tensorflow(quiet=True)
-    served = task_types.of(_types(model)[task])
+    served = task_types.of(exported_files.types_of(model)[task])
     return [
         {
             **dict(zip(names, row)),
@@ -200,107 +117,6 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
         }
         for place, row in enumerate(rows)
     ]
-
-
-def latency(
-    model: str, rounds: int, words: int = 100, task: str = ""
-) -> list[dict[str, Any]]:
-    """How long an export takes for one text, in the C loader.
-
-    Args:
-        model: see `version_of`.
-        rounds: how often each signature is asked; as often it is asked
-            before, which does not count.
-        words: of the text; of several texts, of each.
-        task: the signature; "" for all that are of one task.
-
-    Returns:
-        By signature "signature", "words", and "median" and "percentile_95"
-        of the milliseconds.
-
-    Raises:
-        RunError: the model cannot be run, or has no recorded answers.
-        ConfigError: it has no such task.
-    """
-    model = version_of(model)
-    check_files(model)
-    checks.positive_integer("--latency", rounds)
-    checks.positive_integer("--words", words)
-    calls = _calls(model)
-    inputs = {c["signature"]: c["inputs"] for c in calls}
-    names = [name for name in inputs if "task" not in inputs[name]]
-    if task:
-        names = [look_up(task, {name: name for name in names}, "task")]
-    known = [w for text in next(iter(inputs.values())).values() for w in text]
-    known = " ".join(known).split()
-    text = " ".join(known[n % len(known)] for n in range(words))
-    requests = [
-        {
-            "signature": name,
-            "inputs": {key: [text] for key in inputs[name]},
-            "rounds": 2 * rounds,
-        }
-        for name in names
-    ]
-    answers = run_in_c_loader(model, requests)["answers"]
-    rows = []
-    for name, answer in zip(names, answers):
-        times = sorted(1000 * s for s in answer["seconds"][rounds:])
-        rows.append(
-            {
-                "signature": name,
-                "words": words,
-                "median": statistics.median(times),
-                "percentile_95": times[math.ceil(0.95 * rounds) - 1],
-            }
-        )
-    return rows
-
-
-def _calls(model: str) -> list[dict[str, Any]]:
-    """The recorded calls of an export, with their answers.
-
-    Raises:
-        RunError: there are none, or something else stands there.
-    """
-    path = os.path.join(model, _ANSWERS)
-    calls = files.read_json(path)
-    if not isinstance(calls, list) or not all(map(_is_call, calls)):
-        raise RunError(
-            f"{path} must hold a list of calls with signature, inputs and "
-            f"outputs, found {calls!r:.80}: restore it from a copy"
-        )
-    if not calls:
-        raise RunError(f"{path} holds no call: restore it from a copy")
-    return calls
-
-
-def _is_call(call: Any) -> bool:
-    return (
-        isinstance(call, dict)
-        and isinstance(call.get("signature"), str)
-        and isinstance(call.get("outputs"), dict)
-        and isinstance(call.get("inputs"), dict)
-        and bool(call["inputs"])
-        and all(isinstance(rows, list) for rows in call["inputs"].values())
-    )
-
-
-def _inputs_of(model: str, task: str) -> list[str]:
-    """The names of a signature's inputs, as its recorded call has them."""
-    # What is no export is told where it is loaded.
-    is_export = os.path.exists(os.path.join(model, _ANSWERS))
-    for call in _calls(model) if is_export else ():
-        if call["signature"] == task:
-            return list(call["inputs"])
-    return ["text"]
-
-
-def _types(model: str) -> dict[str, str]:
-    """The type of each task of an export."""
-    tasks = files.read_json(os.path.join(model, _LABELS))["tasks"]
-    # Older exports say kind.
-    return {task["name"]: task.get("type") or task["kind"] for task in tasks}
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -349,7 +165,7 @@ def main(values: flags.FlagValues) -> int:
             print(json.dumps(answer, ensure_ascii=False))
         return 0
     if values.latency:
-        for row in latency(
+        for row in latency.measure(
             values.model, values.latency, values.words, values.task or ""
         ):
             print(

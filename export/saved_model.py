@@ -103,7 +103,7 @@ def _write(run: Any, directory: str, weights: str) -> None:
 
     from mtl_tf.runs.run_directory import RunDirectory
 
-    from . import serving, stored_weights, warmup
+    from . import exported_files, serving, stored_weights, warmup
 
     models = _models(run)
     # In place of the models, of whose weights Keras's archive writes each one
@@ -132,7 +132,7 @@ def _write(run: Any, directory: str, weights: str) -> None:
         drop=() if serving.DEFAULT in functions else (serving.DEFAULT,),
     )
     warmup.write(directory, _warmup_calls(functions, served))
-    extra = os.path.join(directory, warmup.FOLDER)
+    extra = os.path.join(directory, exported_files.FOLDER)
     for name in ("labels.json", "results.json", "config.json"):
         if run.directory.has(name):
             RunDirectory(extra).write(name, run.directory.read(name))
@@ -142,9 +142,9 @@ def _write(run: Any, directory: str, weights: str) -> None:
     # TensorFlow has checksums of the weights.
     names = [
         *(f"assets/{name}" for name in os.listdir(f"{directory}/assets")),
-        *("saved_model.pb", f"{warmup.FOLDER}/labels.json"),
+        *("saved_model.pb", f"{exported_files.FOLDER}/labels.json"),
         # A server does not load a version whose requests it cannot read.
-        f"{warmup.FOLDER}/{warmup.REQUESTS}",
+        f"{exported_files.FOLDER}/{warmup.REQUESTS}",
     ]
     digest_of = digests.of_files(directory, names)
     files.write_json(os.path.join(extra, digests.FILE), digest_of)

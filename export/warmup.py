@@ -20,9 +20,9 @@ from tensorflow.core.framework import tensor_pb2
 
 from mtl_tf.core import files
 
-FOLDER = "assets.extra"
+from . import exported_files
+
 REQUESTS = "tf_serving_warmup_requests"
-ANSWERS = "warmup_answers.json"
 
 _PACKAGE = "mtl_tf.warmup"
 _TEXT, _MESSAGE = 9, 11
@@ -103,9 +103,11 @@ def write(directory: str, calls: list[dict[str, Any]]) -> None:
         directory: the version directory.
         calls: dicts of `signature`, `inputs` and `outputs`.
     """
-    folder = files.make_directory(os.path.join(directory, FOLDER))
+    folder = files.make_directory(
+        os.path.join(directory, exported_files.FOLDER)
+    )
     path = os.path.join(folder, REQUESTS)
     with tf.io.TFRecordWriter(path) as writer:
         for call in calls:
             writer.write(request(call["signature"], call["inputs"]))
-    files.write_json(os.path.join(folder, ANSWERS), calls)
+    files.write_json(os.path.join(folder, exported_files.ANSWERS), calls)

@@ -129,6 +129,30 @@ def main(values: flags.FlagValues) -> None:
             "give --tasks, --config or --texts: what to learn from"
         )
     is_encoder = values.objective == "masked_pieces"
+    _check_objective(values, is_encoder)
+
+    from mtl_tf.tasks import registry
+    from mtl_tf.text import text_files
+
+    texts = [text for path in values.texts for text in text_files.read(path)]
+    tasks = []
+    if named:
+        tasks = registry.resolve(
+            config["tasks"],
+            values.data_dir,
+            values.manual_dir,
+            config["cross_validation"],
+        )
+    learn = _encoder if is_encoder else _scheme
+    results = learn(values, config, tasks, texts)
+    print(
+        f"held-out perplexity {results['before']:.2f} before, "
+        f"{results['after']:.2f} after {results['step']} steps: {values.output}"
+    )
+
+
+def _check_objective(values: flags.FlagValues, is_encoder: bool) -> None:
+    """Refuses flags that do nothing with the objective or the preset."""
     if not is_encoder and not values["config"].present:
         raise ConfigError(
             "--objective=next_words needs --config: its model.scheme is what "
@@ -150,25 +174,6 @@ def main(values: flags.FlagValues) -> None:
             raise ConfigError(
                 f"--{name} does nothing with --preset, which has its own"
             )
-
-    from mtl_tf.tasks import registry
-    from mtl_tf.text import text_files
-
-    texts = [text for path in values.texts for text in text_files.read(path)]
-    tasks = []
-    if named:
-        tasks = registry.resolve(
-            config["tasks"],
-            values.data_dir,
-            values.manual_dir,
-            config["cross_validation"],
-        )
-    learn = _encoder if is_encoder else _scheme
-    results = learn(values, config, tasks, texts)
-    print(
-        f"held-out perplexity {results['before']:.2f} before, "
-        f"{results['after']:.2f} after {results['step']} steps: {values.output}"
-    )
 
 
 def _encoder(

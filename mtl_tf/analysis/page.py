@@ -15,8 +15,9 @@ from mtl_tf.analysis.run_analysis import Analysis, TaskAnalysis
 from mtl_tf.core.durations import duration
 from mtl_tf.evaluation import metrics
 from mtl_tf.evaluation.mistakes import Mistake
+from mtl_tf.evaluation.remarks import beaten
+from mtl_tf.evaluation.score_format import metric_title, shown_score
 from mtl_tf.evaluation.spread import spread
-from mtl_tf.evaluation.tables import beaten, metric_title, shown_score
 
 # Tokens on either side of a wrong one.
 _AROUND = 12
@@ -185,7 +186,7 @@ def _task(analysis: Analysis, name: str, number: int) -> Iterator[Markup]:
         yield tag("h3", "By type or label")
         yield _by_class(scores["types"].items())
     yield from _probabilities(analysis.tasks[name], name)
-    yield from _mistakes(analysis.tasks[name], name)
+    yield from _mistakes(analysis.tasks[name])
     yield tag("h3", "Training")
     yield from _curves(analysis.histories, name)
 
@@ -252,7 +253,7 @@ def _by_class(rows: Any) -> Markup:
     )
 
 
-def _mistakes(task: TaskAnalysis, name: str) -> Iterator[Markup]:
+def _mistakes(task: TaskAnalysis) -> Iterator[Markup]:
     measure = metric_title(task.measure)
     yield tag("h3", f"Mistakes, by {measure}")
     if not task.mistakes:

@@ -16,7 +16,7 @@ Command: python -m launch.train --config=encoder --model_dir=runs/encoder
 Time and score: with MiniLM-L6 in bfloat16 and the trees' phrases, 90.7 % test
 accuracy of SST-2 after 27 min on 2 cores that other jobs shared; with
 `encoder:wide` 91.4 % on FDU-MTL (three seeds), each after 2 h on one core
-(docs/results/own_configs.md).
+(docs/results/own_configs.md and fdu_mtl.md).
 """
 
 from ml_collections import config_dict

@@ -19,7 +19,7 @@ Command: python -m launch.train --config=fdu_mtl_wide --model_dir=runs/wide
 
 Time and score: with that command mean accuracy on half of the test texts
 90.6 % (seeds 0 to 2), 44 to 52 min on one core of a shared Xeon, after the
-language model and the teachers (docs/results/own_configs.md).
+language model and the teachers (docs/results/fdu_mtl.md).
 """
 
 from ml_collections import config_dict

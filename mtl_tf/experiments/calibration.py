@@ -8,7 +8,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import metrics, scored_examples, task_types
 from mtl_tf.evaluation.probabilities import quality
-from mtl_tf.evaluation.tables import metric_title
+from mtl_tf.evaluation.score_format import metric_title
 from mtl_tf.runs import run_data
 from mtl_tf.runs.calibrating import Wish
 from mtl_tf.runs.clean_parts import CleanParts

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core.durations import duration
-from mtl_tf.evaluation import tables
+from mtl_tf.evaluation.markdown_grid import grid
 from mtl_tf.evaluation.spread import spread
 from mtl_tf.experiments.grids import Cell, setting_name
 
@@ -157,7 +157,7 @@ def _settings(report: Mapping[str, Any]) -> str:
         if setting["name"] == selected.get("name"):
             row = [f"**{cell}**" if cell else "" for cell in row]
         rows.append(row)
-    return tables.grid(header, rows)
+    return grid(header, rows)
 
 
 def _scores(selected: Mapping[str, Any]) -> str:
@@ -167,7 +167,7 @@ def _scores(selected: Mapping[str, Any]) -> str:
     rows.append(["**mean**", *_numbers(selected["mean"])])
     if selected["clean"]["runs"]:
         rows.append(["**mean, clean part**", *_numbers(selected["clean"])])
-    return tables.grid(["task", "score", "std"], rows)
+    return grid(["task", "score", "std"], rows)
 
 
 def _numbers(score: Mapping[str, Any]) -> list[str]:

@@ -2,19 +2,17 @@
 
 import dataclasses
 import statistics
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mtl_tf.evaluation import evaluator
 from mtl_tf.evaluation.spread import spread
-from mtl_tf.evaluation.tables import metric_title
+from mtl_tf.experiments import table_differences
 from mtl_tf.experiments.published import (
     PublishedRow,
     PublishedTable,
     PublishedTask,
 )
-
-_UNITS = {"examples": "texts", "tokens": "tokens"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,9 +94,11 @@ def build(
         "gain": _gain(table, outcomes, tasks) if table.gain else None,
         "orientation": _orientation(table.orientation),
         "differences": [
-            *_setting(table, tasks, overrides, vectors),
-            *_coverage(table, tasks, done, absent or {}),
-            *_thinned(table, thinned or {}, {o.row for o in outcomes}),
+            *table_differences.setting(table, tasks, overrides, vectors),
+            *table_differences.coverage(table, tasks, done, absent or {}),
+            *table_differences.thinned_rows(
+                table, thinned or {}, {o.row for o in outcomes}
+            ),
             *table.notes,
         ],
         "hardware": _distinct(done, "hardware"),
@@ -278,16 +278,14 @@ def _orientation(table: PublishedTable | None) -> dict[str, Any] | None:
 
 def _scores(task: PublishedTask, results: dict[str, Any]) -> dict | None:
     """The scores of a table's task in a run's results."""
-    by_name = {_short_name(name): s for name, s in results["tasks"].items()}
+    by_name = {
+        table_differences.short_name(name): s
+        for name, s in results["tasks"].items()
+    }
     for name in (task.name, *task.also):
         if name in by_name:
             return by_name[name]
     return None
-
-
-def _short_name(name: str) -> str:
-    """A task's name; one named by its group is called group/task."""
-    return name.split("/")[-1]
 
 
 def _task(
@@ -306,91 +304,6 @@ def _task(
         ),
         "paper_metric": task.metric,
     }
-
-
-def _setting(
-    table: PublishedTable,
-    tasks: list[dict],
-    overrides: Sequence[str],
-    vectors: str,
-) -> Iterator[str]:
-    """What differs in these runs from the paper's setting, in sentences."""
-    if vectors:
-        paper = table.vectors or "none"
-        yield f"Word vectors from {vectors}; the paper's: {paper}."
-    elif table.vectors:
-        yield f"No pretrained word vectors; the paper has {table.vectors}."
-    sizes: dict[tuple[int, int, str], list[str]] = {}
-    for task in tasks:
-        ours, paper = task["test"], task["paper_test"]
-        if None not in (ours, paper) and ours != paper:
-            key = (ours, paper, _UNITS[task["unit"]])
-            sizes.setdefault(key, []).append(task["title"])
-    for (ours, paper, unit), titles in sizes.items():
-        every = "each task" if len(titles) == len(tasks) else ", ".join(titles)
-        yield f"{ours:,} test {unit} of {every}; the paper has {paper:,}."
-    if overrides:
-        yield (
-            "Changed in every row's config, whatever else stands here: "
-            f"{', '.join(overrides)}."
-        )
-
-
-def _coverage(
-    table: PublishedTable,
-    tasks: list[dict],
-    done: list[dict],
-    absent: Mapping[str, str],
-) -> Iterator[str]:
-    """Where the tasks and their metrics are not those of the paper."""
-    if absent:
-        yield (
-            "Left out, since their files are not there, or not all of them: "
-            f"{', '.join(absent)}. Means are over the tasks that are there."
-        )
-    told = {_short_name(name) for name in absent}
-    lacking = [
-        task["title"]
-        for task in tasks
-        if task["test"] is None and task["name"] not in told
-    ]
-    if done and lacking:
-        yield (
-            f"Not among the tasks of these runs: {', '.join(lacking)}. Means, "
-            "the paper's, too, are over the tasks that are there."
-        )
-    for task in tasks:
-        if task["metric"] != task["paper_metric"]:
-            ours, paper = map(
-                metric_title, (task["metric"], task["paper_metric"])
-            )
-            yield f"{task['title']}: ours is {ours}, the paper's {paper}."
-    known = {name for task in table.tasks for name in (task.name, *task.also)}
-    trained = {name for results in done for name in results["tasks"]}
-    unknown = sorted(name for name in trained if _short_name(name) not in known)
-    if unknown:
-        yield (
-            "Our means include tasks that the table does not have: "
-            f"{', '.join(unknown)}."
-        )
-
-
-def _thinned(
-    table: PublishedTable,
-    thinned: Mapping[str, Sequence[str]],
-    planned: Collection[str],
-) -> Iterator[str]:
-    """Which rows are not what they are called, or not run, without tasks."""
-    for row in table.rows:
-        config = f"{table.config}_{row.config_row or row.name}"
-        if lost := ", ".join(thinned.get(config, ())):
-            if row.name in planned:
-                yield f"{row.title}: its phases are without {lost}."
-            else:
-                yield (
-                    f"{row.title} is not run: without {lost} one of its "
-                    "phases has no task."
-                )
 
 
 def _distinct(done: list[dict], fact: str) -> list[Any]:

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import DataError
-from mtl_tf.evaluation.tables import grid
+from mtl_tf.evaluation.markdown_grid import grid
 from mtl_tf.figures.carried_spaces import Pieces
 from mtl_tf.runs.loaded_run import Run
 from mtl_tf.text.pieces import PieceEncoder

@@ -171,10 +171,10 @@ def save(figure: Any, paths: Sequence[str], page: Page = DEFAULT) -> None:
             _write(figure, temporary, form_of(path), page)
 
 
-def png(figure: Any, page: Page = SCREEN) -> bytes:
-    """A figure as the content of a PNG file, as `save` writes it."""
+def png(figure: Any) -> bytes:
+    """A figure as the content of a PNG file for a screen."""
     content = io.BytesIO()
-    _write(figure, content, "png", page)
+    _write(figure, content, "png", SCREEN)
     return content.getvalue()
 
 

@@ -29,14 +29,6 @@ class Constraints(NamedTuple):
     start: np.ndarray
     end: np.ndarray
 
-    def allow(self, tags: Sequence[int]) -> bool:
-        """Whether a sentence may have these label ids."""
-        tags = np.asarray(tags, np.int64)
-        if not len(tags):
-            return True
-        inner = self.transitions[tags[:-1], tags[1:]].all()
-        return bool(inner and self.start[tags[0]] and self.end[tags[-1]])
-
 
 def allowed_transitions(labels: Sequence[str], scheme: str) -> Constraints:
     """The transitions that a scheme of span labels allows.

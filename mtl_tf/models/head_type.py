@@ -10,7 +10,6 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 
 Task = Mapping[str, Any]
-Encoded = Mapping[str, Any]
 
 
 class HeadType(abc.ABC):

@@ -1,7 +1,7 @@
 """Multi-target translation: one encoder, a decoder for every target."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import keras
 import tensorflow as tf
@@ -13,9 +13,13 @@ from mtl_tf.core.special_ids import EOS
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.attention_decoder import AttentionDecoder
 from mtl_tf.layers.base import at_least_one_step
-from mtl_tf.layers.beam_search import BeamSearch
 from mtl_tf.layers.gru_encoder import GRUEncoder
 from mtl_tf.models.protocol import TaskModel
+from mtl_tf.models.translation_search import (
+    SearchGraphs,
+    TranslationSearch,
+    checked_limit,
+)
 
 _DEFAULTS = {
     "name": "multi_target",
@@ -84,7 +88,7 @@ class MultiTargetModel(TaskModel):
         # lists and dictionaries of Keras layers.
         for number, decoder in enumerate(decoders):
             setattr(self, f"decoder_{number}", decoder)
-        self._translator = _Translator(self._translate)
+        self._graphs = SearchGraphs()
 
     @classmethod
     def build_again(cls, **arguments) -> "MultiTargetModel":
@@ -242,50 +246,17 @@ class MultiTargetModel(TaskModel):
         Raises:
             ConfigError: a value is wrong.
         """
-        # The decoder is looked up first, for errors without a trace.
-        self.decoder(key)
-        limit = _checked_limit(max_length)
-        options = (key, beam, limit, float(length_penalty), n_best, attention)
-        if tf.executing_eagerly():
-            return self._translator(tokens, options)
-        return self._translate(tokens, *options)
-
-    def _translate(
-        self, tokens, key, beam, limit, length_penalty, n_best, attention
-    ) -> dict:
-        decoder = self.decoder(key)
-        with recurrence.options(jit=False, shards=1):
-            encoded = self.encoder(at_least_one_step(tokens, 1)[None])
-        memory = decoder.memory(encoded)
-        words = tf.reduce_sum(tf.cast(encoded["mask"][0], tf.float32), -1)
-        has_words = words > 0
-        most = tf.cast(limit[0] * words + limit[1], tf.int32)
-
-        def step(last, state, places):
-            hidden, read, weights = decoder.advance(
-                last, state["hidden"], memory
-            )
-            # The output layer is most of the work: only for open hypotheses.
-            read = tf.gather_nd(read, places)
-            log_probabilities = decoder.output_layer.log_probabilities(read)
-            return {"hidden": hidden}, log_probabilities, weights
-
-        search = BeamSearch(
-            step,
+        search = TranslationSearch(
             beam=beam,
+            limit=checked_limit(max_length),
+            length_penalty=float(length_penalty),
             n_best=n_best,
-            length_penalty=length_penalty,
             attention=attention,
         )
-        start = {"hidden": decoder.start(encoded)["hidden"][0]}
-        translations = search(start, tf.where(has_words, most, 1))
-        # A decoder without a source writes some frequent sentence.
-        has_words = has_words[:, None]
-        return translations | {
-            "tokens": tf.where(has_words[..., None], translations["tokens"], 0),
-            "length": tf.where(has_words, translations["length"], 0),
-            "score": tf.where(has_words, translations["score"], 0.0),
-        }
+        parts = self.encoder, self.decoder(key)
+        if tf.executing_eagerly():
+            return self._graphs(search, *parts, tokens)
+        return search(*parts, tokens)
 
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights of single targets."""
@@ -295,32 +266,6 @@ class MultiTargetModel(TaskModel):
         """The trainable word vectors of all languages."""
         parts = [self.encoder, *self.decoders]
         return [v for p in parts for v in p.embedding.trainable_variables]
-
-
-class _Translator:
-    """A graph for every setting; an object that Keras does not look into."""
-
-    def __init__(self, function: Callable[..., dict]):
-        self._function = function
-        self._graphs: dict[tuple, Callable] = {}
-
-    def __call__(self, tokens, options: tuple) -> dict:
-        if options not in self._graphs:
-            self._graphs[options] = tf.function(
-                lambda tokens: self._function(tokens, *options),
-                input_signature=[tf.TensorSpec([None, None], tf.int32)],
-                autograph=False,
-            )
-        return self._graphs[options](tf.cast(tokens, tf.int32))
-
-
-def _checked_limit(limit) -> tuple[float, int]:
-    """`(a, b)`: a source of n tokens has at most a n + b target tokens."""
-    if isinstance(limit, int):
-        return 0.0, checks.positive_integer("max_length", limit)
-    a, b = limit
-    checks.not_negative("max_length[0]", a)
-    return float(a), checks.positive_integer("max_length[1]", b)
 
 
 def build_translation_model(

@@ -283,16 +283,6 @@ def bucket_of(lengths: np.ndarray, boundaries: Boundaries) -> np.ndarray:
     return np.max(sides, axis=0)
 
 
-def padding_share(lengths: np.ndarray, boundaries: Boundaries) -> float:
-    """The share of padded cells when each length goes into its bucket.
-
-    Rows that fill a last batch are not counted: `BatchPlan.padding_share`
-    counts them.
-    """
-    cells = np.asarray(boundaries, np.int64)[bucket_of(lengths, boundaries)]
-    return 1.0 - float(np.sum(lengths)) / max(float(np.sum(cells)), 1.0)
-
-
 def _cut(lengths: np.ndarray, max_length: int) -> np.ndarray:
     lengths = np.asarray(lengths, np.int64)
     if not lengths.size:

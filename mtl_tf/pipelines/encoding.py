@@ -14,6 +14,13 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.pipelines.text_examples import time_axes
+from mtl_tf.pipelines.vocabulary_building import (
+    Pretrained,
+    check_sizes,
+    learnt_tokenizer,
+    vocabulary_of_pieces,
+    vocabulary_of_words,
+)
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.features import TEXT, WORDS, Feature, inputs
@@ -22,11 +29,7 @@ from mtl_tf.text.characters import CharacterEncoder, count_characters
 from mtl_tf.text.encoder import SEPARATOR, TextEncoder
 from mtl_tf.text.token_columns import TokenColumn
 from mtl_tf.text.tokenizers import make_tokenizer
-from mtl_tf.text.vocabulary import (
-    Vocabulary,
-    first_tokens,
-    places_for_words,
-)
+from mtl_tf.text.vocabulary import Vocabulary, first_tokens
 
 __all__ = [
     "Column",
@@ -191,7 +194,7 @@ def _joined(
 def build_encoder(
     tasks: Iterable[Any],
     text_config: Mapping[str, Any],
-    pretrained: Callable[[Iterable[str]], set[str]] | None = None,
+    pretrained: Pretrained | None = None,
 ) -> TextEncoder:
     """Builds the vocabularies of the tasks' training splits.
 
@@ -203,9 +206,7 @@ def build_encoder(
         text_config: `tokenizer` (its config), `max_length`, `min_count`,
             `max_size` (0: no limit); `characters` (`max_word_length`, 0 for
             none, and `min_count`) and `casing`, if models shall read them.
-        pretrained: says which of some words have a vector that was learnt
-            elsewhere. Those of the other splits are known, too: a vector
-            says nothing about labels.
+        pretrained: which words of all splits are known for their vectors.
 
     Returns:
         The encoder of every split of every task.
@@ -216,8 +217,7 @@ def build_encoder(
     max_length = checks.not_negative_integer(
         "text.max_length", text_config["max_length"]
     )
-    checks.positive_integer("text.min_count", text_config["min_count"])
-    checks.not_negative_integer("text.max_size", text_config["max_size"])
+    check_sizes(text_config)
     tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
     tasks = list(tasks)
     casing = text_config["casing"]
@@ -228,7 +228,7 @@ def build_encoder(
         tokenizer,
         _inputs(tasks, tokenizer, _as_texts),
         text_config["max_size"],
-        len(first_tokens(specials)),
+        specials,
     )
     read_words = casing or characters
 
@@ -240,27 +240,19 @@ def build_encoder(
         return found[:, :max_length] if max_length else found
 
     if tokenizer.pieces:
-        words = [*first_tokens(specials), *tokenizer.pieces]
-        vocabulary = Vocabulary(words)
+        vocabulary = vocabulary_of_pieces(tokenizer, specials)
         return TextEncoder(
             tokenizer, vocabulary, max_length, characters, casing
         )
     counts = Vocabulary.count(_inputs(tasks, tokenizer, tokens))
-    more: set[str] = set()
-    if pretrained is not None:
-        others = (
-            Vocabulary.count(_inputs([task], tokenizer, tokens, split))
-            for task in tasks
-            for split in task.splits
-            if split != "train"
-        )
-        more = pretrained(set(counts).union(*others))
-    vocabulary = Vocabulary.from_counts(
-        counts,
-        min_count=text_config["min_count"],
-        max_size=text_config["max_size"],
-        specials=specials,
-        more=more,
+    others = (
+        Vocabulary.count(_inputs([task], tokenizer, tokens, split))
+        for task in tasks
+        for split in task.splits
+        if split != "train"
+    )
+    vocabulary = vocabulary_of_words(
+        counts, text_config, specials, pretrained, others
     )
     return TextEncoder(
         *(tokenizer, vocabulary, max_length, characters, casing),
@@ -289,30 +281,6 @@ def _as_texts(feature: Feature, texts: tf.Tensor) -> tf.Tensor:
     if feature.element == WORDS:
         return tf.strings.reduce_join(texts, axis=-1, separator=" ")
     return texts
-
-
-def learnt_tokenizer(
-    tokenizer: Tokenizer,
-    texts: Iterable[tf.Tensor],
-    max_size: int,
-    reserved: int = len(first_tokens()),
-) -> Tokenizer:
-    """The tokenizer, after it has learnt from the texts if it has to.
-
-    Args:
-        tokenizer: as the config has it.
-        texts: strings [n], read only if there is something to learn.
-        max_size: entries of the vocabulary at most; 0 for the default of the
-            tokenizer.
-        reserved: entries that are no pieces.
-
-    Raises:
-        ConfigError: `max_size` is too small.
-        DataError: there is no text.
-    """
-    if not tokenizer.needs_training:
-        return tokenizer
-    return tokenizer.trained(texts, places_for_words(max_size, reserved))
 
 
 def _character_encoder(

@@ -16,7 +16,12 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.pipelines.encoding import learnt_tokenizer
+from mtl_tf.pipelines.vocabulary_building import (
+    check_sizes,
+    learnt_tokenizer,
+    vocabulary_of_pieces,
+    vocabulary_of_words,
+)
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.text.base_tokenizer import Tokenizer
 from mtl_tf.text.encoder import TextEncoder
@@ -28,7 +33,7 @@ from mtl_tf.text.translation import (
     languages_of,
     source_of,
 )
-from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
 
 _TEXTS_AT_ONCE = 1024
 
@@ -152,8 +157,7 @@ def build_text(
     source = source_of(task.name for task in tasks)
     languages = dict.fromkeys(languages_of(task.name)[1] for task in tasks)
     configs = _tokenizer_configs(text_config, [source, *languages])
-    checks.positive_integer("text.min_count", text_config["min_count"])
-    checks.not_negative_integer("text.max_size", text_config["max_size"])
+    check_sizes(text_config)
     tokenizers = {}
     for side, language in ((SOURCE, source), *zip(languages, languages)):
         own = [t for t in tasks if side in (SOURCE, languages_of(t.name)[1])]
@@ -201,8 +205,9 @@ def _learnt(
         for task in tasks
         for texts in _batches(task, lambda batch: batch[column])
     )
-    reserved = len(first_tokens(_specials(side)))
-    return learnt_tokenizer(tokenizer, texts, text_config["max_size"], reserved)
+    return learnt_tokenizer(
+        tokenizer, texts, text_config["max_size"], _specials(side)
+    )
 
 
 def _vocabulary(
@@ -213,10 +218,8 @@ def _vocabulary(
 ) -> Vocabulary:
     specials = _specials(side)
     if tokenizer.pieces:
-        return Vocabulary([*first_tokens(specials), *tokenizer.pieces])
-    return Vocabulary.from_counts(
-        counts, text_config["min_count"], text_config["max_size"], specials
-    )
+        return vocabulary_of_pieces(tokenizer, specials)
+    return vocabulary_of_words(counts, text_config, specials)
 
 
 def _count(

@@ -200,11 +200,6 @@ class BatchPlan:
         """Whether B is not the same in all steps."""
         return len(set(self.batch_sizes.tolist())) > 1
 
-    def padding_share(self) -> float:
-        """The share of cells of one epoch that hold no token; see `cells`."""
-        tokens, cells = self.cells(self.steps_per_epoch)
-        return 1.0 - tokens / cells
-
     def cells(self, steps: int) -> tuple[int, int]:
         """How many tokens the first steps have, and how many cells.
 

@@ -1,7 +1,7 @@
 """The vocabulary of a run that answers questions, and what it trains on."""
 
 import collections
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,20 @@ import tensorflow as tf
 from mtl_tf.core import checks
 from mtl_tf.core.errors import DataError
 from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.pipelines.encoding import learnt_tokenizer
+from mtl_tf.pipelines.vocabulary_building import (
+    Pretrained,
+    check_sizes,
+    learnt_tokenizer,
+    vocabulary_of_pieces,
+    vocabulary_of_words,
+)
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks.features import inputs
 from mtl_tf.text.base_tokenizer import Tokenizer
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.questions import ANSWER, CONTEXT
 from mtl_tf.text.tokenizers import make_tokenizer
-from mtl_tf.text.vocabulary import BOUNDS, Vocabulary, first_tokens
+from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
 
 _TEXTS_AT_ONCE = 1024
 
@@ -25,7 +31,7 @@ _TEXTS_AT_ONCE = 1024
 def build_encoder(
     tasks: Iterable[Any],
     text_config: Mapping[str, Any],
-    pretrained: Callable[[Iterable[str]], set[str]] | None = None,
+    pretrained: Pretrained | None = None,
 ) -> TextEncoder:
     """Builds one vocabulary of the contexts, questions and answers of tasks.
 
@@ -36,9 +42,8 @@ def build_encoder(
         tasks: `Task` objects.
         text_config: `tokenizer` (its config), `max_length`, `min_count` and
             `max_size` (0: no limit).
-        pretrained: says which of some words have a vector that was learnt
-            elsewhere; those of the other splits' contexts and questions are
-            known, too.
+        pretrained: which words are known for their vectors, also of the other
+            splits' contexts and questions.
 
     Returns:
         The encoder, which cuts no text.
@@ -49,30 +54,22 @@ def build_encoder(
     length = checks.not_negative_integer(
         "text.max_length", text_config["max_length"]
     )
-    checks.positive_integer("text.min_count", text_config["min_count"])
-    checks.not_negative_integer("text.max_size", text_config["max_size"])
+    check_sizes(text_config)
     tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
-    tasks, first = list(tasks), first_tokens(BOUNDS)
+    tasks = list(tasks)
     tokenizer = learnt_tokenizer(
         tokenizer,
         (texts for task in tasks for texts in _texts(task, "train", True)),
         text_config["max_size"],
-        len(first),
+        BOUNDS,
     )
     if tokenizer.pieces:
-        return TextEncoder(tokenizer, Vocabulary([*first, *tokenizer.pieces]))
+        return TextEncoder(tokenizer, vocabulary_of_pieces(tokenizer, BOUNDS))
     counts = _count(tasks, "train", tokenizer, length)
-    more: set[str] = set()
-    if pretrained is not None:
-        splits = {one for task in tasks for one in task.splits} - {"train"}
-        others = (_count(tasks, one, tokenizer, length) for one in splits)
-        more = pretrained(set(counts).union(*others))
-    vocabulary = Vocabulary.from_counts(
-        counts,
-        min_count=text_config["min_count"],
-        max_size=text_config["max_size"],
-        specials=BOUNDS,
-        more=more,
+    splits = {one for task in tasks for one in task.splits} - {"train"}
+    others = (_count(tasks, one, tokenizer, length) for one in splits)
+    vocabulary = vocabulary_of_words(
+        counts, text_config, BOUNDS, pretrained, others
     )
     return TextEncoder(tokenizer, vocabulary)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from absl import logging
 
-from mtl_tf.evaluation import tables
+from mtl_tf.evaluation import score_format
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.stage_plan import Stage
 from mtl_tf.tasks.task import Task
@@ -80,7 +80,7 @@ class Recorder:
                 for name, metric in zip(names, primary)
             ),
             "".join(
-                f"; {name} {tables.diagnostic(value)}"
+                f"; {name} {score_format.diagnostic(value)}"
                 for name, value in scores.get("diagnostics", {}).items()
                 if value is not None
             ),

@@ -1,21 +1,22 @@
 """What a run asks of the kind of model that it trains."""
 
 import abc
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.encoding import ExampleEncoder
+from mtl_tf.pipelines.vocabulary_building import Pretrained
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
 
 Config = Mapping[str, Any]
 #: What a run knows of a task: its name, type, labels and settings.
 TaskDict = Mapping[str, Any]
-Pretrained = Callable[[Iterable[str]], set[str]]
 
 
 class System(abc.ABC):
@@ -142,3 +143,36 @@ class System(abc.ABC):
     def quick_decoding(self) -> dict[str, Any]:
         """Options of decoding that tell checkpoints apart, and quickly."""
         return {}
+
+
+def refuse_unused(
+    config: Config, whose: str, starter: str, more: Mapping[str, bool]
+) -> None:
+    """Refuses fields that only models with a sharing scheme read.
+
+    Args:
+        config: the run's.
+        whose: what such tasks are called, with the verb: "translation has".
+        starter: the argument of the config `starter` for them.
+        more: further fields, and whether the config uses them.
+
+    Raises:
+        ConfigError: the config uses one.
+    """
+    text, model = config["text"], config["model"]
+    precision = config["training"]["mixed_precision"]
+    fields = {
+        "text.characters": text["characters"]["max_word_length"] > 0,
+        "text.casing": text["casing"],
+        "model.encoder": bool(model["encoder"]["preset"]),
+        "model.wide": model["wide"]["buckets"] > 0,
+        "training.mixed_precision": precision != "float32",
+        **more,
+    }
+    for name, is_used in fields.items():
+        if is_used:
+            raise ConfigError(
+                f"{whose} no use for {name}; a config without it is "
+                f"--config=starter:{starter}, in a file "
+                f"starter.get_config({starter!r})"
+            )

@@ -6,11 +6,11 @@ every task of a run is tested at the same time, so that a joint model has seen
 no tested example of any of them; a tenth of the other folds is held out for
 validation, as for every task without a validation split.
 
-A fold is a function of the seed and of the texts and labels, nothing else. In
-each class the examples are ordered by a hash of their text and cut into equal
-parts, but never between equal texts. So folds are stratified, and a text that
-occurs with two labels, or in two tasks (SST-1 and SST-2), is mostly in the same
-fold. Where it is not, the tested example is not in the clean part.
+A fold is a function of the texts and labels, nothing else. In each class the
+examples are ordered by a hash of their text and cut into equal parts, but never
+between equal texts. So folds are stratified, and a text that occurs with two
+labels, or in two tasks (SST-1 and SST-2), is mostly in the same fold. Where it
+is not, the tested example is not in the clean part.
 """
 
 import dataclasses
@@ -33,19 +33,18 @@ from mtl_tf.tasks.task import Task
 OTHERS = "all folds but the tested one"
 TESTED = "the tested fold"
 _AT_ONCE = 1024
+# Runs of all seeds are compared on the same folds: another key would give
+# others.
+_DIVISION = b"0"
 
 
-def in_fold(
-    task: Task, cross_validation: Mapping[str, int] | None, seed: int = 0
-) -> Task:
+def in_fold(task: Task, cross_validation: Mapping[str, int] | None) -> Task:
     """The task as one fold of a cross-validation has it.
 
     Args:
         task: with its splits as they are.
         cross_validation: `{"folds": k, "fold": i}` with 0 <= i < k; folds 0,
             or None, is no cross-validation and gives the task back.
-        seed: of the folds. Runs with different seeds of their own are compared
-            on the same folds, so it is not theirs.
 
     Returns:
         The task with train, validation and test from the folds. Other splits
@@ -66,7 +65,7 @@ def in_fold(
             "examples are parts of one another; set cross_validation.folds to "
             "0 or take the sentence-level task"
         )
-    source = FoldSource(task, pool, folds, fold, seed)
+    source = FoldSource(task, pool, folds, fold)
     return dataclasses.replace(
         task,
         source=HoldOutSource(
@@ -87,18 +86,14 @@ class FoldSource(Source):
         pool: names of the task's splits that are divided, joined in order.
         folds: number of folds.
         fold: the one that is tested, from 0.
-        seed: of the division.
     """
 
-    def __init__(
-        self, task: Task, pool: Sequence[str], folds: int, fold: int, seed: int
-    ):
+    def __init__(self, task: Task, pool: Sequence[str], folds: int, fold: int):
         super().__init__()
         self._task = task
         self._pool = tuple(pool)
         self._folds = folds
         self._fold = fold
-        self._seed = seed
         # One list: what the source finds later shows here, too.
         self.warnings = task.source.warnings
 
@@ -143,7 +138,7 @@ class FoldSource(Source):
                 f"task {self._task.name} cannot be divided in {self._folds} "
                 f"folds: it has {len(texts)} examples"
             )
-        numbers = fold_numbers(texts, labels, self._folds, self._seed)
+        numbers = fold_numbers(texts, labels, self._folds)
         tested = numbers == self._fold
         logging.info(
             "task %s: fold %d of %d has %d of %d examples, from %s",
@@ -158,7 +153,7 @@ class FoldSource(Source):
 
 
 def fold_numbers(
-    texts: Sequence[bytes], labels: Sequence[int], folds: int, seed: int
+    texts: Sequence[bytes], labels: Sequence[int], folds: int
 ) -> np.ndarray:
     """The fold of every example.
 
@@ -166,13 +161,12 @@ def fold_numbers(
         texts: of the examples.
         labels: their class numbers, -1 for none.
         folds: how many folds.
-        seed: another seed gives another division.
 
     Returns:
         int64 [n], 0 to folds - 1. Of every class the folds have the same
         number of examples, up to one and to the copies of a text.
     """
-    keys = np.array([_key(text, seed) for text in texts], np.uint64)
+    keys = np.array([_key(text) for text in texts], np.uint64)
     labels = np.asarray(labels)
     numbers = np.zeros(len(keys), np.int64)
     for label in np.unique(labels):
@@ -186,8 +180,8 @@ def fold_numbers(
     return numbers
 
 
-def _key(text: bytes, seed: int) -> int:
+def _key(text: bytes) -> int:
     # White space and case do not make another text of it.
     plain = b" ".join(text.lower().split())
-    digest = hashlib.blake2b(plain, digest_size=8, key=str(seed).encode())
+    digest = hashlib.blake2b(plain, digest_size=8, key=_DIVISION)
     return int.from_bytes(digest.digest(), "little")

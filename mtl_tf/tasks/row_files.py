@@ -22,6 +22,7 @@ Parse = Callable[[Any, str], Any]
 Odd = Callable[[int], None]
 #: What `parse` returns for the target of a row that is no example.
 SKIP = object()
+_SHOWN = 40  # characters of a wrong value in a message
 
 
 class Row(NamedTuple):
@@ -353,6 +354,6 @@ def _from_object(
     return Row(tuple(texts), target, line)
 
 
-def _short(value: Any, length: int = 40) -> str:
+def _short(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
-    return repr(text if len(text) <= length else text[:length] + "...")
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")

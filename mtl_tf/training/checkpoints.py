@@ -249,10 +249,6 @@ class BestWeights:
         self.directory = directory
         self.checkpoint = tf.train.Checkpoint(model=_by_path(model.variables))
 
-    def exist(self) -> bool:
-        """Whether weights have been saved."""
-        return os.path.exists(os.path.join(self.directory, "best.json"))
-
     def save(self, step: int, score: float) -> None:
         """Saves the model's weights and removes older ones."""
         files.make_directory(self.directory)

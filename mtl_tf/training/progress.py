@@ -13,6 +13,9 @@ from absl import logging
 from mtl_tf.core import terminal
 from mtl_tf.core.durations import duration
 
+# Seconds between lines: written over on a terminal, logged elsewhere.
+_WRITTEN_EVERY = 0.2
+_LOGGED_EVERY = 15.0
 # Calls whose steps tell the rate.
 _CALLS = 500
 # A call is taken to compile if it is so much slower than the usual one. That
@@ -29,7 +32,7 @@ class Progress:
 
     On a terminal one line is written over and over, never longer than the
     terminal is wide; what is logged meanwhile gets lines above it. Elsewhere
-    a line is logged every `every` seconds.
+    a line is logged now and then.
 
     The rate is that of compiled steps: the first call, and later ones which
     compile for a new shape, do not count. It is told after some steps, since
@@ -41,7 +44,6 @@ class Progress:
         done: steps done before this process.
         steps_per_epoch: for the count of epochs.
         stream: where the line goes.
-        every: seconds between logged lines.
         silent: show nothing: another process does.
         evaluate_every: steps between evaluations, of which one is at the end;
             0 for none.
@@ -53,7 +55,6 @@ class Progress:
         done: int,
         steps_per_epoch: int,
         stream: TextIO | None = None,
-        every: float = 15.0,
         silent: bool = False,
         evaluate_every: int = 0,
     ):
@@ -63,7 +64,7 @@ class Progress:
         self.stream = stream or sys.stderr
         self.silent = silent
         self.live = terminal.is_terminal(self.stream)
-        self.every = 0.2 if self.live else every
+        self.every = _WRITTEN_EVERY if self.live else _LOGGED_EVERY
         self.scores: Sequence[str] = ()
         self.shows = False
         self.shown = time.monotonic()

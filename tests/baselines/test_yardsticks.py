@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mtl_tf.baselines import svm, task_types, yardsticks
-from mtl_tf.evaluation import tables
+from mtl_tf.evaluation import remarks
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.runs import run_data, training_run
 from mtl_tf.runs.run_directory import RunDirectory
@@ -227,7 +227,7 @@ def test_results_have_them_and_warn(tmp_path):
     page = (tmp_path / "run" / "results.md").read_text()
     assert "| majority" in page
     stored = json.loads((tmp_path / "run" / "results.json").read_text())
-    assert tables.beaten(stored) == tables.beaten(results)
+    assert remarks.beaten(stored) == remarks.beaten(results)
 
 
 def test_a_warning_names_task_score_and_what_is_better():
@@ -241,7 +241,7 @@ def test_a_warning_names_task_score_and_what_is_better():
     tasks["b"]["yardsticks"] = {"majority": 1.5}
     tasks["c"]["yardsticks"] = {"majority": 50.0}
     tasks["d"]["yardsticks"] = {"majority": 50.0}
-    first, second = tables.beaten({"tasks": tasks})
+    first, second = remarks.beaten({"tasks": tasks})
     assert first == (
         "Warning: on a the model (40.0 accuracy) is not better than "
         "majority (43.8) and linear (49.8)."

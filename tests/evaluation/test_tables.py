@@ -2,6 +2,7 @@
 
 from mtl_tf.evaluation import environment, tables
 from mtl_tf.evaluation.evaluator import evaluate
+from mtl_tf.evaluation.score_format import diagnostic
 from mtl_tf.evaluation.scoring import TaskPredictions
 
 NAMES = ("negative", "positive")
@@ -178,7 +179,7 @@ def test_what_schemes_report_keeps_three_digits():
     values = {"entropy": [0.69, 0.70, 0.69, 0.70], "guessed": [100, 0, 0, 0]}
     lines = tables.console(results(diagnostics=values)).splitlines()
     assert "mean entropy: 0.695" in lines and "mean guessed: 25.0" in lines
-    shown = [tables.diagnostic(v) for v in (None, 0.0, -0.01234, 9.996, 123)]
+    shown = [diagnostic(v) for v in (None, 0.0, -0.01234, 9.996, 123)]
     assert shown == ["-", "0", "-0.0123", "10", "123.0"]
 
 

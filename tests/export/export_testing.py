@@ -1,6 +1,6 @@
 """What exports are asked, and how their answers are compared."""
 
-from export import check, task_types
+from export import c_loader_process, task_types
 
 TEXTS = ["the yes tree no stone", "", "no a yes of", "unseen words yes no", "x"]
 
@@ -19,7 +19,7 @@ def ask_each(version, calls, task_type="classification"):
     requests = [
         {"signature": task, "inputs": {"text": texts}} for task, texts in calls
     ]
-    found = check.run_in_c_loader(version, requests)["answers"]
+    found = c_loader_process.run_in_c_loader(version, requests)["answers"]
     return [
         [
             row_of({name: v[row] for name, v in one["outputs"].items()})

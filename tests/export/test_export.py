@@ -10,7 +10,14 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 import mtl_tf
-from export import check, saved_model, warmup
+from export import (
+    c_loader_process,
+    check,
+    exported_files,
+    latency,
+    saved_model,
+    warmup,
+)
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
 from mtl_tf.runs import training_run
@@ -69,7 +76,7 @@ def test_mixed_tasks_in_one_call_and_unknown_ones(run, version):
         "signature": "serving_default",
         "inputs": {"text": TEXTS, "task": tasks},
     }
-    result = check.run_in_c_loader(version, [request])
+    result = c_loader_process.run_in_c_loader(version, [request])
     outputs = result["answers"][0]["outputs"]
     assert result["imported"] == []
     for row, (text, task) in enumerate(zip(TEXTS, tasks)):
@@ -92,7 +99,7 @@ def test_texts_without_tasks_are_refused(version, tasks):
     inputs = {"text": TEXTS[:2], "task": ["plain"] * tasks}
     request = {"signature": "serving_default", "inputs": inputs}
     with pytest.raises(RunError, match="text and task must have as many rows"):
-        check.run_in_c_loader(version, [request])
+        c_loader_process.run_in_c_loader(version, [request])
 
 
 def test_no_company_changes_a_score(version):
@@ -222,8 +229,8 @@ def test_the_folder_of_versions_stands_for_the_newest(version, tmp_path):
         (tmp_path / name).mkdir()
         if name != "11":  # An export that was never finished.
             (tmp_path / name / "saved_model.pb").touch()
-    assert check.version_of(str(tmp_path)) == str(tmp_path / "10")
-    assert check.version_of(str(tmp_path / "2")) == str(tmp_path / "2")
+    assert exported_files.version_of(str(tmp_path)) == str(tmp_path / "10")
+    assert exported_files.version_of(str(tmp_path / "2")) == str(tmp_path / "2")
     shutil.copytree(version, tmp_path / "12")
     (found,) = check.ask(str(tmp_path), "plain", ["a yes"])
     assert_scores([found], check.ask(version, "plain", ["a yes"]))
@@ -292,7 +299,7 @@ def test_recorded_answers_that_are_none_are_told(tmp_path, content):
     with pytest.raises(RunError, match="warmup_answers.json (must|holds no)"):
         check.check(str(tmp_path))
     with pytest.raises(RunError, match="warmup_answers.json (must|holds no)"):
-        check.latency(str(tmp_path), 1)
+        latency.measure(str(tmp_path), 1)
 
 
 def test_a_folder_with_a_digit_that_is_no_number_is_no_version(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 import mtl_tf
-from export import check, saved_model, stored_weights
+from export import check, latency, saved_model, stored_weights
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.programs import runner
 from mtl_tf.runs import training_run
@@ -126,11 +126,11 @@ def test_the_c_loader_answers_as_the_rounded_model(tmp_path, run):
     # The run has the rounded weights by now.
     (answers,) = ask_each(version, [("mirror", TEXTS)])
     assert_scores(answers, run.predict("mirror", TEXTS))
-    (found,) = check.latency(version, 3, 20, "plain")
+    (found,) = latency.measure(version, 3, 20, "plain")
     assert found["signature"] == "plain" and found["words"] == 20
     assert 0 < found["median"] <= found["percentile_95"] < 10_000
     with pytest.raises(ConfigError, match="unknown task 'plan'"):
-        check.latency(version, 3, 20, "plan")
+        latency.measure(version, 3, 20, "plan")
 
 
 def test_an_unknown_split_is_told_before_anything_is_written(tmp_path, run):

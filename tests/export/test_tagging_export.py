@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 import mtl_tf
-from export import check, saved_model, serving, task_types
+from export import c_loader_process, check, saved_model, serving, task_types
 from tests.system import tagging
 
 LONG = "EU " * 20_000
@@ -53,7 +53,7 @@ def test_the_c_loader_answers_as_predict_does(run, version):
         {"signature": "serving_default", "inputs": {"text": TEXTS}},
     ]
     requests[-1]["inputs"]["task"] = tasks
-    result = check.run_in_c_loader(version, requests)
+    result = c_loader_process.run_in_c_loader(version, requests)
     chunks, nothing, empty, mixed = (
         answer["outputs"] for answer in result["answers"]
     )

@@ -8,7 +8,7 @@ import pytest
 from tensorflow.core.protobuf import saved_model_pb2
 
 import mtl_tf
-from export import check, saved_model, task_types
+from export import c_loader_process, check, saved_model, task_types
 from mtl_tf.text.vocabulary import Vocabulary
 from tests.system import random_runs, toy_languages
 
@@ -93,7 +93,7 @@ def test_the_c_loader_answers_as_predict_does(exported):
         {"signature": "serving_default", "inputs": {"text": TEXTS}},
     ]
     requests[-1]["inputs"]["task"] = tasks
-    result = check.run_in_c_loader(version, requests)
+    result = c_loader_process.run_in_c_loader(version, requests)
     assert result["imported"] == []
     assert set(result["signatures"]) == {*PAIRS, "serving_default"}
     outputs = [answer["outputs"] for answer in result["answers"]]

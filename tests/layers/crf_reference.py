@@ -5,6 +5,16 @@ import itertools
 import numpy as np
 
 
+def allows(constraints, tags) -> bool:
+    """Whether a sentence may have these label ids, one transition a time."""
+    pairs = itertools.pairwise(tags)
+    return not len(tags) or bool(
+        constraints.start[tags[0]]
+        and constraints.end[tags[-1]]
+        and all(constraints.transitions[pair] for pair in pairs)
+    )
+
+
 def all_scores(logits, transitions, start, end):
     """All paths `[N, n]` and their scores `[N]`, -inf where forbidden."""
     length, labels = logits.shape

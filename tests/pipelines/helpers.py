@@ -3,6 +3,7 @@
 import numpy as np
 
 from mtl_tf.pipelines import disk_split
+from mtl_tf.pipelines.buckets import bucket_of
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 
 
@@ -49,6 +50,19 @@ def on_disk(split, folder, parts=3):
             yield {k: c.select(rows) for k, c in split.columns.items()}
 
     return disk_split.cached(str(folder / split.name), split.name, axes, write)
+
+
+def bucket_padding(lengths, boundaries) -> float:
+    """The share of padded cells when each length goes into its bucket."""
+    buckets = bucket_of(lengths, boundaries)
+    cells = np.asarray(boundaries, np.int64)[buckets]
+    return 1.0 - np.sum(lengths) / np.sum(cells)
+
+
+def padding_share(plan) -> float:
+    """The share of cells of an epoch that hold no token."""
+    tokens, cells = plan.cells(plan.steps_per_epoch)
+    return 1.0 - tokens / cells
 
 
 def as_numpy(batches) -> list[dict[str, np.ndarray]]:

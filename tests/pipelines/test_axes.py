@@ -17,7 +17,11 @@ from mtl_tf.pipelines.batches import (
 from mtl_tf.pipelines.encoded_split import Column, EncodedSplit, alike
 from mtl_tf.pipelines.epoch_order import batch_sizes
 from mtl_tf.pipelines.example_store import ExampleStore
-from tests.pipelines.helpers import as_numpy, assert_same_batches
+from tests.pipelines.helpers import (
+    as_numpy,
+    assert_same_batches,
+    bucket_padding,
+)
 
 AXES = ("question", "context", "answer")
 KEYS = ("tokens", "context_tokens", "answer")
@@ -88,7 +92,7 @@ def test_boxes_rise_on_every_axis_and_hold_all():
     before = boxes[np.maximum(chosen - 1, 0)] - LENGTHS
     assert np.all((before.min(axis=1) < 0) | (chosen == 0))
     shares = [
-        buckets.padding_share(LENGTHS, buckets.choose_boxes(LENGTHS, n))
+        bucket_padding(LENGTHS, buckets.choose_boxes(LENGTHS, n))
         for n in (1, 2, 4, 16)
     ]
     assert shares == sorted(shares, reverse=True) and shares[-1] < shares[0]
@@ -201,7 +205,7 @@ def test_batches_of_three_axes(static_shapes, budget):
 
 @pytest.mark.parametrize("static_shapes", [True, False])
 @pytest.mark.parametrize("budget", [0, BUDGET])
-def test_padding_share_of_three_axes(static_shapes, budget):
+def test_cells_of_three_axes(static_shapes, budget):
     plan = make_plan(
         static_shapes=static_shapes,
         tokens_per_batch=budget,
@@ -213,7 +217,7 @@ def test_padding_share_of_three_axes(static_shapes, budget):
         cells += sum(batch[key].size for key in KEYS)
         tokens += sum(np.sum(batch[key] > 0) for key in KEYS)
     assert tokens == LENGTHS.sum()
-    assert plan.padding_share() == pytest.approx(1 - tokens / cells)
+    assert plan.cells(steps) == (tokens, cells)
 
 
 def test_a_text_above_the_last_box():

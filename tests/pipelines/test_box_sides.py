@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtl_tf.pipelines import box_sides, buckets
+from tests.pipelines.helpers import bucket_padding
 
 
 def cells(lengths, boxes):
@@ -88,7 +89,7 @@ def test_lengths_like_those_of_texts_save_a_fifth_of_the_padding():
     lengths = np.concatenate([np.array(a).T for a in (squad, news, lines)])
     lengths = lengths.astype(np.int64) + 1
     shares = [
-        buckets.padding_share(lengths, boxes)
+        bucket_padding(lengths, boxes)
         for boxes in (unmoved(lengths, 4), buckets.choose_boxes(lengths, 4))
     ]
     assert shares[1] < 0.8 * shares[0]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.pipelines import buckets
+from tests.pipelines.helpers import bucket_padding
 
 
 def padded_cells(lengths, boundaries) -> int:
@@ -84,7 +85,7 @@ def test_boundaries_are_multiples_of_the_given_number():
     # Of short texts even few buckets then need next to no padding.
     short = np.random.default_rng(0).integers(10, 40, 1000)
     shares = [
-        buckets.padding_share(short, buckets.make_boundaries(16, short, 0, n))
+        bucket_padding(short, buckets.make_boundaries(16, short, 0, n))
         for n in (1, 8)
     ]
     assert shares[0] < 0.05 < 0.1 < shares[1]
@@ -112,8 +113,3 @@ def test_extend_boundaries_doubles_the_last():
 def test_bucket_of_is_the_first_that_fits():
     found = buckets.bucket_of(np.array([0, 8, 9, 24]), [8, 24])
     np.testing.assert_array_equal(found, [0, 0, 1, 1])
-
-
-def test_padding_share():
-    assert buckets.padding_share(np.array([8, 12]), [8, 24]) == 0.375
-    assert buckets.padding_share(np.array([8, 24]), [8, 24]) == 0.0

@@ -7,6 +7,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.pipelines import encoding
 from mtl_tf.pipelines.text_examples import TextExamples
+from mtl_tf.pipelines.vocabulary_building import learnt_tokenizer
 from mtl_tf.tasks import task_types
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.subwords import SentencePieceTokenizer
@@ -277,4 +278,4 @@ def test_wrong_text_config(field, value):
 def test_subwords_need_a_place_in_the_vocabulary(size):
     texts = [tf.constant(["a good book", "a bad one"])]
     with pytest.raises(ConfigError, match="max_size must be 0 or above 2"):
-        encoding.learnt_tokenizer(SentencePieceTokenizer(), texts, size)
+        learnt_tokenizer(SentencePieceTokenizer(), texts, size)

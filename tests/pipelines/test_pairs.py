@@ -16,7 +16,7 @@ from mtl_tf.pipelines.epoch_order import batch_sizes, cut_into_batches
 from mtl_tf.pipelines.pairs import PairFilter, build_text
 from mtl_tf.tasks.task import Task
 from mtl_tf.tasks.task_types import translation
-from tests.pipelines.helpers import as_numpy
+from tests.pipelines.helpers import as_numpy, bucket_padding
 
 TEXT = {
     "tokenizer": {"name": "whitespace", "lowercase": False},
@@ -85,7 +85,7 @@ def test_pair_buckets_rise_and_hold_all():
     before = boundaries[np.maximum(chosen - 1, 0)] - LENGTHS
     assert np.all((before.min(axis=1) < 0) | (chosen == 0))
     shares = [
-        buckets.padding_share(LENGTHS, buckets.make_boundaries(n, LENGTHS))
+        bucket_padding(LENGTHS, buckets.make_boundaries(n, LENGTHS))
         for n in (1, 2, 4, 16)
     ]
     assert shares == sorted(shares, reverse=True)
@@ -179,7 +179,7 @@ def test_batches_of_pairs(static_shapes, budget):
 
 @pytest.mark.parametrize("static_shapes", [True, False])
 @pytest.mark.parametrize("budget", [0, BUDGET])
-def test_padding_share_of_pairs(static_shapes, budget):
+def test_cells_of_pairs(static_shapes, budget):
     plan = make_plan(
         static_shapes=static_shapes,
         tokens_per_batch=budget,
@@ -192,7 +192,7 @@ def test_padding_share_of_pairs(static_shapes, budget):
             cells += batch[key].size
             tokens += np.sum(batch[key] > 0)
     assert tokens == LENGTHS.sum()
-    assert plan.padding_share() == pytest.approx(1 - tokens / cells)
+    assert plan.cells(steps) == (tokens, cells)
 
 
 def test_replicas_share_batches_of_all_sizes():

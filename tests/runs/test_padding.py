@@ -6,7 +6,7 @@ from mtl_tf.configs import transformer_sharing_4_3
 from mtl_tf.models.transformer import TransformerScheme
 from mtl_tf.pipelines.batches import BatchPlan
 from mtl_tf.pipelines.buckets import make_boundaries
-from tests.pipelines.helpers import make_split
+from tests.pipelines.helpers import make_split, padding_share
 
 
 def test_the_lengths_of_reviews_leave_little_padding():
@@ -33,6 +33,6 @@ def test_the_lengths_of_reviews_leave_little_padding():
             seed=0,
             static_shapes=TransformerScheme.static_shapes,
         )
-        assert plan.padding_share() < 0.15
+        assert padding_share(plan) < 0.15
         steps = [-(-len(split) // pipeline.batch_size) for split in trained]
         assert plan.steps_per_epoch == sum(steps)

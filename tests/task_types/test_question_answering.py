@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 import mtl_tf
-from export import check, saved_model
+from export import c_loader_process, saved_model
 from export import task_types as served_types
 from launch import row_predictions
 from mtl_tf.configs import base
@@ -588,7 +588,7 @@ def test_an_export_answers_as_predict_does(untrained, n_best, tmp_path):
         {"signature": "serving_default", "inputs": texts},
         {"signature": "behind", "inputs": {n: [] for n in texts}},
     ]
-    answers = check.run_in_c_loader(version, requests)["answers"]
+    answers = c_loader_process.run_in_c_loader(version, requests)["answers"]
     outputs = [answer["outputs"] for answer in answers]
     # Without a task's name contexts are read as far as by any task.
     tasks = "behind", "mentions", "mentions"

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import mtl_tf
-from export import check, saved_model
+from export import c_loader_process, saved_model
 from export import task_types as served_types
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.runs import initializing, systems, training_run
@@ -154,7 +154,7 @@ def test_an_export_reads_them_too(hashed, tmp_path, known):
     examples = [{**QUESTION, "context": text} for text in contexts]
     inputs = {n: [one[n] for one in examples] for n in QUESTION}
     requests = [{"signature": "behind", "inputs": inputs}]
-    (answer,) = check.run_in_c_loader(version, requests)["answers"]
+    (answer,) = c_loader_process.run_in_c_loader(version, requests)["answers"]
     for row, wanted in enumerate(run.predict("behind", examples)):
         own = {name: part[row] for name, part in answer["outputs"].items()}
         said = served_types.of(NAME).row(own)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mtl_tf
-from export import check, saved_model
+from export import c_loader_process, check, saved_model
 from export import task_types as served_types
 from mtl_tf.runs import training_run
 from tests.system import corpus
@@ -180,7 +180,7 @@ def test_the_export_answers_as_the_run(run, tmp_path, monkeypatch):
         for task, texts in given.items()
         for columns in [[[text] for text in texts]]
     ]
-    answers = check.run_in_c_loader(path, requests)["answers"]
+    answers = c_loader_process.run_in_c_loader(path, requests)["answers"]
     for (task, texts), answer in zip(given.items(), answers):
         row_of = served_types.of(TASKS[task][0]).row
         asked = row_of({n: v[0] for n, v in answer["outputs"].items()})

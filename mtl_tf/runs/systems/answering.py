@@ -13,7 +13,13 @@ from mtl_tf.models.question_answering import (
 from mtl_tf.pipelines import question_texts
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.runs.answering import Answerer, Decoding
-from mtl_tf.runs.system import Config, Pretrained, System, TaskDict
+from mtl_tf.runs.system import (
+    Config,
+    Pretrained,
+    System,
+    TaskDict,
+    refuse_unused,
+)
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.character_ngrams import CharacterNgrams, read_ngram_vectors
@@ -35,28 +41,14 @@ class Answering(System):
 
     def check(self, config: Config) -> None:
         """Parts of words, encoders and half precision are of no use."""
-        text, training = config["text"], config["training"]
-        for name, used in (
-            ("text.characters", text["characters"]["max_word_length"] > 0),
-            ("text.casing", text["casing"]),
-            ("model.encoder", bool(config["model"]["encoder"]["preset"])),
-            ("model.wide", config["model"]["wide"]["buckets"] > 0),
-            (
-                "model.embedding_private_dim",
-                config["model"]["embedding_private_dim"] > 0,
-            ),
-            (
-                "training.mixed_precision",
-                training["mixed_precision"] != "float32",
-            ),
-        ):
-            if used:
-                raise ConfigError(
-                    f"question answering has no use for {name}; a config for "
-                    "it is --config=starter:question_answering, in a file "
-                    "starter.get_config('question_answering')"
-                )
-        ngrams = text["ngrams"]
+        private = config["model"]["embedding_private_dim"] > 0
+        refuse_unused(
+            config,
+            "question answering has",
+            "question_answering",
+            {"model.embedding_private_dim": private},
+        )
+        ngrams = config["text"]["ngrams"]
         if ngrams["buckets"] and ngrams["vectors"]:
             raise ConfigError(
                 "character n-grams are either learnt (text.ngrams.buckets, got "

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.core.errors import ConfigError
 from mtl_tf.models.multi_target import (
     MultiTargetModel,
     build_translation_model,
@@ -13,7 +12,13 @@ from mtl_tf.models.multi_target import (
 )
 from mtl_tf.pipelines import pairs
 from mtl_tf.pipelines.encoded_split import EncodedSplit
-from mtl_tf.runs.system import Config, Pretrained, System, TaskDict
+from mtl_tf.runs.system import (
+    Config,
+    Pretrained,
+    System,
+    TaskDict,
+    refuse_unused,
+)
 from mtl_tf.runs.translating import Decoding, Translator
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
@@ -31,25 +36,13 @@ class MultiTarget(System):
 
         Other options have their values checked.
         """
-        text, training = config["text"], config["training"]
-        for name, used in (
-            ("text.vectors", bool(text["vectors"])),
-            ("text.characters", text["characters"]["max_word_length"] > 0),
-            ("text.casing", text["casing"]),
-            ("model.encoder", bool(config["model"]["encoder"]["preset"])),
-            ("model.wide", config["model"]["wide"]["buckets"] > 0),
-            (
-                "training.mixed_precision",
-                training["mixed_precision"] != "float32",
-            ),
-        ):
-            if used:
-                raise ConfigError(
-                    f"translation tasks have no use for {name}; a config for "
-                    "them is --config=starter:translation, in a file "
-                    "starter.get_config('translation')"
-                )
-        pairs.PairFilter.of_config(text)
+        refuse_unused(
+            config,
+            "translation tasks have",
+            "translation",
+            {"text.vectors": bool(config["text"]["vectors"])},
+        )
+        pairs.PairFilter.of_config(config["text"])
         Decoding.of_config(config)
         check_translation_model(config["model"]["translation"])
 

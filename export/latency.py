@@ -1,0 +1,65 @@
+"""How long an export takes for one text, in TensorFlow's C loader."""
+
+import math
+import statistics
+from typing import Any
+
+from mtl_tf.core import checks
+from mtl_tf.core.names import look_up
+
+from . import exported_files
+from .c_loader_process import run_in_c_loader
+
+
+def measure(
+    model: str, rounds: int, words: int = 100, task: str = ""
+) -> list[dict[str, Any]]:
+    """How long an export takes for one text, in the C loader.
+
+    Args:
+        model: see `exported_files.version_of`.
+        rounds: how often each signature is asked; as often it is asked
+            before, which does not count.
+        words: of the text; of several texts, of each.
+        task: the signature; "" for all that are of one task.
+
+    Returns:
+        By signature "signature", "words", and "median" and "percentile_95"
+        of the milliseconds.
+
+    Raises:
+        RunError: the model cannot be run, or has no recorded answers.
+        ConfigError: it has no such task.
+    """
+    model = exported_files.checked_version(model)
+    checks.positive_integer("--latency", rounds)
+    checks.positive_integer("--words", words)
+    calls = exported_files.calls(model)
+    inputs = {c["signature"]: c["inputs"] for c in calls}
+    names = [name for name in inputs if "task" not in inputs[name]]
+    if task:
+        names = [look_up(task, {name: name for name in names}, "task")]
+    known = [w for text in next(iter(inputs.values())).values() for w in text]
+    known = " ".join(known).split()
+    text = " ".join(known[n % len(known)] for n in range(words))
+    requests = [
+        {
+            "signature": name,
+            "inputs": {key: [text] for key in inputs[name]},
+            "rounds": 2 * rounds,
+        }
+        for name in names
+    ]
+    answers = run_in_c_loader(model, requests)["answers"]
+    rows = []
+    for name, answer in zip(names, answers):
+        times = sorted(1000 * s for s in answer["seconds"][rounds:])
+        rows.append(
+            {
+                "signature": name,
+                "words": words,
+                "median": statistics.median(times),
+                "percentile_95": times[math.ceil(0.95 * rounds) - 1],
+            }
+        )
+    return rows

@@ -1,0 +1,43 @@
+"""How metrics are called and their scores written wherever they are shown."""
+
+from typing import Any
+
+from mtl_tf.core import task_types as type_names
+from mtl_tf.evaluation import task_types
+
+_NONE = "-"
+
+
+def metric_title(name: str) -> str:
+    """How tables call the metric of that name."""
+    return _told("titles", name, name)
+
+
+def _told(about: str, metric: str, default: Any) -> Any:
+    """What the first task type that has it in a table tells of a metric."""
+    tables = (
+        getattr(task_types.of(name), about) for name in type_names.known()
+    )
+    return next((table[metric] for table in tables if metric in table), default)
+
+
+def shown_score(metric: str, value: float | None) -> str:
+    """A score of the metric of that name, as all tables show it."""
+    return shown_number(value, _told("digits", metric, 1))
+
+
+def shown_number(value: float | None, digits: int = 1) -> str:
+    """A score or a loss; a dash where there is none."""
+    return _NONE if value is None else f"{value:.{digits}f}"
+
+
+def shown_count(value: int | None) -> str:
+    """A number of examples; a dash where there is none."""
+    return _NONE if value is None else str(value)
+
+
+def diagnostic(value: float | None) -> str:
+    """A number that a scheme reports, of any size: three digits at least."""
+    if value is None or abs(value) >= 10:
+        return shown_number(value)
+    return f"{value:.3g}"

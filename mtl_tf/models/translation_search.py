@@ -1,0 +1,118 @@
+"""How a model with an encoder and decoders translates: by beam search."""
+
+import dataclasses
+from collections.abc import Callable
+
+import tensorflow as tf
+
+from mtl_tf.core import checks
+from mtl_tf.layers import recurrence
+from mtl_tf.layers.attention_decoder import AttentionDecoder
+from mtl_tf.layers.base import at_least_one_step
+from mtl_tf.layers.beam_search import BeamSearch
+from mtl_tf.layers.gru_encoder import GRUEncoder
+
+
+@dataclasses.dataclass(frozen=True)
+class TranslationSearch:
+    """Looks for the best translations of sources.
+
+    Attributes:
+        beam, n_best, length_penalty, attention: see
+            `MultiTargetModel.translate`.
+        limit: `(a, b)`: at most `a * source tokens + b` target tokens.
+    """
+
+    beam: int
+    limit: tuple[float, int]
+    length_penalty: float
+    n_best: int
+    attention: bool
+
+    def __call__(
+        self, encoder: GRUEncoder, decoder: AttentionDecoder, tokens: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """What `MultiTargetModel.translate` returns.
+
+        Args:
+            encoder, decoder: of the languages.
+            tokens: int32 `[B, S]`, 0 is padding.
+
+        Raises:
+            ConfigError: an attribute is wrong.
+        """
+        with recurrence.options(jit=False, shards=1):
+            encoded = encoder(at_least_one_step(tokens, 1)[None])
+        memory = decoder.memory(encoded)
+        words = tf.reduce_sum(tf.cast(encoded["mask"][0], tf.float32), -1)
+        has_words = words > 0
+        most = tf.cast(self.limit[0] * words + self.limit[1], tf.int32)
+
+        def step(last, state, places):
+            hidden, read, weights = decoder.advance(
+                last, state["hidden"], memory
+            )
+            # The output layer is most of the work: only for open hypotheses.
+            read = tf.gather_nd(read, places)
+            log_probabilities = decoder.output_layer.log_probabilities(read)
+            return {"hidden": hidden}, log_probabilities, weights
+
+        search = BeamSearch(
+            step,
+            beam=self.beam,
+            n_best=self.n_best,
+            length_penalty=self.length_penalty,
+            attention=self.attention,
+        )
+        start = {"hidden": decoder.start(encoded)["hidden"][0]}
+        translations = search(start, tf.where(has_words, most, 1))
+        # A decoder without a source writes some frequent sentence.
+        has_words = has_words[:, None]
+        return translations | {
+            "tokens": tf.where(has_words[..., None], translations["tokens"], 0),
+            "length": tf.where(has_words, translations["length"], 0),
+            "score": tf.where(has_words, translations["score"], 0.0),
+        }
+
+
+class SearchGraphs:
+    """A graph for every search and decoder, made when it is asked for.
+
+    It is an object that Keras does not look into.
+    """
+
+    def __init__(self):
+        self._graphs: dict[tuple[TranslationSearch, str], Callable] = {}
+
+    def __call__(
+        self,
+        search: TranslationSearch,
+        encoder: GRUEncoder,
+        decoder: AttentionDecoder,
+        tokens: tf.Tensor,
+    ) -> dict[str, tf.Tensor]:
+        """What the search returns; arguments as there."""
+        key = search, decoder.name
+        if key not in self._graphs:
+            self._graphs[key] = tf.function(
+                lambda tokens: search(encoder, decoder, tokens),
+                input_signature=[tf.TensorSpec([None, None], tf.int32)],
+                autograph=False,
+            )
+        return self._graphs[key](tf.cast(tokens, tf.int32))
+
+
+def checked_limit(limit: int | tuple[float, int]) -> tuple[float, int]:
+    """`(a, b)`: a source of n tokens has at most a n + b target tokens.
+
+    Args:
+        limit: that pair, or a number for sources of any length.
+
+    Raises:
+        ConfigError: a value is wrong.
+    """
+    if isinstance(limit, int):
+        return 0.0, checks.positive_integer("max_length", limit)
+    a, b = limit
+    checks.not_negative("max_length[0]", a)
+    return float(a), checks.positive_integer("max_length[1]", b)

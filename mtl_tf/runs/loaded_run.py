@@ -111,17 +111,14 @@ class Run:
         last = self.weights == "last"
         for parts in (("fine_tuned", task), ("fine_tuned",), ()):
             stage = self.directory.file(*parts)
-            best = BestWeights(os.path.join(stage, "best"), self.model)
-            if LastState.exist(stage) if last else best.exist():
+            path = os.path.join(stage, "checkpoints" if last else "best")
+            if LastState.exist(stage) if last else BestWeights.exist(path):
                 break
-        path = (
-            LastState(stage, self.model).directory if last else best.directory
-        )
         if path != self.loaded:
             if last:
                 self._load_last(stage)
             else:
-                best.load()
+                BestWeights(path, self.model).load()
             self.loaded = path
         return path
 

@@ -249,6 +249,11 @@ class BestWeights:
         self.directory = directory
         self.checkpoint = tf.train.Checkpoint(model=_by_path(model.variables))
 
+    @staticmethod
+    def exist(directory: str) -> bool:
+        """Whether weights were saved in `directory`."""
+        return os.path.exists(os.path.join(directory, "best.json"))
+
     def save(self, step: int, score: float) -> None:
         """Saves the model's weights and removes older ones."""
         files.make_directory(self.directory)

@@ -71,6 +71,22 @@ def _absolute_names(value: Any) -> Any:
     return made
 
 
+def code(config: Any) -> set[str]:
+    """The files of the user's own code that a config names, from the root on.
+
+    Args:
+        config: as plain values, or a part of it.
+    """
+    if own_functions.is_own(config):
+        file = own_functions.absolute(config).rpartition(":")[0]
+        return {file} if file.endswith(".py") else set()
+    if isinstance(config, Mapping):
+        return set().union(*map(code, config.values()))
+    if isinstance(config, _LISTS):
+        return set().union(*map(code, config))
+    return set()
+
+
 def relocated(
     config: Mapping[str, Any], other: Mapping[str, Any]
 ) -> dict[str, Any]:

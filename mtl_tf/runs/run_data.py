@@ -126,6 +126,7 @@ def load(
         "the data",
     )
     if not seals.has(run, "labels.json"):
+        seals.note_code(run, config)
         seals.seal(run, "vocabulary", "labels.json")
     return RunData(
         tasks,

@@ -227,6 +227,7 @@ class RunDirectory:
         for name in (
             "labels.json",
             "digests.json",
+            "own_code.json",
             "data.json",
             "batches.json",
             "vectors.json",

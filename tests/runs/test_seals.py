@@ -71,3 +71,21 @@ def test_damaged_digests_are_an_error(copied, content):
     (copied / "digests.json").write_text(content)
     with pytest.raises(MtlError, match=r"digests\.json"):
         mtl_tf.load(str(copied))
+
+
+def test_code_of_ones_own_that_has_changed_is_told(toy_files, tmp_path, caplog):
+    file = tmp_path / "mine.py"
+    file.write_text("def flat(progress, step, warmup):\n    return 1.0\n")
+    config = corpus.config(toy_files, steps=1)
+    config["training"]["optimizer"]["schedule"] = f"{file}:flat"
+    run = str(tmp_path / "run")
+    training_run.train(config, run)
+    mtl_tf.load(run)
+    assert "has changed" not in caplog.text
+    file.write_text("def flat(progress, step, warmup):\n    return 0.5\n")
+    mtl_tf.load(run)
+    assert f"{file} has changed since the run in {run} began" in caplog.text
+    caplog.clear()
+    file.unlink()
+    assert mtl_tf.load(run).tasks
+    assert "has changed" not in caplog.text

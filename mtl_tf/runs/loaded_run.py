@@ -1,7 +1,6 @@
 """A trained run, loaded: `mtl_tf.load(run_directory)`."""
 
 import dataclasses
-import os
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from mtl_tf.runs import (
     labelled_data,
     probability_files,
     run_data,
+    run_weights,
     seals,
     systems,
     task_types,
@@ -32,12 +32,11 @@ from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.inference import Predictor
 from mtl_tf.runs.prediction_type import FITTED_FIELDS
 from mtl_tf.runs.run_boundaries import boundaries_of
-from mtl_tf.runs.run_directory import RunDirectory, no_weights
+from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.scored_split import fitted_on, score
 from mtl_tf.tasks import task_types as types_of_tasks
 from mtl_tf.tasks.features import inputs
 from mtl_tf.tasks.task import Task
-from mtl_tf.training.checkpoints import BestWeights, LastState
 
 
 class Run:
@@ -49,7 +48,7 @@ class Run:
         tasks: per task a dict of name, type, labels, metrics.
         encoder: texts to ids.
         predictor: runs the model, which `weights_for` fills.
-        weights: one of `WEIGHTS`: which of the weights that it keeps.
+        weights: one of `run_weights.CHOICES`.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class Run:
         tasks: Sequence[Mapping[str, Any]],
         encoder: Any,
         predictor: Predictor,
-        weights: str = "best",
+        weights: str = run_weights.BEST,
     ):
         self.directory = directory
         self.config = config
@@ -96,7 +95,7 @@ class Run:
 
     def check_best(self, noun: str) -> None:
         """Raises `ConfigError` unless `noun` is made with the best weights."""
-        if self.weights != "best":
+        if self.weights != run_weights.BEST:
             raise ConfigError(
                 f"{noun} is of a run's best weights, and {self.directory.path} "
                 f"was loaded with weights={self.weights!r}"
@@ -108,30 +107,13 @@ class Run:
         Returns:
             The directory of the weights.
         """
-        last = self.weights == "last"
-        for parts in (("fine_tuned", task), ("fine_tuned",), ()):
-            stage = self.directory.file(*parts)
-            path = os.path.join(stage, "checkpoints" if last else "best")
-            if LastState.exist(stage) if last else BestWeights.exist(path):
-                break
-        if path != self.loaded:
-            if last:
-                self._load_last(stage)
-            else:
-                BestWeights(path, self.model).load()
-            self.loaded = path
-        return path
-
-    def _load_last(self, stage: str) -> None:
-        """Loads the newest state of a stage and says what it is."""
-        step = LastState(stage, self.model).load()
-        training = self.config["training"]
-        averages = training["average"] or training["average_last"]
-        logging.info(
-            "The weights are those of step %d in %s%s.",
-            *(step, stage),
-            ", not their average" if averages else "",
-        )
+        folder = run_weights.folder_for(self.directory, self.weights, task)
+        if folder != self.loaded:
+            training = self.config["training"]
+            is_averaged = bool(training["average"] or training["average_last"])
+            run_weights.load(folder, self.weights, self.model, is_averaged)
+            self.loaded = folder
+        return folder
 
     def predict(
         self,
@@ -415,14 +397,12 @@ class Run:
 
 #: The file of what task types settled on validation examples, by task.
 FITTED = "fitted.json"
-#: Which of its weights a run can be loaded with.
-WEIGHTS = ("best", "last")
 
 
 def load(
     run_directory: str,
     decoding: Mapping[str, Any] | None = None,
-    weights: str = "best",
+    weights: str = run_weights.BEST,
 ) -> Run:
     """Loads a run that `launch.train` made.
 
@@ -438,7 +418,7 @@ def load(
         ConfigError: a value of `decoding` is wrong, or the run writes no
             texts; or there are no `weights` of that name.
     """
-    checks.one_of("weights", weights, WEIGHTS)
+    checks.one_of("weights", weights, run_weights.CHOICES)
     directory = RunDirectory(run_directory)
     if not directory.has("config.json"):
         raise RunError(
@@ -450,7 +430,7 @@ def load(
             f"{run_directory} holds one run for each task: name one of "
             f"{directory.file('tasks')}/*"
         )
-    _check_weights(directory, weights)
+    run_weights.check(directory, weights)
     seals.check(directory)
     tasks = directory.read("labels.json")["tasks"]
     encoder = run_data.load_encoder(directory.file("vocabulary"), config, tasks)
@@ -472,24 +452,10 @@ def load(
     predictor = Predictor(model, kinds, boundaries, data["axes"], decoder)
     run = Run(directory, config, tasks, encoder, predictor, weights)
     run.weights_for(tasks[0]["name"])
-    if weights != "best" and directory.has(FITTED):
+    if weights != run_weights.BEST and directory.has(FITTED):
         logging.warning(
             "Thresholds and temperatures of %s were settled with the best "
             "weights, not with these.",
             directory.file(FITTED),
         )
     return run
-
-
-def _check_weights(directory: RunDirectory, weights: str) -> None:
-    """Raises `RunError` if a run has no weights of that name."""
-    has_best = directory.has(os.path.join("best", "best.json"))
-    if weights == "best" and not has_best:
-        raise RunError(f"{directory.path} has {no_weights(directory)}")
-    if weights == "last" and not LastState.exist(directory.path):
-        raise RunError(
-            f"{directory.path} has its best weights alone: its checkpoints, "
-            "which hold the last ones, are not there"
-            if has_best
-            else f"{directory.path} has {no_weights(directory)}"
-        )

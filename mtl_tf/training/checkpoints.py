@@ -325,14 +325,19 @@ class LastState:
     """
 
     def __init__(self, directory: str, model: keras.Model):
-        self.directory = os.path.join(directory, "checkpoints")
+        self.directory = self.folder(directory)
         self.checkpoint = tf.train.Checkpoint(model=_by_path(model.variables))
+
+    @staticmethod
+    def folder(directory: str) -> str:
+        """Where the states of a stage's `directory` are."""
+        return os.path.join(directory, "checkpoints")
 
     @staticmethod
     def exist(directory: str) -> bool:
         """Whether a state was saved below a stage's `directory`."""
-        path = os.path.join(directory, "checkpoints", "checkpoint")
-        return os.path.exists(path)
+        folder = LastState.folder(directory)
+        return os.path.exists(os.path.join(folder, "checkpoint"))
 
     def load(self) -> int:
         """Loads the weights into the model and returns their step.

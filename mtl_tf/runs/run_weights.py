@@ -1,0 +1,65 @@
+"""Which of its weights a run answers with: the best ones, or the newest."""
+
+import os
+
+import keras
+from absl import logging
+
+from mtl_tf.core.errors import RunError
+from mtl_tf.runs.run_directory import RunDirectory, no_weights
+from mtl_tf.training.checkpoints import BestWeights, LastState
+
+BEST, LAST = "best", "last"
+CHOICES = (BEST, LAST)
+
+
+def check(directory: RunDirectory, choice: str) -> None:
+    """Raises `RunError` if a run has none of its chosen weights."""
+    has_best = BestWeights.exist(directory.file("best"))
+    if LastState.exist(directory.path) if choice == LAST else has_best:
+        return
+    if has_best:
+        raise RunError(
+            f"{directory.path} has its best weights alone: its checkpoints, "
+            "which hold the last ones, are not there"
+        )
+    raise RunError(f"{directory.path} has {no_weights(directory)}")
+
+
+def folder_for(directory: RunDirectory, choice: str, task: str) -> str:
+    """Where the weights for a task are, fine-tuned ones if there are."""
+    for parts in (("fine_tuned", task), ("fine_tuned",), ()):
+        stage = directory.file(*parts)
+        if choice == LAST:
+            folder, is_there = LastState.folder(stage), LastState.exist(stage)
+        else:
+            folder = os.path.join(stage, "best")
+            is_there = BestWeights.exist(folder)
+        if is_there:
+            break
+    return folder
+
+
+def load(
+    folder: str, choice: str, model: keras.Model, is_averaged: bool
+) -> None:
+    """Loads weights into a model.
+
+    Args:
+        folder: as `folder_for` returns it.
+        choice: one of `CHOICES`.
+        model: gets them.
+        is_averaged: whether the best ones are averages of several steps.
+
+    Raises:
+        RunError: there are none, or they cannot be read.
+    """
+    if choice == BEST:
+        BestWeights(folder, model).load()
+        return
+    stage = os.path.dirname(folder)
+    logging.info(
+        "The weights are those of step %d in %s%s.",
+        *(LastState(stage, model).load(), stage),
+        ", not their average" if is_averaged else "",
+    )

@@ -10,6 +10,10 @@ from mtl_tf.core import terminal
 from mtl_tf.core.errors import ConfigError, MissingData
 from mtl_tf.programs import common_flags, runner
 
+# Of the words of corpora that are tokenised hardly any has a comma.
+_GLUED = 0.02
+_REGEX = """--config.text.tokenizer="{'name':'regex','lowercase':True}\""""
+
 
 def define_flags(values: flags.FlagValues) -> None:
     """Defines the program's flags."""
@@ -80,16 +84,24 @@ def _show_tasks(values: flags.FlagValues) -> None:
         values.manual_dir,
         config["cross_validation"],
     )
-    rows, warnings = [], []
+    rows, warnings, raw = [], [], []
     for number, task in enumerate(tasks, 1):
         logging.info("[%d/%d] %s", number, len(tasks), task.name)
         for split in task_statistics.statistics(task):
             shown = (split.examples, split.tokens, split.labels)
             rows.append(_row(task.name, split.split, *shown))
             warnings += [f"{task.name}: {text}" for text in split.warnings()]
+            if split.split == "train" and split.glued > _GLUED:
+                raw.append(f"{task.name} ({100 * split.glued:.0f} %)")
         # A source may have read one split more than once.
         found = dict.fromkeys(task.source.warnings)
         warnings += [f"{task.name}: {text}" for text in found]
+    if raw and _splits_at_spaces(config):
+        warnings.append(
+            "words end in a comma, a full stop or the like: "
+            f"{', '.join(raw)}. The whitespace tokenizer is for texts that are "
+            f"tokenised already; {_REGEX} splits raw ones"
+        )
     previews = []
     if values.show:
         from mtl_tf.runs import task_preview
@@ -100,6 +112,12 @@ def _show_tasks(values: flags.FlagValues) -> None:
     _print(("task", *_HEAD), rows, warnings)
     if previews:
         _print_previews(previews)
+
+
+def _splits_at_spaces(config: Mapping[str, Any]) -> bool:
+    """Whether the words that models read are those between spaces."""
+    is_plain = config["text"]["tokenizer"]["name"] == "whitespace"
+    return is_plain and not config["model"]["encoder"]["preset"]
 
 
 def _print_previews(previews: Sequence[Any]) -> None:

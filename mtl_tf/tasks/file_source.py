@@ -11,10 +11,19 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks import rare_labels
-from mtl_tf.tasks.row_files import SKIP, Layout, Row, check_files, rows_of
+from mtl_tf.tasks.row_files import (
+    MISSING,
+    SKIP,
+    Layout,
+    Row,
+    check_files,
+    rows_of,
+)
 from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 from mtl_tf.tasks.text_targets import TextTarget, UnknownLabel
+
+_SHOWN = 10  # unknown labels in a message
 
 
 class TextFileSource(StreamedSource):
@@ -31,6 +40,8 @@ class TextFileSource(StreamedSource):
         layouts: layout of each split's files; its columns are those of the
             texts, by feature, and last the target's.
         target: reads the targets.
+        skip_missing: whether rows without a target are left out; they are
+            mistakes otherwise, unless the target takes them.
 
     Raises:
         ConfigError: there are neither names of labels nor a training file.
@@ -41,10 +52,12 @@ class TextFileSource(StreamedSource):
         files: Mapping[str, Sequence[str]],
         layouts: Mapping[str, Layout],
         target: TextTarget,
+        skip_missing: bool = False,
     ):
         super().__init__(files)
         self._layouts = dict(layouts)
         self._target = target
+        self._skip_missing = skip_missing
         self._scans: dict[str, _Scan] = {}
         self._shapes: dict[str, tuple[int, ...]] = {}
         missing = target.given_labels is None and "train" not in self._files
@@ -67,6 +80,25 @@ class TextFileSource(StreamedSource):
         for doubt in doubts:
             self.note(f"{self.named('train')}: {doubt}")
         return labels
+
+    def _advice(self, label: str, scan: "_Scan") -> str:
+        """What is to be said of a split's first unknown label, and others."""
+        known = hint(label, self._ids())
+        sentences = [known if known.endswith("?") else f"{known}."]
+        labels = self._target.collect(list(scan.places))
+        others = sorted(set(labels) - set(self.labels) - {label})
+        if others:
+            more = len(others) - _SHOWN
+            sentences.append(
+                f"Unknown are also {', '.join(map(repr, others[:_SHOWN]))}"
+                f"{f' and {more} more' if more > 0 else ''}."
+            )
+        if self._target.given_labels is None:
+            sentences.append(
+                "Labels are those of the training rows, unless `labels` in the "
+                "task's entry lists all of them"
+            )
+        return " ".join(sentences).rstrip(".")
 
     def _rare(self, scan: "_Scan") -> str:
         """What is to be said of labels that hardly any row has."""
@@ -94,7 +126,7 @@ class TextFileSource(StreamedSource):
             (label,), (path, line) = error.args, scan.places[value]
             raise DataError(
                 f"{path}:{line}: unknown label {label!r}; "
-                f"{hint(label, self._ids())}"
+                f"{self._advice(label, scan)}"
             )
         self._shapes[split] = np.shape(target)
         self._scans.pop(split)
@@ -104,7 +136,7 @@ class TextFileSource(StreamedSource):
         """Yields the rows of the split's files."""
         for path in self._files[split]:
             rows = self._rows(split, path)
-            yield from (row for row in rows if row.target is not SKIP)
+            yield from (row for row in rows if not _is_left_out(row))
 
     def signature(self, split: str) -> dict[str, tf.TypeSpec]:
         """The texts, and the target's numbers."""
@@ -137,10 +169,24 @@ class TextFileSource(StreamedSource):
         path: str,
         odd: Callable[[int], None] = lambda line: None,
     ) -> Iterator[Row]:
-        layout, parse = self._layouts[split], self._target.parse
+        layout, parse = self._layouts[split], self._parsed
         if split == UNLABELLED:
             parse = _no_target
         return rows_of(path, layout, parse, odd)
+
+    def _parsed(self, value: Any, column: str) -> Any:
+        """A target; `MISSING` where there is none and that is allowed."""
+        if not _is_missing(value):
+            return self._target.parse(value, column)
+        if self._skip_missing:
+            return MISSING
+        try:
+            return self._target.parse(value, column)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}; `skip_missing=True` in the task's entry leaves such "
+                "rows out"
+            )
 
     def _scanned(self, split: str) -> "_Scan":
         if split not in self._scans:
@@ -162,7 +208,7 @@ class TextFileSource(StreamedSource):
         oddities, before = _Oddities(), len(scan.values)
         for row in self._rows(split, path, oddities.undecodable.add):
             oddities.add(row)
-            if row.target is not SKIP:
+            if not _is_left_out(row):
                 scan.add(path, row)
         warnings = oddities.sentences()
         if len(scan.values) == before:
@@ -172,6 +218,17 @@ class TextFileSource(StreamedSource):
             )
         for warning in warnings:
             self.note(f"{path}: {warning}")
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell or JSON value is empty, null or NaN."""
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or value != value
+
+
+def _is_left_out(row: Row) -> bool:
+    return row.target is SKIP or row.target is MISSING
 
 
 def _no_target(value: Any, column: str) -> None:
@@ -215,12 +272,16 @@ class _Oddities:
 
     def __init__(self):
         self.undecodable, self._skipped = Tally(), Tally()
+        self._missing = Tally()
         self._broken, self._empty = Tally(), Tally()
 
     def add(self, row: Row) -> None:
         """Takes a row."""
         if row.target is SKIP:
             self._skipped.add(row.line)
+            return
+        if row.target is MISSING:
+            self._missing.add(row.line)
             return
         if any(map(_has_half_pair, row.texts)):
             self._broken.add(row.line)
@@ -232,6 +293,7 @@ class _Oddities:
         counted = (
             (self.undecodable, "not UTF-8, read as Latin-1"),
             (self._skipped, "left out by skip_labels"),
+            (self._missing, "without a target, left out by skip_missing"),
             (self._broken, 'with half a surrogate pair, replaced by "?"'),
             (self._empty, "with an empty text"),
         )

@@ -132,7 +132,11 @@ def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
         DataError: as of `to_files`.
     """
     try:
-        read = set(_columns_of(entry).values())
+        columns = _columns_of(entry)
+        read, may_be_missing = set(columns.values()), set[str]()
+        if entry.get("skip_missing"):
+            learnt = targets(_features_of(entry))
+            may_be_missing = {columns[feature.name] for feature in learnt}
         if hasattr(rows, "as_numpy_iterator"):
             rows = _examples_of(entry, rows).as_numpy_iterator()
     except ConfigError as error:
@@ -143,6 +147,8 @@ def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
             raise DataError(f"{location} must be a dict, got {row!r:.80}")
         plain = {}
         for key, value in row.items():
+            if key in may_be_missing and _is_missing(value):
+                value = None
             try:
                 plain[str(key)] = _plain(f"{location} {key!r}", value)
             except DataError:
@@ -150,6 +156,12 @@ def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
                 if key in read:
                     raise
         yield json.dumps(plain) + "\n"
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether it is what pandas has for what is missing."""
+    is_nan = isinstance(value, (float, np.floating)) and math.isnan(value)
+    return is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _dicts(name: str, rows: Any) -> Iterable[Any]:

@@ -22,6 +22,8 @@ Parse = Callable[[Any, str], Any]
 Odd = Callable[[int], None]
 #: What `parse` returns for the target of a row that is no example.
 SKIP = object()
+#: The same where a row has no target.
+MISSING = object()
 _SHOWN = 40  # characters of a wrong value in a message
 
 

@@ -13,6 +13,8 @@ from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.task import Task
 
 _BATCH = 1024
+# Tokenisers leave "e.g." and "U.S." as they are: one letter is none.
+_GLUED = r".*\pL{2}[,.;:!?)]+"
 _USUAL_SPLITS = ("train", "validation", "test")
 
 
@@ -30,6 +32,8 @@ class TaskSplit:
         unlabelled: labels that are -1, which stands for none.
         repeated: examples whose text stands in an earlier split of the task,
             too: scores on them say little.
+        glued: share of its white-space separated tokens that end in a comma,
+            a full stop or the like behind a letter: raw texts have some 10 %.
     """
 
     split: str
@@ -38,6 +42,7 @@ class TaskSplit:
     labels: Mapping[str, int] | None
     unlabelled: int
     repeated: int
+    glued: float = 0.0
 
     def warnings(self) -> Iterator[str]:
         """What is odd about the split, in sentences."""
@@ -88,12 +93,16 @@ def _count(
 ) -> TaskSplit:
     """Counts; `texts` takes the hashes of the split's texts."""
     read, labels = inputs(task.features), _labels(task)
-    tokens = unlabelled = 0
+    tokens = unlabelled = glued = 0
     counts = np.zeros(len(task.labels), np.int64)
     for batch in batched(task.dataset(split), _BATCH):
         # Texts themselves would fill the memory.
         texts += [hash(text) for text in task.text_of(batch).numpy().tolist()]
-        tokens += sum(_tokens(text, batch[text.name]) for text in read)
+        for text in read:
+            words = _tokens(text, batch[text.name])
+            tokens += int(tf.size(words))
+            if text.element != WORDS:
+                glued += int(tf.math.count_nonzero(_is_glued(words)))
         if labels:
             values = _values(batch[labels.name])
             unlabelled += int(np.sum(values < 0))
@@ -108,6 +117,7 @@ def _count(
         dict(zip(task.labels, counts.tolist())) if labels else None,
         unlabelled,
         sum(text in earlier for text in texts),
+        glued / max(tokens, 1),
     )
 
 
@@ -117,9 +127,13 @@ def _labels(task: Task) -> Feature | None:
     return declared[0] if declared and task.labels else None
 
 
-def _tokens(text: Feature, values: tf.Tensor | tf.RaggedTensor) -> int:
+def _tokens(text: Feature, values: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
     words = values if text.element == WORDS else tf.strings.split(values)
-    return int(tf.size(getattr(words, "flat_values", words)))
+    return getattr(words, "flat_values", words)
+
+
+def _is_glued(words: tf.Tensor) -> tf.Tensor:
+    return tf.strings.regex_full_match(words, _GLUED)
 
 
 def _values(labels: tf.Tensor | tf.RaggedTensor) -> np.ndarray:

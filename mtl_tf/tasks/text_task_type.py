@@ -4,6 +4,7 @@ import abc
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mtl_tf.core import checks
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
 from mtl_tf.tasks.file_source import TextFileSource
@@ -28,6 +29,7 @@ class TextTaskType(TaskType):
     ending of each file. Columns are named ("text" and that of the target,
     unless given), which takes a header in tsv and csv, or numbered from 0.
     Without a validation file a tenth of the training files is held out.
+    `skip_missing` leaves rows out whose target is an empty cell, null or NaN.
 
     Or on a TFDS dataset, with `dataset` (its name) and `splits` (by default
     those of its splits that are called like ours) in place of `files`,
@@ -39,7 +41,7 @@ class TextTaskType(TaskType):
     """
 
     texts: Mapping[str, str] = {"text": "text"}
-    file_fields = FIELDS
+    file_fields = {**FIELDS, "skip_missing": ()}
     element: str
 
     @abc.abstractmethod
@@ -68,7 +70,9 @@ class TextTaskType(TaskType):
         paths, target = fields.paths(entry), self.target(entry)
         features = (*self.texts, target.name)
         layouts = layouts_of(entry, paths, features)
-        return TextFileSource(paths, layouts, target)
+        skip_missing = entry.get("skip_missing") or False
+        checks.boolean("skip_missing", skip_missing)
+        return TextFileSource(paths, layouts, target, skip_missing)
 
     def dataset_source(
         self, entry: Entry, data_dir: str, manual_dir: str

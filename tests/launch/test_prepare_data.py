@@ -114,6 +114,33 @@ def get_config():
 """
 
 
+RAW = """
+from mtl_tf.configs import starter
+
+FILES = dict.fromkeys(("train", "validation", "test"), "PATH")
+
+
+def get_config():
+    config = starter.get_config()
+    config.tasks = ({"name": "mails", "files": FILES}, "sample_reviews/books")
+    return config
+"""
+
+
+def test_raw_texts_need_another_tokenizer(capsys, tmp_path):
+    file = tmp_path / "mails.csv"
+    file.write_text('text,label\n"Well, the parcel came.",x\nIs it late?,y\n')
+    (tmp_path / "raw.py").write_text(RAW.replace("PATH", str(file)))
+    flags = (f"--config={tmp_path / 'raw.py'}", f"--data_dir={tmp_path}")
+    status, out, err = run(capsys, *flags)
+    told = "like: mails (43 %). The whitespace tokenizer is for texts that"
+    assert not status, err
+    assert told in " ".join((out + err).split())
+    regex = "{'name':'regex','lowercase':True}"
+    status, out, err = run(capsys, *flags, f"--config.text.tokenizer={regex}")
+    assert not status and "whitespace tokenizer" not in out + err
+
+
 def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "mails.csv").write_text(

@@ -63,7 +63,8 @@ def test_unknown_label_names_line_and_nearest(source_of, tmp_path):
         source.dataset("test")
     assert str(error.value) == (
         f"{tmp_path}/test.tsv:2: unknown label 'positve'; "
-        "did you mean 'positive'?"
+        "did you mean 'positive'? Labels are those of the training rows, "
+        "unless `labels` in the task's entry lists all of them"
     )
 
 
@@ -292,3 +293,29 @@ def test_an_unknown_label_in_one_of_several_files(tmp_path):
 def test_blank_lines_at_the_end_are_no_rows(source_of, blank):
     source = source_of(train="pos\ta\nneg\tb" + blank)
     assert source.size("train") == 2
+
+
+def test_all_unknown_labels_of_a_split_are_told_at_once(source_of, tmp_path):
+    source = source_of(
+        train="a\tone\nb\ttwo\n",
+        test="a\tone\nq\ttwo\nr\tthree\nq\tfour\ns\tfive\n",
+    )
+    with pytest.raises(DataError) as error:
+        source.dataset("test")
+    assert str(error.value) == (
+        f"{tmp_path}/test.tsv:2: unknown label 'q'; known: a, b. Unknown are "
+        "also 'r', 's'. Labels are those of the training rows, unless "
+        "`labels` in the task's entry lists all of them"
+    )
+    source = source_of(labels=["a", "b"], test="a\tone\nq\ttwo\n")
+    with pytest.raises(DataError, match=r"'q'; known: a, b$"):
+        source.dataset("test")
+
+
+def test_many_unknown_labels_are_counted(source_of):
+    source = source_of(
+        train="a\tone\nb\ttwo\n",
+        test="".join(f"{n}\tone\n" for n in range(30)),
+    )
+    with pytest.raises(DataError, match=r"'17', '18' and 19 more\. Labels"):
+        source.dataset("test")

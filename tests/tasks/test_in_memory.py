@@ -287,3 +287,16 @@ def test_what_is_wrong_is_named_and_nothing_is_written(
         to_files(entry, str(tmp_path))
     assert message in str(raised.value)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_rows_without_a_label_are_left_out_if_allowed(tmp_path, missing):
+    labels = pd.Series(["yes", missing, "no"], dtype=object)
+    frame = pd.DataFrame({"text": ["a", "b", "c"], "label": labels})
+    data = {"train": frame, "validation": frame}
+    given = entry_of(data, skip_missing=True)
+    entry = to_files(given, str(tmp_path))
+    assert read(entry) == [("a", "yes"), ("c", "no")]
+    if missing is None:
+        with pytest.raises(DataError, match="found null; `skip_missing=True`"):
+            read(entry | {"skip_missing": False})

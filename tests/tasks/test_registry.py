@@ -260,6 +260,7 @@ def test_formats_by_ending_and_by_field(tmp_path):
             "delimiter must be one character, such as ';', .* got ';;'",
         ),
         ({"format": "csv", "delimiter": '"'}, "no quote or line end"),
+        ({"skip_missing": 1}, "skip_missing must be True or False, got 1"),
         ({"header": "yes"}, "header must be True or False, got 'yes'"),
         ({"format": "jsonl"}, "jsonl has keys"),
         ({"labels": ["ham"]}, "labels must be a list of at least 2"),
@@ -437,3 +438,43 @@ def test_single_entries_stand_for_one_task_each():
     names = [task.name for task in resolve(singles[2:])]
     assert names == [t.name for t in resolve(["sample_reviews"])]
     assert [t.name for e in singles[2:] for t in resolve([e])] == names
+
+
+@pytest.mark.parametrize(
+    ("task_type", "content", "message"),
+    [
+        ("classification", "text,label\na,x\nb, \nc,y\n", "label is empty"),
+        ("regression", "text,value\na,1\nb,\nc,3\n", "must be a number"),
+        (
+            "classification",
+            '{"text": "a", "label": 1}\n{"text": "b", "label": null}\n'
+            '{"text": "c", "label": 2}\n',
+            "found null",
+        ),
+        (
+            "regression",
+            '{"text": "a", "value": 1}\n{"text": "b", "value": NaN}\n'
+            '{"text": "c", "value": 2}\n',
+            "must be finite",
+        ),
+        (
+            "multi_label",
+            '{"text": "a", "labels": []}\n{"text": "b", "labels": null}\n'
+            '{"text": "c", "labels": ["x", "y"]}\n',
+            "found null",
+        ),
+    ],
+)
+def test_rows_without_a_target(tmp_path, task_type, content, message):
+    path = tmp_path / f"train.{'jsonl' if content[0] == '{' else 'csv'}"
+    path.write_text(content)
+    entry = {"name": "t", "type": task_type, "files": {"train": str(path)}}
+    line = 3 if path.suffix == ".csv" else 2
+    with pytest.raises(DataError, match=f":{line}: .*{message}.*; `skip_mis"):
+        resolve([entry])[0].source.size("train")
+    (task,) = resolve([entry | {"skip_missing": True}])
+    texts = task.source.dataset("train").map(lambda example: example["text"])
+    assert list(texts.as_numpy_iterator()) == [b"a", b"c"]
+    assert task.source.warnings[0].endswith(
+        f"1 row without a target, left out by skip_missing (first: line {line})"
+    )

@@ -28,6 +28,13 @@ def test_texts_that_an_earlier_split_has(tmp_path):
     assert warning.startswith("2 of the 3 texts of the split 'test' stand in")
 
 
+def test_words_with_a_comma_or_full_stop(tmp_path):
+    raw = "ham\tso, what (really)?\nspam\tein Ärger. e.g. U.S. it 's 3, \n"
+    rest = dict.fromkeys(("validation", "test"), "ham\ta word , .\n")
+    train, _, test = statistics(mails(tmp_path, train=raw, **rest))
+    assert (train.glued, test.glued) == (pytest.approx(0.3), 0.0)
+
+
 def test_texts_without_labels_are_not_counted(tmp_path):
     lines = {"train": "ham\ta\nspam\tb\n", "test": "ham\tc\n"}
     task = mails(tmp_path, **lines, unlabelled="eggs\td\n")

@@ -5,6 +5,8 @@ import numpy as np
 HALF = 0.5
 #: Above all probabilities.
 _NEVER = float(np.nextafter(np.float32(1), np.float32(2)))
+# Fewer examples tell no threshold of a label's own.
+_FEW = 3
 
 
 def best_threshold(labels: np.ndarray, scores: np.ndarray) -> float:
@@ -37,6 +39,10 @@ def micro_thresholds(labels: np.ndarray, scores: np.ndarray) -> list[float]:
     of 2 correct - F given; F grows until it stays, at the best there is
     (Dinkelbach 1967, "On Nonlinear Fractional Programming").
 
+    Labels that one or two examples have share a threshold, which is settled by
+    all of these examples: alone, each would take the chance that a single
+    example has some score for a rule, and be given to far too many others.
+
     Args:
         labels: bool [n, labels].
         scores: float [n, labels].
@@ -45,7 +51,13 @@ def micro_thresholds(labels: np.ndarray, scores: np.ndarray) -> list[float]:
         Of each label a number as `best_threshold` returns it, 0.5 where no
         example has it; one above all scores where giving it never is best.
     """
-    cuts = [_micro_cuts(*column) for column in zip(labels.T, scores.T)]
+    count = labels.sum(0)
+    is_rare = (count > 0) & (count < _FEW)
+    own = np.flatnonzero(~is_rare)
+    columns = [(labels[:, n], scores[:, n]) for n in own]
+    if is_rare.any():
+        columns.append((labels[:, is_rare].ravel(), scores[:, is_rare].ravel()))
+    cuts = [_micro_cuts(*column) for column in columns]
     best = -1.0
     while True:
         chosen = [_gaining(*of_label, max(best, 0.0)) for of_label in cuts]
@@ -56,7 +68,9 @@ def micro_thresholds(labels: np.ndarray, scores: np.ndarray) -> list[float]:
         if found <= best + 1e-12:
             break
         best, limits = found, [edges[place] for (edges, *_), place in places]
-    return [float(limit) for limit in limits]
+    of_label = np.full(len(count), limits[-1])
+    of_label[own] = limits[: len(own)]
+    return of_label.tolist()
 
 
 def _micro_cuts(

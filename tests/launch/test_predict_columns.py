@@ -226,6 +226,7 @@ def test_a_line_that_is_not_utf_8(run, call, caplog):
             ("--format=text", "--comment=#"),
             "--comment is for conll, and",
         ),
+        ("a\n", ("--score",), "names is of the type tagging, whose models wri"),
     ],
 )
 def test_wrong_columns(run, call, tmp_path, content, flags, message):

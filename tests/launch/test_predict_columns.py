@@ -84,6 +84,14 @@ def test_the_file_comes_back(run, call, content, expected):
     assert call(content) == expected
 
 
+def test_a_type_of_ones_own_may_tag(run, call, tmp_path):
+    path = tmp_path / "mine.py"
+    rooms = "tasks = models = evaluation = runs = export = baselines"
+    path.write_text(f"class Tags:\n    {rooms} = 'tagging'\n")
+    run.tasks = [{**TAGGING, "type": f"{path}:Tags"}]
+    assert call("Ann NNP I-X\n") == "Ann NNP B-X\n"
+
+
 def test_conllu_comes_back(run, call):
     lines = CONLLU.splitlines()
     expected = list(lines)

@@ -200,7 +200,9 @@ def test_what_is_of_the_best_weights_is_not_made_with_the_last(
         last.evaluate(keep=True)
     with pytest.raises(ConfigError, match="fitted.json is of a run's best"):
         last.fit([])
-    with pytest.raises(ConfigError, match="unknown weights .newest.; did you mean .best."):
+    with pytest.raises(
+        ConfigError, match="unknown weights .newest.; did you mean .best."
+    ):
         mtl_tf.load(copy, weights="newest")
 
 

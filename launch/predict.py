@@ -136,7 +136,7 @@ def _define_form(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Reads texts and writes their labels."""
     import mtl_tf
-    from mtl_tf.runs import labelled_data, prompt, tag_files
+    from mtl_tf.runs import labelled_data, prompt, tag_files, task_types
 
     read = values.format or _ending(values.input) or "text"
     columns = input_rows.parse_columns(values.columns, read)
@@ -158,6 +158,9 @@ def main(values: flags.FlagValues) -> None:
     # The lines of such an input come back.
     returned = read in text_input.COLUMNS and form == read
     _check_tasks(run, tasks, read, form, values.interactive)
+    if values.score:
+        for name in tasks:
+            task_types.given_of(run.tasks[task_names(run).index(name)])
     if values.interactive:
         if values.score:
             raise ConfigError("--score takes no --interactive")

@@ -37,7 +37,9 @@ MAY_NAME = {
     "mtl_tf/configs/multi_target_nmt_3.py": "data: an experiment",
     "mtl_tf/configs/starter.py": "data: what the tasks of a system start from",
     "mtl_tf/configs/ud_pos.py": "data: an experiment",
+    "mtl_tf/runs/systems/answering.py": "the system of questions alone",
     "mtl_tf/runs/systems/multi_target.py": "the system of translation alone",
+    "mtl_tf/runs/tag_files.py": "reads how files of tags are laid out",
     "mtl_tf/benchmarks/cases.py": "a benchmark that is called translation",
     "mtl_tf/benchmarks/contestants.py": "makes tasks for sharing schemes",
     "mtl_tf/benchmarks/crf.py": "measures the head of tagging",
@@ -212,6 +214,9 @@ class Half:
 class Wrong(Levels):
     models = Yardstick()
     export = Yardstick
+
+class Circle(Levels):
+    tasks = "mine.py:Circle"
 """
 
 
@@ -241,11 +246,22 @@ def test_a_type_outside_the_package_has_a_part_for_each_room(own):
         (1, "Wrong", "models must be an object of .*HeadType, or the name of"),
         (5, "Wrong", "export must be a class of .*Served, or the name"),
         (0, "Missing", "has no class 'Missing'"),
+        (0, "Circle", "tasks must be an object of .*TaskType, or the name of"),
     ],
 )
 def test_what_is_wrong_with_it_is_told(own, room, name, message):
     with pytest.raises(ConfigError, match=message):
         importlib.import_module(PACKAGES[room]).of(f"mine.py:{name}")
+
+
+def test_a_part_that_was_wrong_may_be_mended(own):
+    rooms = importlib.import_module(PACKAGES[1])
+    with pytest.raises(ConfigError, match="models must be"):
+        rooms.of("mine.py:Wrong")
+    with open(own, "a") as file:
+        file.write("\nclass Wrong(Levels): pass\n")
+    found = rooms.of("mine.py:Wrong")
+    assert found is task_types.find(PACKAGES[1], "classification")
 
 
 def test_tasks_of_it_have_its_place_and_heads_its_name(own, tmp_path):

@@ -9,6 +9,7 @@ import importlib.util
 import inspect
 import os
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -173,6 +174,7 @@ def _of_file(path: str) -> Any:
     name = "mtl_tf_own_" + os.path.basename(path).removesuffix(".py")
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # Data classes look for their module there.
     with neighbours.importable(os.path.dirname(path)):
         spec.loader.exec_module(module)
     return module

@@ -85,7 +85,8 @@ def _of_own(package: str, name: str, base: type | None) -> Any:
         _LOADED[name] = _checked(name, own_functions.load(name, "class"))
     room = package.split(".")[-2]
     part = getattr(_LOADED[name], room)
-    if isinstance(part, str):
+    # A part that is another own type could be that of this one again.
+    if isinstance(part, str) and not own_functions.is_own(part):
         return find(package, part, base)
     asks_class = room == "export"
     if asks_class:
@@ -96,6 +97,7 @@ def _of_own(package: str, name: str, base: type | None) -> Any:
     else:
         fits = base is None or isinstance(part, base)
     if not fits:
+        del _LOADED[name]  # In a notebook the file may be mended.
         raise ConfigError(
             f"{name}: {room} must be {'a class' if asks_class else 'an object'}"
             f" of {base.__module__}.{base.__qualname__}, or the name of a type "

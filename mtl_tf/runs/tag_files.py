@@ -9,6 +9,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.datasets.column_files import CONLLU_COLUMNS
 from mtl_tf.datasets.column_rows import CONLLU, PLAIN, ColumnLayout
 from mtl_tf.datasets.tag_columns import TagColumn, TagColumns, as_text
+from mtl_tf.runs import task_types
 from mtl_tf.runs.prediction_type import TaskDict, format_of
 from mtl_tf.tasks.span_tags import BILOU
 from mtl_tf.tasks.tagged_readers import FORMATS, TagLayout
@@ -77,7 +78,7 @@ def layout(
     """
     fields: dict[str, Any] = {}
     described = _described(run, task)
-    if described["type"] == "tagging":
+    if _gives_tags(described):
         own, _ = _own_layout(run.config, described, form)
         fields = {"tokens": own.tokens}
         if form == "conll":
@@ -104,7 +105,7 @@ def tag_columns(
     columns = []
     for name in tasks:
         task = _described(run, name)
-        if task["type"] != "tagging":
+        if not _gives_tags(task):
             raise ConfigError(
                 f"the task {name} is of type {task['type']}: it gives tokens "
                 f"no tags, which could stand in {form}"
@@ -183,6 +184,11 @@ def known_tags(task: TaskDict) -> frozenset[str]:
         tags |= set(span_schemes.tag_set(types, "iobes"))
         tags |= {f"{letter}-{name}" for letter in "LU" for name in types}
     return frozenset(tags)
+
+
+def _gives_tags(task: TaskDict) -> bool:
+    """Whether a task's type tags tokens; one of the user's own may, too."""
+    return "conll" in task_types.of(task["type"]).forms
 
 
 def _entry(config: Mapping[str, Any], task: TaskDict) -> Mapping[str, Any]:

@@ -11,7 +11,8 @@ class _RowsPutBack(ExactSparseMixin):
 
     So it asks nothing of the optimizer, and takes as long as the dense
     update. What an optimizer counts for all variables together, such as steps
-    for a bias correction, goes on for all rows.
+    for a bias correction, goes on for all rows, as do slots of other shapes
+    than their variables, such as those of `keras.optimizers.Adafactor`.
     """
 
     def add_variable_from_reference(self, reference_variable, *args, **kwargs):
@@ -23,6 +24,16 @@ class _RowsPutBack(ExactSparseMixin):
             self._slots_of = []
         self._slots_of.append((id(reference_variable), slot))
         return slot
+
+    def _apply_weight_decay(self, variables: list) -> None:
+        """Keras's hook; it would also decay the rows of other tasks."""
+
+    def update_dense(self, gradient, variable, learning_rate, index) -> None:
+        """See `ExactSparseMixin.update_dense`; what it updates decays, too."""
+        if self.weight_decay and self._use_weight_decay(variable):
+            rate = tf.cast(learning_rate, variable.dtype)
+            variable.assign_sub(rate * self.weight_decay * variable)
+        super().update_dense(gradient, variable, learning_rate, index)
 
     def update_rows(self, slices, variable, learning_rate, index) -> None:
         """See `ExactSparseMixin.update_rows`."""

@@ -63,6 +63,15 @@ def test_a_file_that_cannot_be_imported(place, code, told):
     assert told in str(error.value)
 
 
+def test_a_file_of_data_classes_with_names_of_types(place):
+    with open(place, "w") as file:
+        file.write(
+            "from __future__ import annotations\nimport dataclasses\n"
+            "@dataclasses.dataclass\nclass Options:\n    width: int = 3\n"
+        )
+    assert own_functions.load(f"{place}:Options")(4).width == 4
+
+
 def test_options_and_classes(place):
     late = own_functions.load(f"{place}:late")
     assert own_functions.keywords(late, ("a",)) == ["b", "c"]

@@ -336,7 +336,7 @@ def translator(monkeypatch):
     """A run that translates; notes how it was loaded."""
     run = Run([TRANSLATION, *TASKS])
 
-    def load(path, decoding):
+    def load(path, decoding, _):
         run.decoding = decoding
         return run
 

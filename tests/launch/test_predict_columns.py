@@ -84,6 +84,14 @@ def test_the_file_comes_back(run, call, content, expected):
     assert call(content) == expected
 
 
+def test_a_type_of_ones_own_may_tag(run, call, tmp_path):
+    path = tmp_path / "mine.py"
+    rooms = "tasks = models = evaluation = runs = export = baselines"
+    path.write_text(f"class Tags:\n    {rooms} = 'tagging'\n")
+    run.tasks = [{**TAGGING, "type": f"{path}:Tags"}]
+    assert call("Ann NNP I-X\n") == "Ann NNP B-X\n"
+
+
 def test_conllu_comes_back(run, call):
     lines = CONLLU.splitlines()
     expected = list(lines)
@@ -226,6 +234,7 @@ def test_a_line_that_is_not_utf_8(run, call, caplog):
             ("--format=text", "--comment=#"),
             "--comment is for conll, and",
         ),
+        ("a\n", ("--score",), "names is of the type tagging, whose models wri"),
     ],
 )
 def test_wrong_columns(run, call, tmp_path, content, flags, message):

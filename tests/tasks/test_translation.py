@@ -56,7 +56,7 @@ def test_pairs_of_one_file_of_sources_hold_out_the_same_lines(tmp_path):
     assert rows(german, "validation") == rows(french, "validation")
     assert rows(german, "train") == rows(french, "train")
     crossed = {"folds": 2, "fold": 0}
-    german, french = (in_fold(task, crossed, 0) for task in (german, french))
+    german, french = (in_fold(task, crossed) for task in (german, french))
     assert rows(german, "validation") == rows(french, "validation")
     assert len(rows(german, "validation")) == 2
 

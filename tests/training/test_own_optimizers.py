@@ -56,6 +56,19 @@ def test_an_optimizer_of_keras_moves_the_rows_of_a_steps_task_alone():
         np.testing.assert_array_equal(moment[:2], old)
 
 
+def test_its_weight_decay_leaves_the_rows_of_other_tasks():
+    config = {"name": "keras.optimizers:AdamW", "options": {"weight_decay": 1}}
+    optimizer = make_optimizer(config, 0.1)
+    table = keras.Variable(np.ones([4, 1], "float32"))
+    dense = keras.Variable(np.ones([1], "float32"))
+    optimizer.configure([table, dense], [0.0, 0.0], [1.0, 0.5], [2, 0])
+    slices = tf.IndexedSlices(tf.zeros([2, 1]), tf.constant([0, 1]), [4, 1])
+    optimizer.apply([slices, tf.zeros([1])], [table, dense])
+    np.testing.assert_allclose(table[:, 0], [0.9, 0.9, 1, 1], atol=1e-6)
+    # Its learning rate is half as high.
+    np.testing.assert_allclose(dense, [0.95], atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [

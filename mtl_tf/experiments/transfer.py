@@ -160,7 +160,7 @@ def _check_sharing(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     # What is shared does not depend on the words.
     described = [task.to_json() for task in tasks]
     model = build_model(sharing.model_config(config), 2, described)
-    if not freezing.PARTS["shared"](model):
+    if not freezing.PARTS["shared"](model, model.trainable_variables):
         raise ConfigError(
             "transfer freezes the weights that the tasks share, but model."
             f"scheme {config['model']['scheme']['name']!r} as it is "

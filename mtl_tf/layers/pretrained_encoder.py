@@ -174,6 +174,7 @@ class PretrainedEncoder(StackedLayer):
             place = depth[id(weight)]
             frozen = self.frozen_layers and place <= self.frozen_layers
             weight.trainable = self._tuned and not frozen
+            weight.is_pretrained = True
             weight.rate_factor = self.layer_decay ** (len(blocks) - place)
 
     def set_pretrained(self, backbone: keras.Model) -> None:

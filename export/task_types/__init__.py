@@ -4,8 +4,6 @@ from typing import Any
 
 from mtl_tf.core import task_types
 
-from ..serving import Served
-
 
 def of(name: str) -> Any:
     """The subclass of `Served` of the task type of that name.
@@ -13,4 +11,7 @@ def of(name: str) -> Any:
     Raises:
         ConfigError: there is none; the nearest names are offered.
     """
+    # Here, since programs that read flags first must not import TensorFlow.
+    from ..serving import Served
+
     return task_types.find(__name__, name, Served)

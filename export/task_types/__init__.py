@@ -11,7 +11,7 @@ def of(name: str) -> Any:
     Raises:
         ConfigError: there is none; the nearest names are offered.
     """
-    # Here, since programs look for their flags before TensorFlow is loaded.
+    # Here, since programs that read flags first must not import TensorFlow.
     from ..serving import Served
 
     return task_types.find(__name__, name, Served)

@@ -57,7 +57,10 @@ def _about_file(reason: str, file: str | None) -> str:
     folder = os.path.abspath(file)
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    free = shutil.disk_usage(folder).free
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError:  # The disk may be gone.
+        return told
     return f"{told}, where {free / 1e6:,.1f} MB are free"
 
 

@@ -96,6 +96,20 @@ def test_a_full_disk_is_told_with_the_file_first(
     assert text.splitlines()[-1].startswith(f"error: {start}")
 
 
+def test_a_full_disk_that_cannot_be_asked_is_told_all_the_same(
+    monkeypatch, capfd
+):
+    def fail(folder):
+        raise OSError(errno.EIO, "Input/output error", folder)
+
+    monkeypatch.setattr("shutil.disk_usage", fail)
+    error = OSError(errno.ENOSPC, "No space left on device", "/full/a")
+    status, text = outcome(error, capfd)
+    assert status == 1
+    told = "error: No space left on device: /full/a"
+    assert text.splitlines()[-1] == told
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -151,7 +151,7 @@ def attribute(place: str, noun: str) -> Any:
     module, _, name = place.rpartition(":")
     try:
         if module.endswith(".py"):
-            imported = _of_file(module)
+            imported = _of_file(module, name)
         else:
             imported = importlib.import_module(module)
     except ConfigError:
@@ -166,15 +166,18 @@ def attribute(place: str, noun: str) -> Any:
     return getattr(imported, name)
 
 
-def _of_file(path: str) -> Any:
+def _of_file(path: str, name: str) -> Any:
     path = os.path.abspath(os.path.expanduser(path))
     if not os.path.isfile(path):
-        raise ConfigError(f"there is no file {path}")
+        raise ConfigError(
+            f"there is no file {path} with {name}: a run needs its own code "
+            "where that was in its training"
+        )
     _FILES.add(path)
-    name = "mtl_tf_own_" + os.path.basename(path).removesuffix(".py")
-    spec = importlib.util.spec_from_file_location(name, path)
+    called = "mtl_tf_own_" + os.path.basename(path).removesuffix(".py")
+    spec = importlib.util.spec_from_file_location(called, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # Data classes look for their module there.
+    sys.modules[called] = module  # Data classes look for their module there.
     with neighbours.importable(os.path.dirname(path)):
         spec.loader.exec_module(module)
     return module

@@ -63,6 +63,12 @@ def test_a_file_that_cannot_be_imported(place, code, told):
     assert told in str(error.value)
 
 
+def test_a_file_that_was_moved_is_told(place):
+    rule = "there is no file .*gone.py with late: a run needs its own code wh"
+    with pytest.raises(ConfigError, match=rule):
+        own_functions.load(place.replace("mine.py", "gone.py:late"))
+
+
 def test_a_file_of_data_classes_with_names_of_types(place):
     with open(place, "w") as file:
         file.write(

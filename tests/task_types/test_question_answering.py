@@ -454,7 +454,8 @@ def test_an_answer_that_was_found_has_the_confidence_of_the_search(untrained):
         given, confidences, written = [], [], []
         for asked, one in zip(EXAMPLES, run.predict(task, EXAMPLES)):
             for text, chance in zip(one["answers"], one["confidences"]):
-                if chance > 0 and len(text.split()) < 2:
+                # Of two words, a tab among them, none is left for the end.
+                if chance > 0 and len(text.split()) < 2 and "\t" not in text:
                     given.append({**asked, "answer": text})
                     confidences.append(chance)
             written.append(one["words"])

@@ -2,9 +2,9 @@
 
 import io
 import json
-import re
 import operator
 import random
+import re
 
 import numpy as np
 import pytest

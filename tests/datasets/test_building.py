@@ -290,7 +290,13 @@ def test_defects_are_not_hidden(data):
         building.prepare("defect_catalogue", data)
 
 
-@pytest.mark.parametrize("first", ["tfds.list_builders()", "load_ours()"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param("tfds.list_builders()", marks=pytest.mark.extended),
+        "load_ours()",
+    ],
+)
 def test_the_catalogue_of_tfds_keeps_its_names(first):
     # `conll2003` and `squad` are in both; either may be loaded first.
     code = (

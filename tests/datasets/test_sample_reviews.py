@@ -214,12 +214,14 @@ def linear_scores():
     }
 
 
+@pytest.mark.extended
 def test_bag_of_words_learns_much_but_not_all(linear_scores):
     for domain, (alone, shared) in linear_scores.items():
         assert 65 < alone < 90, domain
         assert 70 < shared < 95, domain
 
 
+@pytest.mark.extended
 def test_the_other_domains_help(linear_scores):
     alone, shared = np.mean(list(linear_scores.values()), axis=0)
     assert shared > alone + 1

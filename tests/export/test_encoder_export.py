@@ -48,9 +48,8 @@ def test_texts_are_answered_as_predict_does(options, preset, tmp_path):
     assert len(rows) == 3 and all(row["ok"] for row in rows)
 
 
-@pytest.mark.parametrize(
-    "decoder", ["softmax", pytest.param("crf", marks=pytest.mark.extended)]
-)
+@pytest.mark.extended
+@pytest.mark.parametrize("decoder", ["softmax", "crf"])
 def test_tags_are_those_of_predict(preset, tmp_path, decoder):
     """A CRF is exported in `test_tagging_export`, where it costs less."""
     chunks, _, mood = tagging.entries(tmp_path, mood=True)

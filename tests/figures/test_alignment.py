@@ -21,6 +21,7 @@ def run(translation_run):
     return mtl_tf.load(translation_run)
 
 
+@pytest.mark.extended
 def test_the_weights_are_those_of_the_translation(run):
     found = alignment.read(run, "xx-bb", TEXT, "x")
     assert found.languages == ("xx", "bb")
@@ -65,7 +66,9 @@ def made(source, target):
     )
 
 
-@pytest.mark.parametrize("sizes", [(1, 1), (70, 60)])
+@pytest.mark.parametrize(
+    "sizes", [(1, 1), pytest.param((70, 60), marks=pytest.mark.extended)]
+)
 @pytest.mark.parametrize("page", [DEFAULT, Page(width=3.4, font_size=7)])
 def test_all_labels_are_readable(sizes, page):
     """None leaves the figure, meets another one or lies on a picture."""

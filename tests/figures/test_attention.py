@@ -56,7 +56,14 @@ def made(tokens, tasks, layers):
     )
 
 
-@pytest.mark.parametrize("sizes", [(3, 2, 1), (70, 16, 4), (9, 3, 6)])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (3, 2, 1),
+        pytest.param((70, 16, 4), marks=pytest.mark.extended),
+        (9, 3, 6),
+    ],
+)
 @pytest.mark.parametrize("page", [DEFAULT, Page(width=3.4, font_size=7)])
 def test_all_labels_are_readable(sizes, page):
     """None leaves the figure, meets another one or lies on a picture."""

@@ -57,7 +57,14 @@ def values_of(model):
     return {freezing.path_of(v): v.numpy() for v in model.variables}
 
 
-@pytest.mark.parametrize("only", [(), ("scheme",), ("encoder",)])
+@pytest.mark.parametrize(
+    "only",
+    [
+        pytest.param((), marks=pytest.mark.extended),
+        ("scheme",),
+        pytest.param(("encoder",), marks=pytest.mark.extended),
+    ],
+)
 def test_adapters_stand_in_an_encoder_that_was_tuned(only, tmp_path):
     """Though the encoder is not trained any more."""
     preset = small_presets.bert(tmp_path / "bert")

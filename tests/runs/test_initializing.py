@@ -48,6 +48,7 @@ def test_an_encoder_is_no_run(tmp_path):
         initializing.read_source(str(tmp_path))
 
 
+@pytest.mark.extended
 def test_slices_are_taken_by_the_names_of_the_tasks(
     tmp_path, toy_run, toy_files
 ):

@@ -53,6 +53,7 @@ def test_files_and_examples_have_the_scores_of_the_split(run, tmp_path):
         assert found["loss"] == pytest.approx(expected["loss"], rel=1e-5)
 
 
+@pytest.mark.extended
 def test_tags_and_labels_at_once(run, tmp_path):
     tokens, tags = [], []
     for block in tagging.TEST.strip().split("\n\n"):

@@ -168,6 +168,7 @@ def test_texts_that_are_never_cut(tmp_path):
     assert preview.texts[0].lengths.tolist() == [5, 2, 6, 2, 0]
 
 
+@pytest.mark.extended
 def test_pieces_of_an_encoder_are_those_of_the_training(tmp_path):
     preset = small_presets.bert(tmp_path / "bert")
     chosen = base.default_config()

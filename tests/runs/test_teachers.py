@@ -146,6 +146,7 @@ def test_texts_without_labels_are_read_once(
     assert calls == [("plain", "unlabelled")]
 
 
+@pytest.mark.extended
 def test_asking_goes_on_after_a_kill(tmp_path, entries, teacher, monkeypatch):
     """With what was answered before, unless a teacher is another one now."""
     copy = str(tmp_path / "teacher")

@@ -9,6 +9,8 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.training import learning_rates
 from mtl_tf.training.learning_rates import WarmupThen
 from mtl_tf.training.optimizers import make_optimizer
+from tests.training import toy
+from tests.training.killing import run_killed
 
 CODE = """
 import tensorflow as tf
@@ -21,6 +23,13 @@ def wide(progress, step, warmup):
 
 def fails(progress, step, warmup):
     return progress.nothing()
+"""
+
+
+STAGE = """
+from tests.training import toy
+toy.Stage(arguments[0], optimizer="keras.optimizers:Lion", steps_per_call=1,
+          checkpoint_seconds=0.0).run()
 """
 
 
@@ -112,3 +121,15 @@ def test_a_schedule_is_a_function_of_progress():
 def test_wrong_schedules(name, message):
     with pytest.raises(ConfigError, match=message):
         WarmupThen(0.8, f"mine.py:{name}", 0, 10)
+
+
+@pytest.mark.extended
+def test_kill_9_resumes_bit_equal(tmp_path, monkeypatch):
+    monkeypatch.undo()  # The program finds the tests from where pytest began.
+    run_killed(STAGE, 6, tmp_path / "a")
+    settings = {"optimizer": "keras.optimizers:Lion"}
+    resumed = toy.Stage(tmp_path / "a", **settings)
+    assert resumed.checkpoints.restore() == 6
+    resumed.run()
+    whole = toy.Stage(tmp_path / "b", **settings).run()
+    toy.assert_same(resumed, whole)

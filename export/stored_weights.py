@@ -18,6 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks
+from mtl_tf.runs.clean_parts import CleanParts
 
 from .saved_model import WEIGHTS
 
@@ -176,15 +177,22 @@ def change_of_scores(
         MtlError: as of `Run.evaluate`.
     """
     scores = {}
+    # Read once: of many tasks they take longer than the scores.
+    clean = CleanParts.of_config(run.config, *directories)
+
+    def score(task: str) -> dict[str, Any]:
+        found = run.evaluate(split, [task], *directories, clean=clean)
+        return found["tasks"][task]
+
     for task in run.tasks:
         name = task["name"]
         # What was rounded for another task is read anew.
         run.loaded = None
-        before = run.evaluate(split, [name], *directories)["tasks"][name]
+        before = score(name)
         for weight in run.model.variables:
             value = np.asarray(keras.ops.convert_to_numpy(weight))
             weight.assign(rounded(value, form))
-        after = run.evaluate(split, [name], *directories)["tasks"][name]
+        after = score(name)
         primary = before["primary"]
         scores[name] = primary, before[primary], after[primary]
     return scores

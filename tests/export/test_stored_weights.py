@@ -117,7 +117,7 @@ def test_the_c_loader_answers_as_the_rounded_model(tmp_path, run, caplog):
     # Each weight once, whatever the form.
     whole = 4 * sum(np.size(w) for w in run.model.get_weights())
     assert whole <= large < 1.2 * whole + 10_000
-    with caplog.at_level("INFO"):
+    with caplog.at_level("INFO", logger="absl"):
         change = stored_weights.change_of_scores(
             run, "int8", "test", (None, None)
         )

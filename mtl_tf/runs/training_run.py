@@ -35,6 +35,8 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import checking, registry
 from mtl_tf.tasks.task import Task
 from mtl_tf.training.callbacks import Callback
+from mtl_tf.training.learning_rates import WarmupThen
+from mtl_tf.training.optimizers import make_optimizer
 from mtl_tf.training.strategies import make_strategy
 from mtl_tf.training.summaries import TensorBoard
 from mtl_tf.training.workers import Workers
@@ -137,6 +139,9 @@ def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
         run_data.system_of(tasks).check(config)
         names = [task.name for task in tasks]
         mixing.for_tasks(config["pipeline"]["mixing"], names)
+    optimizer = config["training"]["optimizer"]
+    rate = WarmupThen(optimizer["learning_rate"], optimizer["schedule"])
+    make_optimizer(optimizer, rate)
 
 
 def _train(

@@ -433,3 +433,21 @@ def test_a_fold_is_tested_and_never_trained_on(tmp_path, separately):
     sizes = run.directory.read("data.json")["tasks"]["plain"]
     assert sizes["validation"]["examples"] == 4
     assert sizes["train"]["examples"] == 90 - 4 - plain["examples"]
+
+
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("name", "keras.optimizers:Nope", "has no class 'Nope'"),
+        ("schedule", "no_such_file.py:stairs", "there is no file"),
+        ("options", {"momentun": 0.5}, "momentun"),
+    ],
+)
+def test_a_wrong_optimizer_leaves_no_run(
+    tmp_path, small_files, field, value, message
+):
+    config = corpus.config(small_files, steps=1)
+    config["training"]["optimizer"][field] = value
+    with pytest.raises(ConfigError, match=message):
+        training_run.train(config, str(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()

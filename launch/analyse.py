@@ -47,7 +47,7 @@ def define_flags(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Analyses the run and writes the page."""
     from mtl_tf.analysis import page, run_analysis
-    from mtl_tf.figures import drawing
+    from mtl_tf.figures import drawing, style
 
     paths = [named.path for named in drawing.all_named(values.model_dir)]
     output = values.output or os.path.join(paths[0], _NAME)
@@ -55,6 +55,7 @@ def main(values: flags.FlagValues) -> None:
         raise ConfigError(f"--output={output} must end with .html")
     if values.output:
         files.check_file(output)
+    style.check_installed()  # Told before anything is scored.
     analysis = run_analysis.analyse(
         *(paths, values.split or "", values.examples),
         *(values.data_dir, values.manual_dir),

@@ -47,6 +47,11 @@ def new_figure(width: float, height: float, layout: str | None = None) -> Any:
     return figure
 
 
+def check_installed() -> None:
+    """Raises `ConfigError` if matplotlib is not installed."""
+    new_figure(1, 1)
+
+
 @contextlib.contextmanager
 def drawing(page: Page) -> Iterator[None]:
     """Lets matplotlib draw for a page within the block.
@@ -54,7 +59,7 @@ def drawing(page: Page) -> Iterator[None]:
     Raises:
         ConfigError: matplotlib, or the page's font, is not there.
     """
-    new_figure(1, 1)
+    check_installed()
     import matplotlib
 
     with matplotlib.rc_context(page.settings()):

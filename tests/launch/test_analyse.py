@@ -1,6 +1,7 @@
 """The analyse program on runs that were made without training."""
 
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import mtl_tf
 from launch import analyse
+from mtl_tf.analysis import run_analysis
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
 from mtl_tf.programs import runner
 from mtl_tf.runs import loaded_run
@@ -203,6 +205,16 @@ def test_mistakes_of_the_user(tmp_path, monkeypatch):
     kept = {"run", "open", "other", "folder.html"}
     assert {one.name for one in tmp_path.iterdir()} == kept
     assert not (tmp_path / "run" / "analysis.html").exists()
+
+
+def test_a_missing_package_is_told_before_anything_is_scored(
+    tmp_path, monkeypatch
+):
+    path = make_run(tmp_path / "run")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setattr(run_analysis, "analyse", pytest.fail)
+    with pytest.raises(ConfigError, match=r"pip install 'mtl_tf\[figures\]'"):
+        run(f"--model_dir={path}")
 
 
 def test_a_run_of_another_kind_of_program(tmp_path):

@@ -309,11 +309,10 @@ def main(values: flags.FlagValues) -> None:
         path = export(run, values.export_dir, values.version, values.weights)
     if values.weights != "float32":
         _print_size(run, path, values.weights)
-    split = values.score_split
     for name, (metric, before, after) in change.items():
         print(
-            f"{name} {split} {metric}: {before:.2f} as float32, {after:.2f} as "
-            f"{values.weights}, {after - before:+.2f}"
+            f"{name} {values.score_split} {metric}: {before:.2f} as float32, "
+            f"{after:.2f} as {values.weights}, {after - before:+.2f}"
         )
     logging.info("Check it with: %s --model=%s", _check_command(), path)
     print(path)
@@ -360,9 +359,9 @@ def _all(run: Any) -> list:
 
 def _check_command() -> str:
     """How `export.check` is started where this program was so."""
-    # Where the package is installed there is no `export` to start.
-    installed = PROGRAM.command() == PROGRAM.installed_as()
-    return "mtl-check" if installed else "python -m export.check"
+    if PROGRAM.command() == PROGRAM.installed_as():
+        return "mtl-check"  # There is no `export` to start.
+    return "python -m export.check"
 
 
 PROGRAM = runner.Program(

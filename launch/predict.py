@@ -2,15 +2,16 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from absl import flags, logging
+from absl import flags
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.datasets import column_rows
-from mtl_tf.datasets.tag_columns import TagColumns
+from mtl_tf.datasets.column_rows import ColumnLayout
+from mtl_tf.datasets.tag_columns import TagColumn, TagColumns
 from mtl_tf.programs import (
     common_flags,
     input_rows,
@@ -136,7 +137,6 @@ def _define_form(values: flags.FlagValues) -> None:
 def main(values: flags.FlagValues) -> None:
     """Reads texts and writes their labels."""
     import mtl_tf
-    from mtl_tf.runs import labelled_data, prompt, tag_files, task_types
 
     read = values.format or _ending(values.input) or "text"
     columns = input_rows.parse_columns(values.columns, read)
@@ -150,37 +150,21 @@ def main(values: flags.FlagValues) -> None:
     run = mtl_tf.load(values.model_dir, decoding, values.weights)
     tasks = _given_tasks(run, values.task)
     task = tasks[0] if tasks else ""
-    if values.delimiter is None and read == "csv":
-        # As the columns: what the task's own files have.
-        entry = labelled_data.entry_of(run.config, task)
-        delimiter = entry.get("delimiter") or delimiter
     form = values.output_format or _ending(values.output) or "jsonl"
     # The lines of such an input come back.
     returned = read in text_input.COLUMNS and form == read
-    _check_tasks(run, tasks, read, form, values.interactive)
-    if values.score:
-        for name in tasks:
-            task_types.given_of(run.tasks[task_names(run).index(name)])
+    _check_asked(run, tasks, read, returned, form, values)
     if values.interactive:
-        if values.score:
-            raise ConfigError("--score takes no --interactive")
-        form = values.output_format or prompt.PEOPLE
-        first = task if values.task else ""
-        prompt.interact(run, first, sys.stdin.buffer, sys.stdout.buffer, form)
+        _interact(run, task, values)
         return
     layout = tags = None
     if read in text_input.COLUMNS:
-        numbers, columns = column_rows.numbered(columns, read), {}
-        given = {
-            "tokens": numbers.get("tokens"),
-            "separator": (read == "conll" and delimiter) or None,
-            "comment": values.comment,
-            "one_width": returned or None,
-        }
-        layout = tag_files.layout(run, task, read, given)
-        tags = tag_files.tag_columns(
-            run, tasks if returned else [], read, numbers
+        given, columns = columns, {}
+        layout, tags = _column_file(
+            *(run, tasks, read, given, delimiter, values.comment, returned)
         )
+    elif values.delimiter is None and read == "csv":
+        delimiter = _own_delimiter(run, task) or delimiter
     with (
         streams.reading(values.input) as (stream, name),
         streams.writing(values.output) as output,
@@ -190,23 +174,64 @@ def main(values: flags.FlagValues) -> None:
         )
         size = values.batch_size
         if returned:
+            from mtl_tf.runs import tag_files
+
             writer = TagColumns(name, layout, tags)
             tag_files.tag(run, tasks, reader, output, size, writer)
         else:
             row_predictions.predict(
                 run, task, reader, output, size, form, values.score
             )
-    if reader.undecodable:
-        logging.warning(
-            "%s: lines that are not UTF-8, read as Latin-1: %d",
-            *(name, reader.undecodable),
-        )
-    if reader.replaced:
-        logging.warning(
-            "%s: %d halves of surrogate pairs, which are no characters, "
-            "became U+FFFD",
-            *(name, reader.replaced),
-        )
+    reader.tell()
+
+
+def _interact(run: Any, task: str, values: flags.FlagValues) -> None:
+    """Asks at a prompt; of several tasks the first input says which."""
+    from mtl_tf.runs import prompt
+
+    form = values.output_format or prompt.PEOPLE
+    first = task if values.task else ""
+    prompt.interact(run, first, sys.stdin.buffer, sys.stdout.buffer, form)
+
+
+def _column_file(
+    run: Any,
+    tasks: Sequence[str],
+    read: str,
+    columns: Mapping[str, str],
+    delimiter: str,
+    comment: str | None,
+    returned: bool,
+) -> tuple[ColumnLayout, list[TagColumn]]:
+    """How an input of columns is laid out, and the columns that get tags.
+
+    Args:
+        run: what `mtl_tf.load` returns.
+        tasks: names of those that are asked for.
+        read: the form of the input.
+        columns: what `--columns` says, by field.
+        delimiter, comment: what these flags say.
+        returned: whether its lines come back.
+    """
+    from mtl_tf.runs import tag_files
+
+    numbers = column_rows.numbered(columns, read)
+    given = {
+        "tokens": numbers.get("tokens"),
+        "separator": (read == "conll" and delimiter) or None,
+        "comment": comment,
+        "one_width": returned or None,
+    }
+    layout = tag_files.layout(run, tasks[0], read, given)
+    tagged = tasks if returned else []
+    return layout, tag_files.tag_columns(run, tagged, read, numbers)
+
+
+def _own_delimiter(run: Any, task: str) -> str:
+    """That of the csv files that a task was trained on, or ""."""
+    from mtl_tf.runs import labelled_data
+
+    return labelled_data.entry_of(run.config, task).get("delimiter") or ""
 
 
 def _ending(path: str) -> str:
@@ -221,8 +246,13 @@ def task_names(run: Any) -> list[str]:
     return [task["name"] for task in run.tasks]
 
 
-def _check_tasks(
-    run: Any, tasks: Sequence[str], read: str, form: str, interactive: bool
+def _check_asked(
+    run: Any,
+    tasks: Sequence[str],
+    read: str,
+    returned: bool,
+    form: str,
+    values: flags.FlagValues,
 ) -> None:
     """Refuses several tasks, or none, and forms that do not fit together.
 
@@ -230,17 +260,19 @@ def _check_tasks(
         run: what `mtl_tf.load` returns.
         tasks: names of those that are asked for.
         read: the form of the input.
-        form: that of the output.
-        interactive: whether there is a prompt in place of both.
+        returned: whether the lines of the input come back.
+        form: the form of the output.
+        values: of the flags.
     """
-    returned = read in text_input.COLUMNS and form == read
-    if len(tasks) > 1 and (interactive or not returned):
+    if len(tasks) > 1 and (values.interactive or not returned):
         raise ConfigError(
             f"--task names {len(tasks)} tasks: only a file of columns can get "
             "the tags of several, where --format and --output_format are both "
             "conll or both conllu"
         )
-    if interactive:
+    if values.score:
+        _check_scored(run, tasks, values.interactive)
+    if values.interactive:
         return
     if not tasks and read not in input_rows.NAMED:
         raise ConfigError(
@@ -251,6 +283,17 @@ def _check_tasks(
             "--output_format=conllu is for input in conllu, whose lines come "
             f"back, and the input is read as {read}"
         )
+
+
+def _check_scored(run: Any, tasks: Sequence[str], interactive: bool) -> None:
+    """Refuses tasks whose models write no texts, and a prompt."""
+    from mtl_tf.runs import task_types
+
+    for task in run.tasks:
+        if task["name"] in tasks:
+            task_types.given_of(task)
+    if interactive:
+        raise ConfigError("--score takes no --interactive")
 
 
 def _given_tasks(run: Any, given: str | None) -> list[str]:

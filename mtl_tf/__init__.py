@@ -180,7 +180,7 @@ def load(
             texts; or `weights` is neither.
     """
     _import_tensorflow()
-    from mtl_tf.runs.loaded_run import load as load_run
+    from mtl_tf.runs.loading import load as load_run
 
     return load_run(os.fspath(run_directory), decoding, weights)
 

@@ -20,7 +20,7 @@ from mtl_tf.evaluation import (
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.experiments.compare import kept, runs_of
-from mtl_tf.runs import loaded_run
+from mtl_tf.runs import loading
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 from mtl_tf.runs.run_folders import run_folders
 
@@ -171,7 +171,7 @@ def _results(path: str, split: str, directories: tuple) -> dict[str, Any]:
     for folder in run_folders(path):
         if not scored_examples.read(folder.path, split):
             logging.info("Scoring %s on %s.", folder.path, split)
-            run = loaded_run.load(folder.path)
+            run = loading.load(folder.path)
             run.evaluate(split, None, *directories, keep=True)
     for part in (noted, *noted.get("other_splits", {}).values()):
         if part["split"] == split:
@@ -209,7 +209,7 @@ def _inputs(
     """
     by_task = {}
     for folder in run_folders(path):
-        run = loaded_run.load(folder.path)
+        run = loading.load(folder.path)
         for task in run.tasks:
             name = task["name"]
             inputs = run.inputs(name, split, *directories)

@@ -8,6 +8,8 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
+from absl import logging
+
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint, renamed
 from mtl_tf.datasets.column_rows import (
@@ -104,6 +106,20 @@ class TextReader:
     def rest(self) -> list[str]:
         """The lines of columns behind the last sentence, when all is read."""
         return self._sentences.rest
+
+    def tell(self) -> None:
+        """Logs what was no valid text."""
+        if self.undecodable:
+            logging.warning(
+                "%s: lines that are not UTF-8, read as Latin-1: %d",
+                *(self._name, self.undecodable),
+            )
+        if self.replaced:
+            logging.warning(
+                "%s: %d halves of surrogate pairs, which are no characters, "
+                "became U+FFFD",
+                *(self._name, self.replaced),
+            )
 
     def batches(self, size: int) -> Iterator[list[Item]]:
         """Yields up to `size` texts at a time.

@@ -13,8 +13,8 @@ from mtl_tf.core.errors import RunError
 from mtl_tf.runs import run_data, seals, systems, text_training
 from mtl_tf.runs.run_directory import RunDirectory, no_weights
 from mtl_tf.training import freezing
-from mtl_tf.training.checkpoints import BestWeights
 from mtl_tf.training.freezing import is_head, is_private, path_of
+from mtl_tf.training.saved_weights import BestWeights
 
 
 @dataclasses.dataclass(frozen=True)

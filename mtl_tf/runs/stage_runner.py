@@ -27,11 +27,12 @@ from mtl_tf.runs.stage_batches import StageBatches
 from mtl_tf.runs.stage_plan import Stage
 from mtl_tf.training import freezing, precision
 from mtl_tf.training.callbacks import Callback
-from mtl_tf.training.checkpoints import BestWeights, Checkpoints
+from mtl_tf.training.checkpoints import Checkpoints
 from mtl_tf.training.gradient_surgery import SURGERIES
 from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.loop import Loop, LoopOptions
 from mtl_tf.training.loss_weighting import make_loss_weighting
+from mtl_tf.training.saved_weights import BestWeights
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from mtl_tf.training.trainer import Trainer, choose_shards
 from mtl_tf.training.workers import Workers

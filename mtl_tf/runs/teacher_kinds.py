@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.runs import loaded_run, probability_files, soft_targets
+from mtl_tf.runs import loading, probability_files, soft_targets
+from mtl_tf.runs.loaded_run import Run
 from mtl_tf.runs.probability_files import Table
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.run_folders import runs_of
@@ -172,7 +173,7 @@ class RunTeacher:
     def __init__(self, path: str):
         self._directory = RunDirectory(path)
         self._path = path
-        self._loaded: tuple[str, loaded_run.Run] | None = None
+        self._loaded: tuple[str, Run] | None = None
 
     def _place(self, task: Task) -> str:
         """The directory of the run that may know the task."""
@@ -199,7 +200,7 @@ class RunTeacher:
         """
         place = self._place(task)
         if self._loaded is None or self._loaded[0] != place:
-            self._loaded = place, loaded_run.load(place)
+            self._loaded = place, loading.load(place)
         run = self._loaded[1]
         described = run.tasks[run.task_index(task.name)]
         labels = tuple(described["labels"])

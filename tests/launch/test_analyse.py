@@ -12,7 +12,7 @@ from launch import analyse
 from mtl_tf.analysis import run_analysis
 from mtl_tf.core.errors import ConfigError, MissingData, RunError
 from mtl_tf.programs import runner
-from mtl_tf.runs import loaded_run
+from mtl_tf.runs import loading
 from tests.analysis.made_runs import Loaded, make_run, predictions
 
 pytest.importorskip("matplotlib")
@@ -31,7 +31,7 @@ def loaded(monkeypatch):
         calls.append(path)
         return Loaded(path)
 
-    monkeypatch.setattr(loaded_run, "load", load)
+    monkeypatch.setattr(loading, "load", load)
     return calls
 
 
@@ -158,7 +158,7 @@ def test_models_of_single_tasks(tmp_path, monkeypatch):
         text = (tmp_path / "joint" / name).read_text()
         (folder / name).write_text(text)
     monkeypatch.setattr(
-        loaded_run, "load", lambda path: Loaded(path, (path.rsplit("/", 1)[1],))
+        loading, "load", lambda path: Loaded(path, (path.rsplit("/", 1)[1],))
     )
     run(f"--model_dir={folder}")
     page = Page(folder / "analysis.html")
@@ -196,7 +196,7 @@ def test_mistakes_of_the_user(tmp_path, monkeypatch):
     other = make_run(tmp_path / "other", seed=1, patience=7)
     with pytest.raises(ConfigError, match="training.patience is 0 .* 7 here"):
         run(f"--model_dir={path},{other}", f"--output={output}")
-    monkeypatch.setattr(loaded_run, "load", lambda path: Loaded(path, size=39))
+    monkeypatch.setattr(loading, "load", lambda path: Loaded(path, size=39))
     with pytest.raises(RunError, match="has 39 examples, and 40 were scored"):
         run(f"--model_dir={path}", f"--output={output}")
     with pytest.raises(ConfigError, match="examples"):

@@ -13,7 +13,7 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.runs import language_modelling, text_training, training_run
 from mtl_tf.text.learning import TokenStore
 from mtl_tf.training import freezing
-from mtl_tf.training.checkpoints import BestWeights
+from mtl_tf.training.saved_weights import BestWeights
 from tests.launch import helpers
 from tests.system import corpus
 from tests.training.killing import run_killed

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import mtl_tf
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.training.checkpoints import BestWeights
+from mtl_tf.training.saved_weights import BestWeights
 from tests import traces
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from mtl_tf.configs import fields
 from mtl_tf.core.errors import ConfigError, RunError
-from mtl_tf.runs.loaded_run import load
+from mtl_tf.runs.loading import load
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 from mtl_tf.training import learning_rates
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mtl_tf.runs import building, run_data
 from mtl_tf.runs.run_directory import RunDirectory
-from mtl_tf.training.checkpoints import BestWeights
+from mtl_tf.training.saved_weights import BestWeights
 
 
 def written(folder, name, text):

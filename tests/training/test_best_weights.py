@@ -8,7 +8,7 @@ import pytest
 
 from mtl_tf.core import files
 from mtl_tf.core.errors import RunError
-from mtl_tf.training.checkpoints import BestWeights
+from mtl_tf.training.saved_weights import BestWeights
 
 
 def make_model(value):

@@ -1,0 +1,77 @@
+"""Loading a run that was trained: `mtl_tf.load(run_directory)`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from absl import logging
+
+from mtl_tf.core import checks
+from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.runs import run_data, run_weights, seals, systems
+from mtl_tf.runs.building import build
+from mtl_tf.runs.inference import Predictor
+from mtl_tf.runs.loaded_run import FITTED, Run
+from mtl_tf.runs.run_boundaries import boundaries_of
+from mtl_tf.runs.run_directory import RunDirectory
+
+
+def load(
+    run_directory: str,
+    decoding: Mapping[str, Any] | None = None,
+    weights: str = run_weights.BEST,
+) -> Run:
+    """Loads a run that `launch.train` made.
+
+    Args:
+        run_directory: its `--model_dir`.
+        decoding: of a run whose model writes texts, options of decoding in
+            place of those of its config, such as fields of `Decoding`.
+        weights: "best" for those with the best validation score, "last" for
+            those of the newest training state.
+
+    Raises:
+        RunError: it is not the directory of a run with such weights.
+        ConfigError: a value of `decoding` is wrong, or the run writes no
+            texts; or there are no `weights` of that name.
+    """
+    checks.one_of("weights", weights, run_weights.CHOICES)
+    directory = RunDirectory(run_directory)
+    if not directory.has("config.json"):
+        raise RunError(
+            f"{run_directory} is not a run directory: it has no config.json"
+        )
+    config = directory.read("config.json")
+    if config["train_separately"]:
+        raise RunError(
+            f"{run_directory} holds one run for each task: name one of "
+            f"{directory.file('tasks')}/*"
+        )
+    run_weights.check(directory, weights)
+    seals.check(directory)
+    tasks = directory.read("labels.json")["tasks"]
+    encoder = run_data.load_encoder(directory.file("vocabulary"), config, tasks)
+    model = build(config, encoder, tasks)
+    system = systems.of_type(tasks[0]["type"])
+    decoder = system.make_decoder(model, encoder, config, **(decoding or {}))
+    if decoding and not decoder:
+        raise ConfigError(
+            f"{', '.join(sorted(decoding))}: only runs that write texts, such "
+            f"as translations, have such a setting, and {run_directory} does "
+            "not"
+        )
+    data = directory.read("data.json")
+    if directory.has(FITTED):
+        fitted = directory.read(FITTED)
+        tasks = [task | fitted.get(task["name"], {}) for task in tasks]
+    kinds = [task["type"] for task in tasks]
+    boundaries = boundaries_of(directory.file("data.json"), data, tasks)
+    predictor = Predictor(model, kinds, boundaries, data["axes"], decoder)
+    run = Run(directory, config, tasks, encoder, predictor, weights)
+    run.weights_for(tasks[0]["name"])
+    if weights != run_weights.BEST and directory.has(FITTED):
+        logging.warning(
+            "Thresholds and temperatures of %s were settled with the best "
+            "weights, not with these.",
+            directory.file(FITTED),
+        )
+    return run

@@ -8,7 +8,11 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model
-from mtl_tf.models.protocol import count_all_parameters, count_parameters
+from mtl_tf.models.protocol import (
+    count_all_parameters,
+    count_own_parameters,
+    count_parameters,
+)
 from mtl_tf.models.registry import make_scheme
 from tests.models.model_testing import (
     check_checkpoint,
@@ -43,6 +47,16 @@ def test_parameter_counts_are_the_papers(scheme, tasks, count):
     model = build_model(config, 11, make_tasks(*[2] * tasks))
     assert count_parameters(model) == count
     assert count_parameters(model, include_embedding=True) == count + 2200
+
+
+@pytest.mark.parametrize(
+    "sharing, own", [("shared", 202), ("private", 120_602)]
+)
+def test_a_tasks_own_parameters_are_counted_for_one(sharing, own):
+    scheme = {"name": "lstm", "units": 100, "sharing": sharing}
+    config = {"embedding_dim": 200, "scheme": scheme}
+    model = build_model(config, 11, make_tasks(*[2] * 16))
+    assert count_own_parameters(model, 16) == own
 
 
 def test_frozen_embeddings_are_not_trained():

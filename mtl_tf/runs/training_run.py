@@ -251,7 +251,10 @@ def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
     if not training["share_steps"]:
         return dict(training)
     shared = ("steps", "min_steps", "evaluate_every")
-    return {**training, **{name: -(-training[name] // tasks) for name in shared}}
+    return {
+        **training,
+        **{name: -(-training[name] // tasks) for name in shared},
+    }
 
 
 def parameters_of(runs: Iterable[Mapping[str, Any]]) -> dict[str, int]:

@@ -238,9 +238,7 @@ def test_single_runs_have_the_steps_or_their_share_of_them(
 ):
     config = corpus.config(toy_files, steps=9)
     config["train_separately"] = True
-    config["training"].update(
-        share_steps=shared, min_steps=0, evaluate_every=4
-    )
+    config["training"].update(share_steps=shared, min_steps=0, evaluate_every=4)
     joint, trained = training_run._train, []
 
     def train_one(config, folder, session):

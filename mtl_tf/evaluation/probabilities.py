@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+# Parts into which examples are divided to see whether a temperature holds.
+_PARTS = 5
 #: Bins of equal width, as Guo et al. have them.
 BINS = 15
 # A probability of 0 would make an infinite loss.
@@ -169,6 +171,31 @@ def fit_temperature(
     best = _golden(loss, np.log(least), np.log(HOTTEST))
     is_better = loss(best) < loss(0.0) - 1e-12
     return float(np.exp(best)) if is_better else 1.0
+
+
+def holds_elsewhere(kind: Probabilities, labels: Any, scores: Any) -> bool:
+    """Whether temperatures lower the loss of examples they were not fitted on.
+
+    Each fifth of the examples has the temperature that the others ask for
+    (five-fold cross-validation).
+
+    Args:
+        kind: what the probabilities mean.
+        labels: of n examples.
+        scores: their probabilities, [n, labels].
+    """
+    labels, scores = np.asarray(labels), np.asarray(scores)
+    parts = np.arange(len(labels)) % _PARTS
+    gain = 0.0
+    for part in range(min(_PARTS, len(labels))):
+        others, own = parts != part, parts == part
+        if not others.any():
+            return False
+        temperature = fit_temperature(kind, labels[others], scores[others])
+        tempered = kind.tempered(scores[own], temperature)
+        gain += kind.losses(labels[own], scores[own]).sum()
+        gain -= kind.losses(labels[own], tempered).sum()
+    return gain > 0
 
 
 def _golden(

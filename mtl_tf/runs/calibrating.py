@@ -18,7 +18,9 @@ from mtl_tf.evaluation import task_types as scoring
 from mtl_tf.evaluation.probabilities import (
     COLDEST,
     HOTTEST,
+    Probabilities,
     fit_temperature,
+    holds_elsewhere,
 )
 from mtl_tf.evaluation.thresholds import (
     best_threshold,
@@ -111,9 +113,7 @@ def settled(
         return found
     if temperature and kind is not None:
         scores = np.asarray(outputs["scores"])[:, : len(task["labels"])]
-        found["temperature"] = fit_temperature(kind, targets, scores)
-        is_right = np.array_equal(kind.predicted(scores), targets)
-        _comment(task["name"], found["temperature"], len(scores), is_right)
+        found["temperature"] = _temperature(kind, task["name"], targets, scores)
         # Thresholds are of the probabilities that users get.
         outputs = {**outputs, "scores": kind.tempered(scores, **found)}
     if types.fits:
@@ -132,6 +132,24 @@ def settled(
         )
         found |= types.decision({**task, **found}, targets, outputs, wish)
     return found
+
+
+def _temperature(
+    kind: Probabilities, name: str, targets: Any, scores: np.ndarray
+) -> float:
+    """The fitted temperature; 1 where it would hold for these examples only."""
+    temperature = fit_temperature(kind, targets, scores)
+    if temperature != 1 and not holds_elsewhere(kind, targets, scores):
+        logging.warning(
+            "task %s: the temperature stays 1: fitted on four fifths of the %d "
+            "validation examples it does not lower the log loss of the rest "
+            "(all together ask for %.2f).",
+            *(name, len(scores), temperature),
+        )
+        return 1.0
+    is_right = np.array_equal(kind.predicted(scores), targets)
+    _comment(name, temperature, len(scores), is_right)
+    return temperature
 
 
 def _comment(

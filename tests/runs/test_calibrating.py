@@ -55,6 +55,27 @@ def test_a_temperature_at_an_end_of_the_range_is_told(labels, told, caplog):
     assert told in record.getMessage()
 
 
+def test_a_temperature_of_these_examples_alone_is_not_kept(caplog):
+    """Probabilities that are true need none, whatever few examples say."""
+    kept = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        yes = rng.uniform(0.02, 0.98, 60)
+        labels = (rng.uniform(size=60) < yes).astype(int)
+        found = settled(TASK, labels, outputs(yes), temperature=True)
+        kept.append(found["temperature"])
+    assert kept.count(1.0) > 10
+    assert "does not lower the log loss of the rest" in caplog.text
+    # Those of a model that is far too sure are.
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        yes = rng.uniform(0.02, 0.98, 60)
+        labels = (rng.uniform(size=60) < yes).astype(int)
+        sure = yes**4 / (yes**4 + (1 - yes) ** 4)
+        found = settled(TASK, labels, outputs(sure), temperature=True)
+        assert 1.5 < found["temperature"] < 8
+
+
 def test_a_model_that_is_hardly_sure_is_not_told_to_be_right(caplog):
     unsure = 0.5 + (YES - 0.5) / 1000
     settled(TASK, LABELS, outputs(unsure), temperature=True)

@@ -22,7 +22,8 @@ def define_flags(values: flags.FlagValues) -> None:
         FEATURES,
         "shared_private: one SVM for the tasks with the same labels, which "
         "has each feature once for all tasks and once for each; private: an "
-        "SVM for each task; shared: one SVM that does not know the task",
+        "SVM for each task; shared: one SVM that does not know the task. Each "
+        "task of numbers has a ridge regression of its own",
         flag_values=values,
     )
     flags.DEFINE_list(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from mtl_tf.baselines import svm
+from mtl_tf.baselines import svm, yardsticks
 from mtl_tf.baselines import task_types as answers
 from mtl_tf.baselines.ngrams import scikit_learn
 from mtl_tf.core import checks, files
@@ -105,7 +105,9 @@ def _train(
     loaded = run_data.load(config, run, *folders)
     seed = svm.seed_of(config["seed"])
     blocks = [
-        svm.Block(loaded, members, features == "shared_private", seed)
+        yardsticks.block_type(loaded.tasks[members[0]])(
+            loaded, members, features == "shared_private", seed
+        )
         for members in svm.blocks_of(loaded.tasks, features)
     ]
     for block in blocks:
@@ -135,7 +137,8 @@ def _check_types(tasks: Sequence[Task]) -> None:
     for task in tasks:
         if not answers.of(task.type).linear:
             raise ConfigError(
-                "the linear baseline gives texts and pairs of them labels; "
+                "the linear baseline gives texts and pairs of them labels or "
+                "numbers; "
                 f"the task {task.name!r} is of the type {task.type!r}"
             )
 
@@ -182,6 +185,8 @@ def _keep_probabilities(
     block_of = {n: block for block in blocks for n in block.members}
     with files.new_directory(run.file(probability_files.FOLDER)) as folder:
         for number, task in enumerate(loaded.tasks):
+            if not task.labels:
+                continue  # numbers have no probabilities
             keys, scores = [], []
             for split in splits:
                 if not task.has_split(split):

@@ -37,6 +37,7 @@ def scikit_learn() -> Any:
         import sklearn
         import sklearn.dummy
         import sklearn.feature_extraction.text
+        import sklearn.linear_model
         import sklearn.multiclass
         import sklearn.svm
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""SVMs on TF-IDF features that several tasks learn together."""
+"""Linear models on TF-IDF features that several tasks learn together."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -41,11 +41,12 @@ def blocks_of(tasks: Sequence[Task], features: str) -> list[list[int]]:
         tasks: the tasks.
         features: one of `FEATURES`.
     """
-    if features == "private":
-        return [[number] for number in range(len(tasks))]
-    groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+    groups: dict[Any, list[int]] = {}
     for number, task in enumerate(tasks):
-        groups.setdefault((task.type, tuple(task.labels)), []).append(number)
+        # Numbers of two tasks are of two scales.
+        is_alone = features == "private" or not task.labels
+        key = number if is_alone else (task.type, tuple(task.labels))
+        groups.setdefault(key, []).append(number)
     return list(groups.values())
 
 
@@ -89,14 +90,13 @@ class Block:
         labels = np.concatenate(
             [_labels(self.loaded.tasks[n], s) for n, s in zip(members, splits)]
         )
-        self._several = labels.ndim == 2
         validation = {
             n: self.features(self.loaded.validation[n], k)
             for k, n in enumerate(self.members)
         }
-        best = -1.0
+        best = -np.inf
         for penalty in GRID:
-            model = _svm(rows, labels, penalty, self.seed)
+            model = self._fitted(rows, labels, penalty)
             score = self._validate(model, validation)
             self.scores[penalty] = score
             if score > best:
@@ -105,13 +105,20 @@ class Block:
             "%s: C %g, validation %.2f", self._names(), self.penalty, best
         )
 
+    def _fitted(self, rows: Any, labels: np.ndarray, penalty: float) -> Any:
+        self._several = labels.ndim == 2
+        return _svm(rows, labels, penalty, self.seed)
+
+    def _predicted(self, model: Any, rows: Any) -> np.ndarray:
+        return _predict(model, rows, self._several)
+
     def _validate(self, model: Any, rows: Mapping[int, Any]) -> float:
         """The mean of the tasks' primary scores; 0 if there is none."""
         scored = [
             predictions_of(
                 self.loaded.tasks[n],
                 self.loaded.validation[n],
-                _predict(model, rows[n], self._several),
+                self._predicted(model, rows[n]),
             )
             for n in self.members
         ]
@@ -122,10 +129,11 @@ class Block:
         """The labels of a split of the task of that number.
 
         Returns:
-            int64 [n], or 0 and 1 [n, labels] of a multi-label task.
+            int64 [n], or 0 and 1 [n, labels] of a multi-label task; float64
+            [n] where the task's answers are numbers.
         """
         rows = self.features(split, self.members.index(number))
-        return _predict(self._model, rows, self._several)
+        return self._predicted(self._model, rows)
 
     def calibrate(self) -> None:
         """Fits a temperature to each task's margins, on validation examples.

@@ -15,9 +15,11 @@ class Yardstick:
 
     Attributes:
         linear: whether the linear baseline knows such tasks.
+        numbers: whether it gives them numbers, in place of labels.
     """
 
     linear = False
+    numbers = False
 
     def majority(
         self, task: TaskDict, train: EncodedSplit, split: EncodedSplit
@@ -46,7 +48,10 @@ class CommonLabel(Yardstick):
 
 
 class Mean(Yardstick):
-    """The mean of the training examples' values, for every text."""
+    """The mean of the training examples' values, and a linear regression."""
+
+    linear = True
+    numbers = True
 
     def majority(self, task, train, split):
         """See the class."""

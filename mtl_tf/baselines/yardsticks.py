@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from mtl_tf.baselines import ngrams, svm, task_types
+from mtl_tf.baselines import ngrams, ridge, svm, task_types
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -14,6 +14,7 @@ from mtl_tf.runs import run_data
 from mtl_tf.runs import task_types as prediction_types
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.scored_split import task_predictions
+from mtl_tf.tasks.task import Task
 
 # More training tokens than that take the linear baseline minutes.
 _MOST_TOKENS = 5_000_000
@@ -25,9 +26,9 @@ def add(loaded: RunData, parts: Iterable[dict[str, Any]], seed: int) -> None:
     "majority" is the score of the most frequent label, of the labels that
     more than half of the examples have, of the mean value, or of each word's
     most frequent tag; "linear" that of the linear baseline (`linear`), of
-    tasks that give a text or two one label or several, if scikit-learn is
-    installed and the training texts have at most five million words (of texts
-    with several labels they count once for each label).
+    tasks that give a text or two a label, several or a number, if
+    scikit-learn is installed and the training texts have at most five million
+    words (of texts with several labels they count once for each label).
 
     Args:
         loaded: what the run trained on.
@@ -105,10 +106,17 @@ def _linear(loaded: RunData, seed: int) -> dict[int, svm.Block]:
     block_of = {}
     for members in svm.blocks_of(tasks, svm.FEATURES[0]):
         in_run = [numbers[n] for n in members]
-        block = svm.Block(loaded, in_run, True, svm.seed_of(seed))
+        kind = block_type(loaded.tasks[in_run[0]])
+        block = kind(loaded, in_run, True, svm.seed_of(seed))
         block.fit()
         block_of |= dict.fromkeys(in_run, block)
     return block_of
+
+
+def block_type(task: Task) -> type[svm.Block]:
+    """The linear model of tasks like this one."""
+    numbers = task_types.of(task.type).numbers
+    return ridge.RidgeBlock if numbers else svm.Block
 
 
 def _tokens(loaded: RunData, number: int) -> int:

@@ -20,7 +20,8 @@ Command: python -m launch.train --config=decanlp --model_dir=runs/decanlp
     --manual_dir=FOLDER
 Time and score: not run on the whole corpora (docs/results).
 The models of table 2: --config=decanlp:s2s, :s2s_self_attention, :coattention
-and :mqan; with `single_` before the name a model for each task alone. The
+and :mqan; with `single_` before the name a model for each task alone, which
+has its share of the steps: as many batches of the task as a joint model. The
 strategies of table 3: :curriculum, :anti_curriculum (SQuAD alone first),
 :anti_curriculum_3 (SQuAD, IWSLT and CNN/DM), :anti_curriculum_4 (and MNLI).
 """
@@ -77,5 +78,6 @@ def get_config(row: str = "mqan") -> config_dict.ConfigDict:
     config.training.l2 = 0.0
     config.training.steps = 100_000
     config.training.evaluate_every = 2000
+    config.training.share_steps = True
     config.evaluation.splits = ("validation", "test")
     return config

@@ -30,6 +30,13 @@ TRAINING: Fields = {
         "What counts as an epoch of the joint training; 0 for a pass over the "
         "data.",
     ),
+    "training.share_steps": Field(
+        False,
+        rules.BOOLEAN,
+        "With train_separately, whether the tasks share training.steps, "
+        "min_steps and evaluate_every evenly, so that a task's own model sees "
+        "as much of it as a joint one in rounds; else each has all of them.",
+    ),
     "training.evaluate_every": Field(
         0,
         rules.NOT_NEGATIVE_INTEGER,

@@ -216,6 +216,7 @@ def _train_separately(
             "tasks": [entry],
             "text": {**config["text"], "vocabulary_tasks": known},
             "pipeline": _pipeline_of(config["pipeline"], task.name),
+            "training": _training_of(config["training"], len(tasks)),
             "evaluation": {**config["evaluation"], "group": group},
         }
         renewal.point()
@@ -243,6 +244,17 @@ def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
     fractions = pipeline["fractions"]
     own = {name: part for name, part in fractions.items() if name == task}
     return {**pipeline, "fractions": own}
+
+
+def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
+    """The `training` of a config for a model of one of so many tasks."""
+    if not training["share_steps"]:
+        return dict(training)
+    shared = ("steps", "min_steps", "evaluate_every")
+    return {
+        **training,
+        **{name: -(-training[name] // tasks) for name in shared},
+    }
 
 
 def parameters_of(runs: Iterable[Mapping[str, Any]]) -> dict[str, int]:

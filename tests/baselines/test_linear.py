@@ -250,6 +250,29 @@ def test_texts_with_several_labels(tmp_path, names):
     np.testing.assert_array_equal(table.scores[rows] > 0.5, right)
 
 
+def test_numbers_beside_labels(tmp_path, entries):
+    """A task of numbers has no probabilities to keep."""
+    path = tmp_path / "lengths.tsv"
+    with open(path, "w") as file:
+        file.writelines(f"{n % 7}\tword{n % 7} filler\n" for n in range(70))
+    lengths = {
+        "name": "lengths",
+        "type": "regression",
+        "files": dict.fromkeys(SIZES, str(path)),
+        "columns": {"value": 0, "text": 1},
+    }
+    where = str(tmp_path / "run")
+    config = make_config(entries["large"], lengths)
+    results = linear.train(config, where, probabilities_of=["train"])
+    assert results["tasks"]["lengths"]["pearson"] > 99
+    assert set(results["run"]["C"]) == {"large", "lengths"}
+    assert set(results["run"]["temperature"]) == {"large"}
+    kept = os.listdir(os.path.join(where, probability_files.FOLDER))
+    assert not [name for name in kept if "lengths" in name]
+    predicted = scored_examples.read(where, "test")["lengths"]
+    assert len(predicted.predictions) == 70 and predicted.scores is None
+
+
 def test_missing_scikit_learn_names_the_extra(tmp_path, monkeypatch, entries):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     where = tmp_path / "run"

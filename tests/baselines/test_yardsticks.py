@@ -77,7 +77,7 @@ def test_scores_counted_by_hand(tmp_path):
     scores = {n: t.get("yardsticks") for n, t in found["tasks"].items()}
     assert scores["mood"]["majority"] == 50.0
     # The mean of 1, 2 and 6 is 3; of 3 and 5 one is 2 away.
-    assert scores["size"] == {"majority": pytest.approx(1.0)}
+    assert scores["size"]["majority"] == pytest.approx(1.0)
     # Of x and z it says x alone.
     assert scores["topics"]["majority"] == pytest.approx(200 / 3)
     # Wrong is "run" as a noun.
@@ -94,6 +94,32 @@ def test_the_linear_baseline_is_that_of_its_program(tmp_path):
         "majority": 75.0,
         "linear": 100.0,
     }
+
+
+@pytest.mark.parametrize("metric", ["mae", "pearson"])
+def test_the_linear_baseline_of_numbers(tmp_path, metric):
+    """Values are sums over the words: a linear model has them at once."""
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    rng = np.random.default_rng(3)
+    entries = []
+    # Two tasks of other scales, which must not share a model.
+    for name, scale in (("small", 1.0), ("large", -1000.0)):
+        lines = [
+            f"{scale * (1 + n + m)}\tw{n} v{m}\n"
+            for n, m in rng.integers(0, 9, [300, 2])
+        ]
+        path = written(tmp_path, f"{name}.tsv", "".join(lines))
+        files = dict.fromkeys(("train", "validation", "test"), path)
+        columns = {"value": 0, "text": 1}
+        entry = {"name": name, "type": "regression", "files": files}
+        entries.append({**entry, "columns": columns, "metrics": [metric]})
+    run = RunDirectory(str(tmp_path / "run"))
+    loaded = run_data.load(corpus.config(entries), run, None, None)
+    found = part(loaded)
+    yardsticks.add(loaded, [found], seed=1)
+    for name, scale in (("small", 1.0), ("large", 1000.0)):
+        linear = found["tasks"][name]["yardsticks"]["linear"]
+        assert linear < 0.35 * scale if metric == "mae" else linear > 99
 
 
 @pytest.mark.parametrize("metric", ["micro_f1", "average_precision"])
@@ -141,8 +167,9 @@ def test_a_temperature_divides_the_margins_of_each_label(tmp_path):
 def test_too_many_words_for_an_svm_of_each_label(tmp_path, monkeypatch):
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     loaded = load(tmp_path)
-    # 5 words of "mood" and 4 of "topics", once for each of its 3 labels.
-    for most, learns in ((17, True), (16, False)):
+    # 5 words of "mood", 3 of "size", and 4 of "topics", once for each of its
+    # 3 labels.
+    for most, learns in ((20, True), (19, False)):
         monkeypatch.setattr(yardsticks, "_MOST_TOKENS", most)
         found = part(loaded)
         yardsticks.add(loaded, [found], seed=1)

@@ -230,6 +230,31 @@ def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
     assert [t["name"] for t in run.tasks] == ["plain"]
 
 
+@pytest.mark.parametrize(
+    ("shared", "steps", "every"), [(False, 9, 4), (True, 5, 2)]
+)
+def test_single_runs_have_the_steps_or_their_share_of_them(
+    tmp_path, toy_files, monkeypatch, shared, steps, every
+):
+    config = corpus.config(toy_files, steps=9)
+    config["train_separately"] = True
+    config["training"].update(share_steps=shared, min_steps=0, evaluate_every=4)
+    joint, trained = training_run._train, []
+
+    def train_one(config, folder, session):
+        if config["train_separately"]:
+            return joint(config, folder, session)
+        trained.append(config["training"])
+        raise RunError("enough")
+
+    monkeypatch.setattr(training_run, "_train", train_one)
+    with pytest.raises(RunError, match="enough"):
+        train(config, tmp_path / "a")
+    (training,) = trained
+    assert (training["steps"], training["evaluate_every"]) == (steps, every)
+    assert training["min_steps"] == 0
+
+
 PHASES = [{"tasks": [name], "steps": 1} for name in ("plain", "mirror")]
 
 

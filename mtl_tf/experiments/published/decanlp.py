@@ -67,7 +67,9 @@ _NOTES = (
     "The paper reports validation scores, by which checkpoints are chosen, "
     "too; so do we (`evaluation.splits` names test second).",
     "The paper does not say how long it trained (its curves run to hundreds "
-    "of thousands of batches); ours have training.steps batches.",
+    "of thousands of batches); ours have training.steps batches, which the "
+    "models of single tasks share evenly, so that each sees as many batches of "
+    "its task as a joint model in rounds.",
     "Without --vectors, ours starts from random vectors of words and of hashed "
     "character n-grams, and trains them; the paper has those of "
     "GloVe and character n-grams, which it does not train.",

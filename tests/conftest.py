@@ -1,12 +1,14 @@
 """Two virtual CPU devices for every test, so that replicas can be tried."""
 
 import fcntl
+import fnmatch
 import gc
 import json
 import os
 import pathlib
 import random
 import shutil
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +19,23 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 #: The rooms of the longest tests, and those of short ones only.
 LONG = ("tests/docs/", "tests/runs/", "tests/experiments/")
 SHORT = ("tests/configs/", "tests/core/", "tests/evaluation/", "tests/tasks/")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--start_before",
+        type=float,
+        metavar="TIME",
+        help="skip tests that would start later, in seconds since 1970",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leaves out what would start too late, and what it shares with others."""
+    last = item.config.getoption("start_before")
+    if last is not None and time.time() > last:
+        pytest.skip("left out: no time left")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -56,12 +75,30 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.loadscopereorder = False
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Makes the cases of a test that `by_default` does not name extended."""
+    marker = item.get_closest_marker("by_default")
+    if marker is None:
+        return
+    case = item.callspec.id
+    if not any(fnmatch.fnmatchcase(case, pattern) for pattern in marker.args):
+        item.add_marker(pytest.mark.extended)
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Runs the rooms of the longest tests first, those of short ones last.
 
     A long file that comes last keeps one process busy while the others wait.
+    Where time may run out, each third comes first every third day.
     """
+    last = config.getoption("start_before")
+    if last is not None:
+        first = len(items) * (int(last // 86_400) % 3) // 3
+        items[:] = items[first:] + items[:first]
+        return
 
     def place(item: pytest.Item) -> int:
         name = item.nodeid

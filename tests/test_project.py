@@ -147,6 +147,7 @@ def test_wheel_says_what_it_needs(wheel):
     assert unbounded == []
 
 
+@pytest.mark.extended
 @needs_setuptools
 def test_source_distribution_has_the_tests_and_the_docs(tmp_path):
     folders = [*SOURCES, "tests", "docs", "build_support", ".ci"]
@@ -181,6 +182,7 @@ def empty_environment(tmp_path_factory):
     return folder
 
 
+@pytest.mark.extended
 @needs_setuptools
 def test_editable_install_finds_every_package(tmp_path, empty_environment):
     copy_sources(tmp_path)

@@ -182,6 +182,7 @@ def imported_test_modules(tree, file):
             yield from IN_A_STRING.findall(node.value)
 
 
+@pytest.mark.extended
 def test_no_module_of_the_tests_imports_a_test_module():
     """What several of them need stands in a helper module."""
     found = {

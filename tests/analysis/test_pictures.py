@@ -61,6 +61,7 @@ def test_many_classes_have_no_numbers():
     assert max(figure.get_size_inches()) < 12
 
 
+@pytest.mark.by_default("2")
 @pytest.mark.parametrize("classes", [2, 15, 40])
 def test_confusions_are_readable(classes):
     pytest.importorskip("matplotlib")

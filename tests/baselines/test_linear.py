@@ -291,6 +291,7 @@ def test_unknown_features(tmp_path, entries):
 UNLABELLED = ["polar0 filler1", "filler2 polar1", "filler3 polar2 filler4"]
 
 
+@pytest.mark.by_default("kept2")
 @pytest.mark.parametrize("kept", [("train", "unlabelled"), ("train",), ()])
 def test_it_teaches_by_the_probabilities_that_it_kept(tmp_path, entries, kept):
     path = tmp_path / "more.tsv"
@@ -375,6 +376,7 @@ def test_ngrams_of_pairs_by_hand():
     )
 
 
+@pytest.mark.by_default("apart")
 @pytest.mark.parametrize("pairs", ["apart", "joined"])
 def test_pairs_of_texts(tmp_path, pairs):
     """Of `apart` it sees whether both texts have a word in common."""
@@ -433,6 +435,7 @@ def test_features_are_scikit_learns_and_copied_by_task():
     assert len(copied) == rows.shape[1] < 3 * len(plain)
 
 
+@pytest.mark.extended
 def test_a_tested_fold_counts_as_unseen(tmp_path):
     chosen = corpus.write(tmp_path, 5, {"train": 60, "validation": 30})
     config = make_config(chosen[0])

@@ -136,6 +136,7 @@ def test_epoch_trains_on_every_step_once(monkeypatch):
     assert result["targets"][0]["value"] == row["with_compile_s"]
 
 
+@pytest.mark.extended
 def test_latency_of_four_forms_that_agree():
     result = cases.latency(SMALL, 2)
     check_form(result)
@@ -188,6 +189,7 @@ def test_targets(value, rule, met):
 # Contestants
 
 
+@pytest.mark.extended
 def test_keras_model_has_our_parameters_and_our_scores():
     model = contestants.make_model(SMALL, SMALL.vocabulary)
     for weight in model.trainable_variables:

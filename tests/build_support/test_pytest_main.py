@@ -41,6 +41,7 @@ def run_main(folder, content, python=sys.executable, path=""):
     )
 
 
+@pytest.mark.by_default("*-1")
 @pytest.mark.parametrize(
     ("content", "status"),
     [

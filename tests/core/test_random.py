@@ -34,6 +34,7 @@ def test_fold_does_not_depend_on_the_hash_seed():
     assert values == {f"{random.fold(1, 'a', 2)}\n"}
 
 
+@pytest.mark.extended
 @given(seed=st.integers(0, 2**63 - 1), parts=PARTS)
 def test_fold_gives_a_seed_that_fits_int64(seed, parts):
     assert 0 <= random.fold(seed, *parts) < 2**63

@@ -290,6 +290,7 @@ def test_defects_are_not_hidden(data):
         building.prepare("defect_catalogue", data)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "first",
     [

@@ -199,6 +199,7 @@ def equal_conditions(one, other):
     return within(one, other) and within(other, one)
 
 
+@pytest.mark.extended
 @given(QUERIES, st.one_of(QUERIES, st.none()), st.randoms())
 @settings(max_examples=200, deadline=None)
 def test_written_queries_are_compared_as_what_they_say(right, said, rng):

@@ -37,6 +37,7 @@ def test_equal_systems_do_not_differ():
     assert found["a"].interval == (0.0, 0.0)
 
 
+@pytest.mark.extended
 def test_the_p_value_is_near_that_of_the_exact_test():
     """McNemar's, of the examples on which only one system is right."""
     for seed, (a, b) in enumerate([(0.7, 0.8), (0.75, 0.78), (0.9, 0.8)]):

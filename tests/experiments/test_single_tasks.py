@@ -10,6 +10,7 @@ from mtl_tf.experiments import single_tasks
 from tests.system import corpus
 
 
+@pytest.mark.extended
 def test_scores_of_single_tasks_stand_beside_the_joint_ones(tmp_path):
     sizes = {"train": 40, "validation": 10, "test": 20}
     config = corpus.quick(

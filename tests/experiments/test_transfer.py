@@ -14,6 +14,9 @@ from tests.system import corpus
 from tests.text import small_presets
 from tests.training.killing import run_killed
 
+# What they share is trained first, which takes long.
+pytestmark = pytest.mark.extended
+
 SHARED = ("kernel", "recurrent", "bias")
 
 

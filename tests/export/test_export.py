@@ -40,6 +40,7 @@ def version(tmp_path_factory, run):
     return str(moved)
 
 
+@pytest.mark.extended
 def test_the_c_loader_answers_as_predict_does(run, version):
     calls = [("plain", TEXTS), ("mirror", TEXTS)]
     # Empty and enormous ones.
@@ -94,6 +95,7 @@ def test_mixed_tasks_in_one_call_and_unknown_ones(run, version):
             assert outputs["classes"][row] == ["", ""]
 
 
+@pytest.mark.by_default("3")
 @pytest.mark.parametrize("tasks", [1, 3])
 def test_texts_without_tasks_are_refused(version, tasks):
     inputs = {"text": TEXTS[:2], "task": ["plain"] * tasks}
@@ -108,6 +110,7 @@ def test_no_company_changes_a_score(version):
     assert_scores(together, [answers[0] for answers in alone], 1e-6)
 
 
+@pytest.mark.extended
 def test_check_passes_and_notices_a_wrong_answer(version, tmp_path):
     rows = check.check(version)
     names = {"plain", "mirror", "serving_default"}
@@ -224,6 +227,7 @@ def test_what_is_no_export_is_named(tmp_path):
         check.ask(str(tmp_path), "plain", ["a"])
 
 
+@pytest.mark.extended
 def test_the_folder_of_versions_stands_for_the_newest(version, tmp_path):
     for name in ("2", "10", "11", "old"):
         (tmp_path / name).mkdir()

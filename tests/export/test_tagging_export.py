@@ -9,6 +9,9 @@ import mtl_tf
 from export import c_loader_process, check, saved_model, serving, task_types
 from tests.system import tagging
 
+# What they share is trained first, which takes long.
+pytestmark = pytest.mark.extended
+
 LONG = "EU " * 20_000
 TEXTS = ["The EU rejects\tlamb", "", "é 🎉x sleeps", "one two three " * 5, LONG]
 

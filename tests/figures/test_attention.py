@@ -56,6 +56,7 @@ def made(tokens, tasks, layers):
     )
 
 
+@pytest.mark.by_default("page0-sizes0", "page1-sizes0")
 @pytest.mark.parametrize(
     "sizes",
     [

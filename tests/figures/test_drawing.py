@@ -99,6 +99,7 @@ def test_lines_cover_the_text_once_and_are_of_like_length(tokens, page):
     assert len(parts) == -(-tokens // (parts[0].stop - parts[0].start))
 
 
+@pytest.mark.by_default("page0-1", "page0-12", "page1-1", "page2-1")
 @pytest.mark.parametrize("tokens", [1, 12, 70])
 @pytest.mark.parametrize("page", PAGES)
 def test_every_token_is_readable(tokens, page):

@@ -25,6 +25,7 @@ def run(tmp_path_factory):
     return mtl_tf.load(directory)
 
 
+@pytest.mark.extended
 def test_shares_of_tasks_are_means_over_words(run):
     first, second = sources.of_tasks(run, None, "test", 2, (None, None))
     assert (first.task, second.task) == ("behind", "mentions")
@@ -79,6 +80,7 @@ def test_bars_are_as_long_as_the_shares():
     assert names == ["vocabulary", "context", "question"]
 
 
+@pytest.mark.by_default("1-page0", "1-page1")
 @pytest.mark.parametrize("page", [DEFAULT, Page(width=3.0, font_size=8)])
 @pytest.mark.parametrize("size", [1, 30])
 def test_answers_are_readable(page, size):

@@ -37,6 +37,7 @@ def reading(ids):
     return Reading(("x",) * size, np.ones(size, bool), {"tokens": ids})
 
 
+@pytest.mark.by_default("mirror")
 @pytest.mark.parametrize("task", ["plain", "mirror"])
 def test_scores_are_predictions_of_the_prefixes(run, task):
     trace = traces.trace(run, task, TEXT, "toy")
@@ -76,6 +77,7 @@ def test_a_task_that_tags_words_is_refused(run, monkeypatch):
         traces.trace(run, "plain", TEXT)
 
 
+@pytest.mark.by_default("0-False", "1-False")
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("task", [0, 1])
 def test_prefix_scores_of_both_kinds_of_model(bidirectional, task):
@@ -91,6 +93,7 @@ def test_prefix_scores_of_both_kinds_of_model(bidirectional, task):
         np.testing.assert_allclose(scores[length - 1], expected, atol=1e-5)
 
 
+@pytest.mark.extended
 def test_a_long_text_of_a_bidirectional_model_goes_in_parts():
     scheme = {"name": "lstm", "units": 2, "bidirectional": True}
     config = {"embedding_dim": 2, "scheme": scheme}

@@ -101,6 +101,7 @@ def test_a_page_of_a_run(tmp_path, capsys):
     ]
 
 
+@pytest.mark.extended
 def test_the_most_confident_mistakes_come_first(tmp_path):
     path = make_run(tmp_path / "run")
     output = tmp_path / "page.html"
@@ -116,6 +117,7 @@ def test_the_most_confident_mistakes_come_first(tmp_path):
     assert "2 of 10, the worst first." in page.texts
 
 
+@pytest.mark.extended
 def test_seeds_give_spreads_and_bands(tmp_path):
     one = make_run(tmp_path / "a", seed=1)
     two = make_run(tmp_path / "b", seed=2)
@@ -137,6 +139,7 @@ def test_a_folder_of_seeds(tmp_path):
     assert "1, 2" in page.texts
 
 
+@pytest.mark.extended
 def test_another_split_is_scored_and_kept(tmp_path, loaded):
     path = make_run(tmp_path / "run")
     run(f"--model_dir={path}", "--split=validation")
@@ -166,6 +169,7 @@ def test_models_of_single_tasks(tmp_path, monkeypatch):
     assert "<script>films test 36" in page.texts
 
 
+@pytest.mark.extended
 def test_texts_that_are_not_at_hand(tmp_path, monkeypatch):
     def inputs(*_):
         raise MissingData("no folder fdu_mtl")
@@ -224,6 +228,7 @@ def test_a_run_of_another_kind_of_program(tmp_path):
         run(f"--model_dir={tmp_path / 'run'}")
 
 
+@pytest.mark.extended
 def test_predictions_of_an_older_run_are_asked_for(tmp_path, loaded):
     path = make_run(tmp_path / "run")
     for file in (tmp_path / "run" / "scored" / "test").iterdir():

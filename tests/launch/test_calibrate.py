@@ -98,6 +98,7 @@ def test_wrong_thresholds(argument):
         calibrate.parse_threshold(argument)
 
 
+@pytest.mark.extended
 def test_what_is_kept_of_other_splits_is_written_anew(directory):
     loaded = mtl_tf.load(directory)
     for split in ("train", "test"):

@@ -18,6 +18,7 @@ def call(*arguments):
     figures.main(runner.parse(figures.PROGRAM, ["figures", *arguments]))
 
 
+@pytest.mark.extended
 def test_generated_weights(toy_run, tmp_path, capsys):
     source = tmp_path / "texts.txt"
     source.write_text("no tree yes\n\nyes stone\n")
@@ -68,6 +69,7 @@ def test_attention_and_layers(transformer_run, tmp_path, capsys):
         )
 
 
+@pytest.mark.extended
 def test_figures_of_translation(translation_run, tmp_path, capsys):
     names = ("a.png", "a.svg", "c.svg", "n.md", "n.json", "n.png")
     paths = [str(tmp_path / name) for name in names]

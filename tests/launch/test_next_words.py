@@ -18,6 +18,9 @@ from tests.launch import helpers
 from tests.system import corpus
 from tests.training.killing import run_killed
 
+# What they share is trained first, which takes long.
+pytestmark = pytest.mark.extended
+
 SCHEME = {
     "name": "lstm",
     "units": 16,

@@ -171,6 +171,7 @@ def test_a_wrong_line_leaves_no_output(run, files, line, kind, message):
     assert os.listdir(files.output.parent) == ["in"]
 
 
+@pytest.mark.extended
 def test_a_pipe_gets_its_answer_before_the_input_ends():
     process = start("-c", PROGRAM, "--model_dir=x", "--task=books")
     for text in ("good", "", "worse"):

@@ -21,6 +21,7 @@ def run(capsys, *arguments):
     return helpers.run(capsys, prepare_data.PROGRAM, *arguments)
 
 
+@pytest.mark.extended
 def test_builds_and_prints_tables(capsys, tmp_path):
     status, out, _ = run(
         capsys, "--datasets=sample_reviews", f"--data_dir={tmp_path}"

@@ -14,6 +14,9 @@ from tests.launch import helpers
 from tests.text import small_presets
 from tests.training.killing import run_killed
 
+# What they share is trained first, which takes long.
+pytestmark = pytest.mark.extended
+
 SMALL = {
     "vocabulary_size": 60,
     "layers": 1,

@@ -160,6 +160,7 @@ def test_only_this_calls_failures_are_an_error(trained, tmp_path, capsys):
     assert "ARC-II, seed 1: ValueError: broken" in capsys.readouterr().out
 
 
+@pytest.mark.by_default("nowhere")
 @pytest.mark.parametrize("corpora", [None, "nowhere"])
 def test_missing_corpora_are_told_once_and_first(
     tmp_path, monkeypatch, corpora

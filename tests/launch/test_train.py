@@ -106,6 +106,7 @@ def test_virtual_devices_are_for_the_strategy_that_mirrors():
         common_flags.divide_cpu(values)
 
 
+@pytest.mark.extended
 def test_virtual_devices_are_replicas():
     code = (
         "import os\n"

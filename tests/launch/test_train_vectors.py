@@ -30,6 +30,7 @@ def words_of(path):
     return [row.split(" ")[0] for row in path.read_text().splitlines()[1:]]
 
 
+@pytest.mark.extended
 def test_vectors_of_a_task(capsys, tmp_path, corpus):
     pytest.importorskip("gensim")
     output = tmp_path / "new" / "vectors.txt"
@@ -79,6 +80,7 @@ def test_a_run_finds_its_words(capsys, tmp_path):
     assert len(report.found_tokens) == len(vocabulary) - 2
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

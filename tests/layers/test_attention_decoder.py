@@ -67,6 +67,7 @@ def expected(values):
     return losses, tables, looks
 
 
+@pytest.mark.by_default("False")
 @pytest.mark.parametrize("bias", [True, False])
 def test_losses_attention_and_gradients_are_the_papers(bias):
     decoder, encoded = make_decoder(bias=bias), make_encoded()
@@ -119,6 +120,7 @@ def test_step_by_step_is_teacher_forcing():
         last = np.repeat(TARGET[:, t : t + 1], 2, 1)
 
 
+@pytest.mark.extended
 def test_compiled_shards_give_the_same():
     decoder, encoded = make_decoder(), make_encoded()
 
@@ -180,6 +182,7 @@ def test_the_encoder_has_both_directions_side_by_side():
         np.testing.assert_allclose(encoded["first"][0, b], last, atol=1e-6)
 
 
+@pytest.mark.extended
 def test_encoder_and_decoder_pass_the_test_of_layers():
     encoded = make_encoded()
     run_layer_test(

@@ -69,6 +69,7 @@ def check(found, row, wanted):
         assert not found["tokens"][row, n, length:].any()
 
 
+@pytest.mark.by_default("1.2-3")
 @pytest.mark.parametrize("penalty, n_best", [(0.0, 1), (0.0, 4), (1.2, 3)])
 def test_a_wide_beam_finds_what_exhaustive_search_finds(penalty, n_best):
     table, limit = make_table(0), [4, 2, 3]
@@ -216,6 +217,9 @@ def copy_step(lengths, first_word=0.0):
     return step
 
 
+@pytest.mark.by_default(
+    "1-0.0-False", "1-0.0-True", "1-0.2-False", "1-0.2-True", "3-0.6-False"
+)
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("beam, first_word", [(1, 0.0), (1, 0.2), (3, 0.6)])
 def test_ids_of_a_sources_own_words_come_back_as_they_are(

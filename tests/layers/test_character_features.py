@@ -30,6 +30,7 @@ def make_lstm():
     return CharacterLSTM(units=3, dimension=4, size=40, name="c")
 
 
+@pytest.mark.by_default("make_cnn-7-251")
 @pytest.mark.parametrize(
     "make, units, parameters",
     [

@@ -39,6 +39,7 @@ def sequence_and_summary(bank, x, mask, task):
     return sequence, tf.tanh(pooling.max_over_time(before, mask))
 
 
+@pytest.mark.by_default("task0")
 @pytest.mark.parametrize("task", TASKS)
 def test_outputs_and_gradients_are_the_papers(task):
     bank = make_bank()

@@ -100,6 +100,7 @@ def compiled(method):
 
 
 # At the large scale products underflow, and logarithms have to be taken.
+@pytest.mark.by_default("True-1.0", "True-200.0")
 @pytest.mark.parametrize("scale", [1.0, 200.0])
 @pytest.mark.parametrize("holes", [False, True])
 def test_agrees_with_enumeration(scale, holes):
@@ -140,6 +141,7 @@ def weighted_likelihood(case, parts, weights):
     )
 
 
+@pytest.mark.by_default("200.0")
 @pytest.mark.parametrize("scale", [1.0, 200.0])
 def test_gradients_are_finite_differences(scale):
     layer, case = make_layer(), Case(7, scale, holes=True)
@@ -260,6 +262,7 @@ def test_alone_without_groups_mask_or_tasks():
         layer.viterbi(x[..., :3])
 
 
+@pytest.mark.by_default("1")
 @pytest.mark.parametrize("length", [0, 1, 500])
 def test_lengths(length):
     layer = CRF(9, name="long")
@@ -351,6 +354,7 @@ def test_a_sentence_that_cannot_be_keeps_to_own_labels():
     )
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("not_compiled")
 def test_layer():
     logits, tags, mask, task = Case(1, 1.0, holes=False).tensors()
@@ -369,6 +373,7 @@ def test_layer():
     )
 
 
+@pytest.mark.extended
 def test_nothing_compiled_is_left_where_nothing_may_be():
     layer = make_layer()
     with recurrence.options(jit=False):

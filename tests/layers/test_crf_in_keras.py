@@ -106,6 +106,7 @@ def not_compiled():
         yield
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("length", LENGTHS)
 def test_the_loss_is_that_of_all_paths_under_a_mask(length):
     draw = np.random.default_rng(length)
@@ -151,6 +152,7 @@ def test_the_loss_is_that_of_all_paths_under_a_mask(length):
     assert np.isnan(CRFLoss()(np.zeros_like(tags), layer(logits)["potentials"]))
 
 
+@pytest.mark.by_default("6-False")
 @pytest.mark.parametrize(
     "recurrent", [False, pytest.param(True, marks=pytest.mark.extended)]
 )
@@ -194,6 +196,7 @@ def test_models_honour_the_mask_of_keras(length, recurrent):
         np.testing.assert_allclose(short, output[name], atol=1e-6)
 
 
+@pytest.mark.extended
 def test_the_mask_is_found_beside_other_tensors():
     ids, tags = make_data(ROWS)
     tokens = keras.Input([None], dtype="int32")

@@ -75,6 +75,7 @@ def test_other_activations_are_left_alone():
         assert layer.activation is before
 
 
+@pytest.mark.extended
 def test_an_encoder_uses_them_but_not_in_exports(backbone):
     layer, tokens = made(backbone), batch([2, 7, 8, 3])
     assert compiled(lambda: layer(tokens))

@@ -101,6 +101,7 @@ def reference(values, x, mask, tasks, reverse=False):
     return summary, sequence
 
 
+@pytest.mark.by_default("3-task1-False")
 @pytest.mark.parametrize(
     "tasks, task, reverse", [(0, [0, 1], True), (3, [2, 0, 2], False)]
 )

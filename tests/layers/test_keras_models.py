@@ -87,6 +87,7 @@ def assert_trains_and_saves(model, inputs, labels, tmp_path, more_padding):
     np.testing.assert_allclose(losses[1], losses[0], 1e-4)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", mostly_slow(LAYERS))
 def test_layers_stand_in_sequential_models(name, tmp_path):
     make, _ = LAYERS[name]
@@ -103,6 +104,7 @@ def test_layers_stand_in_sequential_models(name, tmp_path):
     assert_trains_and_saves(model, ids, labels, tmp_path, wide)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", mostly_slow(n for n in LAYERS if LAYERS[n][1]))
 def test_layers_of_tasks_stand_in_functional_models(name, tmp_path):
     make, options = LAYERS[name]
@@ -202,6 +204,7 @@ def test_a_sequential_model_may_end_in_a_crf(tmp_path):
     assert (found == tags)[ids > 0].mean() > 0.8
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("constrained", "eagerly"),
     [pytest.param(False, False, marks=pytest.mark.extended), (True, True)],

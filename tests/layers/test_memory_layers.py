@@ -124,6 +124,7 @@ def test_outputs_and_gradients_are_the_papers(model, align, reverse):
         assert np.max(np.abs(gradient)) > 1e-4, name
 
 
+@pytest.mark.by_default("options0-private")
 @pytest.mark.parametrize("model", ["private", "arc_ii"])
 @pytest.mark.parametrize(
     "options",
@@ -146,6 +147,7 @@ def test_jit_shards_and_keeping_change_nothing(model, options):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "model, jit, align",
     [
@@ -182,6 +184,7 @@ def test_batch_and_groups_may_be_unknown_when_traced(model, jit, align):
         assert np.all(np.isfinite(gradient))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "model, reverse",
     [
@@ -205,6 +208,7 @@ def test_padding_changes_nothing(model, reverse):
     assert not np.any(np.array(others[0])[:, :, LENGTH:])
 
 
+@pytest.mark.by_default("me_lstm")
 @pytest.mark.parametrize("model", ["me_lstm", "arc_ii"])
 def test_texts_and_batches_without_tokens(model):
     layer = made(model)
@@ -222,6 +226,7 @@ def test_texts_and_batches_without_tokens(model):
             np.testing.assert_array_equal(kept, np.tile(begin, (1, 4, 1, 1)))
 
 
+@pytest.mark.by_default("me_lstm")
 @pytest.mark.parametrize("model", ["me_lstm", "arc_ii"])
 def test_first_keys_of_zero_length_have_finite_gradients(model):
     """Glorot's biases are zero, so that the first keys are, too."""
@@ -270,6 +275,7 @@ def test_what_is_private_and_what_is_shared():
             assert (weight.shape[0] == 7) == weight.is_private, weight.name
 
 
+@pytest.mark.by_default("arc_ii")
 @pytest.mark.parametrize("model", ["arc_i", "arc_ii"])
 def test_a_batch_of_one_task_moves_its_slices_and_what_is_shared(model):
     layer = made(model)
@@ -283,6 +289,7 @@ def test_a_batch_of_one_task_moves_its_slices_and_what_is_shared(model):
             assert np.any(gradient)
 
 
+@pytest.mark.by_default("arc_i")
 @pytest.mark.parametrize("model", ["arc_i", "arc_ii"])
 def test_rows_and_groups_do_not_meet(model):
     """A memory never passes from one text to another."""
@@ -303,6 +310,7 @@ def test_rows_and_groups_do_not_meet(model):
             np.testing.assert_allclose(found[0, 0], both[group, row], atol=1e-6)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "align, policy",
     [
@@ -341,6 +349,7 @@ def memory_parameters(k, m, source, align):
     return k * m + 3 * m * (source + 1) + mlp
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "model, align",
     [("private", "mlp"), ("arc_i", "cosine"), ("arc_ii", "mlp")],

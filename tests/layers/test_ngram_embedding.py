@@ -101,6 +101,13 @@ def test_means_of_ngrams(in_graph):
     assert_same(layer, IDS, OWN[:, :, :2], in_graph)
 
 
+@pytest.mark.by_default(
+    "shape0-False",
+    "shape1-False",
+    "shape2-False",
+    "shape3-False",
+    "shape4-False",
+)
 @pytest.mark.parametrize("in_graph", [False, True])
 @pytest.mark.parametrize(
     "shape", [(2, 2, 0), (0, 2, 3), (2, 0, 3), (2, 2, 3), (1, 1, 1)]

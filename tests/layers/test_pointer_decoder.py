@@ -85,6 +85,7 @@ def parameters(question):
     return lstm + VOCABULARY * UNITS + own * (1 + question)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("question", [True, False])
 def test_losses_are_the_papers(question):
     layer = run_layer_test(
@@ -202,6 +203,7 @@ def test_an_example_has_the_loss_it_has_alone():
         np.testing.assert_allclose(alone, together[row, :words], rtol=1e-5)
 
 
+@pytest.mark.by_default("False")
 @pytest.mark.parametrize("jit", [False, True])
 def test_gradients_are_those_of_the_reference(jit):
     layer = built()

@@ -186,6 +186,7 @@ KINDS = {
 }
 
 
+@pytest.mark.by_default("lora")
 @pytest.mark.parametrize("kind", KINDS)
 def test_adapters_belong_to_tasks_and_start_as_nothing(backbone, kind):
     options, count = KINDS[kind]
@@ -217,6 +218,7 @@ def test_adapters_belong_to_tasks_and_start_as_nothing(backbone, kind):
     np.testing.assert_allclose(other(tokens, task), after, atol=1e-6)
 
 
+@pytest.mark.by_default("lora", "projected_attention")
 @pytest.mark.parametrize("kind", KINDS)
 def test_adapters_in_a_frozen_encoder_have_gradients(backbone, kind):
     options, _ = KINDS[kind]
@@ -236,6 +238,7 @@ def test_adapters_in_a_frozen_encoder_have_gradients(backbone, kind):
     assert not any(np.abs(g[0]).max() for g in ups)
 
 
+@pytest.mark.by_default("projected_attention")
 @pytest.mark.parametrize("kind", KINDS)
 def test_shared_adapters_are_those_of_a_single_task(backbone, kind):
     options, count = KINDS[kind]

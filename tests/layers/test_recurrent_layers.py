@@ -59,6 +59,7 @@ made = functools.cache(make_layer)
 
 
 # Unlike groups in one direction, a single one in the other.
+@pytest.mark.by_default("lstm-task0-False", "lstm-task1-True")
 @pytest.mark.parametrize("task, reverse", [([2, 0, 2], False), ([1], True)])
 @pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
 def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
@@ -92,6 +93,7 @@ def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
         assert_gradient(gradient, total, value, name)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "kind, options",
     [
@@ -122,6 +124,7 @@ def test_jit_shards_and_keeping_change_nothing(kind, options):
             np.testing.assert_allclose(a, b, atol=1e-6)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "kind", ["lstm", pytest.param("meta_lstm", marks=pytest.mark.slow)]
 )
@@ -142,6 +145,7 @@ def test_a_whole_step_compiles(kind):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
+@pytest.mark.by_default("lstm")
 @pytest.mark.parametrize("kind", ["lstm", "meta_lstm"])
 def test_one_trace_serves_all_lengths_and_tasks(kind):
     layer = made(kind)
@@ -174,6 +178,7 @@ def test_one_trace_serves_all_lengths_and_tasks(kind):
     assert len(traces) == 1
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind, jit", [("lstm", True), ("meta_lstm", False)])
 def test_batch_and_groups_may_be_unknown_when_traced(kind, jit):
     layer = made(kind)
@@ -203,6 +208,7 @@ def test_batch_and_groups_may_be_unknown_when_traced(kind, jit):
         assert gradient.shape == x.shape
 
 
+@pytest.mark.by_default("lstm-True")
 @pytest.mark.parametrize(
     "kind, reverse", [("lstm", True), ("meta_lstm", False)]
 )
@@ -220,6 +226,7 @@ def test_padding_changes_nothing(kind, reverse):
     assert not np.any(np.array(long[2][0])[:, :, LENGTH:])
 
 
+@pytest.mark.by_default("meta_lstm-False")
 @pytest.mark.parametrize("kind, jit", [("lstm", True), ("meta_lstm", False)])
 def test_rows_and_batches_without_tokens(kind, jit):
     layer = made(kind)
@@ -358,6 +365,7 @@ def test_far_tokens_have_a_gradient(forget_bias, least, most):
     assert least < sizes[0] / sizes[-1] < most
 
 
+@pytest.mark.by_default("lstm-float16")
 @pytest.mark.parametrize(
     "kind, policy", [("lstm", "float16"), ("meta_lstm", "mixed_bfloat16")]
 )

@@ -67,6 +67,7 @@ def forward(kind, values, x, mask, task, reverse):
     return reference.run("lstm", values["private"], read, *options)
 
 
+@pytest.mark.by_default("both-task2-True", "shared-task1-False")
 @pytest.mark.parametrize(
     "kind, task, reverse",
     [
@@ -108,6 +109,7 @@ def test_outputs_and_gradients_are_the_papers(kind, task, reverse):
 
 
 # Compiled, both kinds learn in tests/models/test_shared_private.py.
+@pytest.mark.by_default("both-False")
 @pytest.mark.parametrize(
     "jit", [False, pytest.param(True, marks=pytest.mark.slow)]
 )
@@ -127,6 +129,7 @@ def test_jit_and_shards_change_nothing(kind, jit):
         np.testing.assert_allclose(a, b, atol=1e-6)
 
 
+@pytest.mark.by_default("parallel-False")
 @pytest.mark.parametrize("kind, reverse", [("parallel", False), ("both", True)])
 def test_padding_changes_nothing(kind, reverse):
     layer = made(kind, reverse)
@@ -181,6 +184,7 @@ def test_directions_and_halves_start_from_different_weights():
             assert not np.any(np.array(a) == np.array(b))
 
 
+@pytest.mark.by_default("both")
 @pytest.mark.parametrize("kind", KINDS)
 def test_as_a_layer(kind):
     d, h = FEATURES, H

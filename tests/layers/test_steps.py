@@ -172,6 +172,13 @@ def unrolled(step, x, mask, weights, state, constants, reverse):
     return state, sequences
 
 
+@pytest.mark.by_default(
+    "aside-False-False-1-False",
+    "aside-True-False-1-True",
+    "kept-False-False-1-False",
+    "kept-True-False-1-False",
+    "kept-True-False-1-True",
+)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("jit, shards", [(False, 1), (True, 2)])
 @pytest.mark.parametrize("training", [True, False])
@@ -314,6 +321,7 @@ def test_options_nest_and_end():
     assert recurrence.is_compiled()
 
 
+@pytest.mark.extended
 def test_without_jit_nothing_is_compiled():
     """A served graph must not ask for XLA."""
     step, weights, state, _ = CELLS["gru"]

@@ -33,6 +33,7 @@ def make_batch():
     )
 
 
+@pytest.mark.by_default("softmax")
 @pytest.mark.parametrize("decoder", ["crf", "softmax"])
 def test_head(decoder):
     constraints = {"constraints": [BIO, None]} if decoder == "crf" else {}
@@ -98,6 +99,7 @@ def test_wrong_options():
         TaggingHead([])
 
 
+@pytest.mark.extended
 def test_transitions_are_learnt():
     """Tags alternate from either one: nothing but the order can be known."""
     draw = np.random.default_rng(0)

@@ -73,6 +73,14 @@ def test_attention_of_some_places_is_theirs_among_all():
     np.testing.assert_allclose(some_weights, weights[:, :, 1:3], atol=1e-6)
 
 
+@pytest.mark.by_default(
+    "False-1",
+    "False-100",
+    "False-67108864",
+    "None-1",
+    "None-100",
+    "None-67108864",
+)
 @pytest.mark.parametrize("at_once", [1, 100, 1 << 26])
 @pytest.mark.parametrize("jit", [None, False, True])
 def test_places_read_in_parts_where_nobody_asks_for_weights(

@@ -331,6 +331,7 @@ def accuracy(model, batch):
     return np.mean(model(batch)["prediction"] == batch["label"])
 
 
+@pytest.mark.by_default("*nbow*")
 @pytest.mark.parametrize(
     "scheme, private",
     [

@@ -41,6 +41,7 @@ def test_losses_have_the_factor_of_their_label():
     np.testing.assert_allclose(factors, [[0.5, 3, 2], [1, 1, 1]], rtol=1e-5)
 
 
+@pytest.mark.extended
 def test_a_model_takes_them_from_its_tasks():
     tasks = make_tasks(2, 2)
     tasks[1]["class_weights"] = [1.0, 5.0]

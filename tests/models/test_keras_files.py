@@ -44,6 +44,7 @@ def make_question_answering():
     )
 
 
+@pytest.mark.by_default("make_multi_target", "make_multi_task")
 @pytest.mark.parametrize(
     "make", [make_multi_task, make_multi_target, make_question_answering]
 )

@@ -54,6 +54,7 @@ def expected(model, tokens):
     return total
 
 
+@pytest.mark.by_default("lstm-False")
 @pytest.mark.parametrize(
     "name, bidirectional",
     [
@@ -71,6 +72,7 @@ def test_each_state_tells_the_word_beside_it(name, bidirectional):
     np.testing.assert_allclose(loss[0], expected(model, tokens), rtol=1e-5)
 
 
+@pytest.mark.extended
 def test_padding_changes_nothing():
     model = made()
     tokens = np.random.default_rng(2).integers(2, WORDS, (2, 5))
@@ -80,6 +82,7 @@ def test_padding_changes_nothing():
     )
 
 
+@pytest.mark.extended
 def test_training_tells_words_from_samples_which_the_seed_draws():
     model = made(samples=4)
     given = batch(np.random.default_rng(2).integers(2, WORDS, (2, 5)))

@@ -70,6 +70,7 @@ def test_parameter_counts_at_the_papers_sizes(scheme, count):
     assert count_parameters(model) == count
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["me_lstm", "arc_i", "arc_ii"])
 def test_outputs_and_inspection(name):
     config = {

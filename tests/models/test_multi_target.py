@@ -106,6 +106,7 @@ def test_parameters_are_counted_with_and_without_word_vectors(model):
     assert len(model.embedding_variables()) == 3
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("beam, n_best", [(1, 1), (4, 3)])
 def test_scores_are_the_likelihoods_of_what_is_returned(model, beam, n_best):
     found = model.translate(
@@ -188,6 +189,7 @@ def test_translations_do_not_depend_on_company_and_padding(model):
         assert not got[:, steps:].any()
 
 
+@pytest.mark.extended
 def test_attention_and_aligned_words_are_those_of_teacher_forcing(model):
     found = model.translate(TOKENS, key=1, beam=2, attention=True)
     length = found["length"].numpy()[:, 0]
@@ -206,6 +208,7 @@ def test_attention_and_aligned_words_are_those_of_teacher_forcing(model):
         np.testing.assert_array_equal(aligned, expected.argmax(-1))
 
 
+@pytest.mark.extended
 def test_an_exported_graph_translates(model, tmp_path):
     class Module(tf.Module):
         def __init__(self):

@@ -79,6 +79,7 @@ SCHEMES = [
 ]
 
 
+@pytest.mark.by_default("config0", "config1")
 @pytest.mark.parametrize("config", SCHEMES)
 def test_outputs_which_padding_does_not_change(config):
     model = build_model(config, 20, make_tasks(2, 4))
@@ -98,6 +99,7 @@ def test_outputs_which_padding_does_not_change(config):
     check_padding(model, batch, output["scores"])
 
 
+@pytest.mark.by_default("config0")
 @pytest.mark.parametrize("config", SCHEMES[1:4:2])
 def test_summary_joins_last_forward_and_first_backward_state(config):
     scheme = make_scheme(config["scheme"], tasks=2)
@@ -119,11 +121,13 @@ def test_summary_joins_last_forward_and_first_backward_state(config):
     np.testing.assert_array_equal(without["summary"], summary)
 
 
+@pytest.mark.by_default("config0", "config1")
 @pytest.mark.parametrize("config", SCHEMES)
 def test_checkpoint_restores_a_fresh_model(config, tmp_path):
     check_checkpoint(config, tmp_path)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("jit", [False, True])
 def test_texts_without_tokens(jit):
     model = build_model(small(), 20, make_tasks(2, 2))
@@ -165,6 +169,7 @@ def test_dropout_in_training_only():
     assert np.any(one != model(batch)["loss"])
 
 
+@pytest.mark.extended
 def test_a_wide_part_stands_beside_what_heads_read(tmp_path):
     config = small(wide={"buckets": 50, "dimension": 4, "dropout": 0.5})
     model, batch = build_model(config, 20, make_tasks(2, 3)), make_batch()

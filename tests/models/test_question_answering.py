@@ -71,6 +71,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", NAMES)
 def test_the_loss_of_a_batch_is_that_of_its_examples(name):
     model = made(name)
@@ -86,6 +87,7 @@ def test_the_loss_of_a_batch_is_that_of_its_examples(name):
         )
 
 
+@pytest.mark.by_default("s2s-1")
 @pytest.mark.parametrize(
     "name, beam",
     [
@@ -123,6 +125,7 @@ def test_answers_have_the_score_of_given_ones(name, beam):
             )
 
 
+@pytest.mark.extended
 def test_given_answers_are_scored_word_by_word():
     model = made("mqan")
     texts = [BATCH[name][0] for name in ("context", "question", "answer")]
@@ -145,6 +148,7 @@ def test_given_answers_are_scored_word_by_word():
         )
 
 
+@pytest.mark.extended
 def test_a_loss_per_word_is_the_mean_of_an_answers_words():
     sums, means = made("mqan")(BATCH), build(per_word=True)(BATCH)
     np.testing.assert_allclose(
@@ -153,6 +157,7 @@ def test_a_loss_per_word_is_the_mean_of_an_answers_words():
     assert sorted(set(means["tokens"].numpy().ravel())) == [2, 3, 5]
 
 
+@pytest.mark.extended
 def test_own_words_are_told_apart_and_read_as_unknown():
     model = made("mqan")
     # Which number an own word has means nothing, as long as equal words have
@@ -193,6 +198,7 @@ def with_ngrams(name):
     return model, {**BATCH, "own_words": draw_ngrams(1, 3, 5)}, of_words
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["s2s", pytest.param("mqan", marks=SLOW)])
 def test_ngrams_stand_beside_words_and_are_all_that_own_words_have(name):
     model, batch, of_words = with_ngrams(name)
@@ -221,6 +227,7 @@ def test_ngrams_stand_beside_words_and_are_all_that_own_words_have(name):
     np.testing.assert_array_equal(moved, [False, True, False])
 
 
+@pytest.mark.extended
 def test_answers_with_ngrams_have_the_score_of_given_ones():
     model, batch, _ = with_ngrams("mqan")
     own = batch["own_words"][0]
@@ -242,6 +249,7 @@ def test_answers_with_ngrams_have_the_score_of_given_ones():
         )
 
 
+@pytest.mark.extended
 def test_ngrams_are_trained_and_saved(tmp_path):
     (model, batch, _), (other, *_) = with_ngrams("s2s"), with_ngrams("s2s")
     assert any("ngram" in v.path for v in model.embedding_variables())
@@ -274,6 +282,7 @@ def test_a_target_that_nothing_can_write_is_the_unknown_word():
     assert abs(found[2] - expected[2]) > 1e-4
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", NAMES)
 def test_every_weight_has_a_gradient_and_a_place_in_a_checkpoint(
     name, tmp_path
@@ -296,6 +305,7 @@ def test_each_model_adds_to_the_one_before():
     assert counts == sorted(set(counts))
 
 
+@pytest.mark.extended
 def test_texts_without_words_have_finite_answers():
     model = made("mqan")
     empty = tf.zeros([1, 2, 0], tf.int32)

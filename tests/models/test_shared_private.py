@@ -99,6 +99,7 @@ def test_outputs_which_padding_does_not_change(config):
     check_padding(model, batch, output["scores"])
 
 
+@pytest.mark.by_default("config1")
 @pytest.mark.parametrize("config", [SCHEMES[0], *SCHEMES[4::2]])
 def test_checkpoint_restores_a_fresh_model(config, tmp_path):
     check_checkpoint(config, tmp_path)
@@ -190,6 +191,7 @@ def test_a_step_against_the_adversary_raises_its_loss():
     assert loss() > before
 
 
+@pytest.mark.extended
 def test_the_weight_follows_the_step():
     config = asp(
         adversarial_weight=0.2,
@@ -226,6 +228,7 @@ def test_filler_rows_and_empty_texts_do_not_enter_the_penalty():
         np.testing.assert_allclose(filled[path], gradient, atol=1e-7)
 
 
+@pytest.mark.by_default("False")
 @pytest.mark.parametrize("mean", [False, True])
 def test_penalty_is_that_of_the_summaries(mean):
     config = asp(

@@ -51,6 +51,7 @@ def make_batch(tasks, length=6):
     return {name: tf.constant(a, tf.int32) for name, a in arrays.items()}
 
 
+@pytest.mark.extended
 def test_several_kinds_in_one_model():
     model = build_model(make_config(), 20, TASKS)
     assert list(model.heads) == ["classification", "tagging"]
@@ -88,6 +89,7 @@ def test_options_of_tagging():
             build_model(make_config(tagging=tagging), 20, TASKS)
 
 
+@pytest.mark.by_default("direct", "mt_cnn", "ssp")
 @pytest.mark.parametrize("scheme", sorted(SCHEMES))
 def test_every_scheme_with_a_sequence_tags(scheme):
     config = make_config(scheme={"name": scheme})
@@ -101,6 +103,7 @@ def test_every_scheme_with_a_sequence_tags(scheme):
     assert loss.shape == (1, 3) and np.all(np.isfinite(loss))
 
 
+@pytest.mark.extended
 def test_features_of_words():
     model = build_model(make_config(**FEATURES), 20, TASKS[:1])
     batch, seed = make_batch([0]), tf.constant([1, 2])

@@ -23,6 +23,7 @@ OPTIONS = {"direct": {"pooling": "mean"}}
 QUICK = ("lstm", "nbow")
 
 
+@pytest.mark.by_default("nbow")
 @pytest.mark.parametrize(
     "name",
     [
@@ -119,6 +120,7 @@ def test_a_scheme_whose_config_lacks_an_argument():
         check_scheme(lambda: Forgets(2, scale=3.0), tasks=2)
 
 
+@pytest.mark.extended
 def test_shipped_heads_pass():
     task = tf.constant([0, 1])
     label = tf.constant([[0, 1, 1], [2, 0, 1]])

@@ -120,6 +120,7 @@ def test_outputs_are_numpys(name, options):
             np.testing.assert_allclose(got, padded, atol=1e-5)
 
 
+@pytest.mark.by_default("l_i", "s_c", "s_p")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_longer_bucket_changes_nothing(name):
     model, batch = model_of(name), make_batch(2, 3, 7)
@@ -159,6 +160,7 @@ def test_rows_get_the_input_dropout_of_the_words(name, monkeypatch):
         np.testing.assert_allclose(got, wanted, atol=1e-5)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["s_p", "l_e"])
 def test_texts_without_words_train(name):
     """Finite scores and gradients in a traced step of any length."""
@@ -249,6 +251,7 @@ def test_dropout_is_of_the_seed_and_in_training_only():
         assert np.any(one != other) and np.any(one != model(batch)["loss"])
 
 
+@pytest.mark.by_default("l_e", "l_i", "s_c")
 @pytest.mark.parametrize("name", NAMES)
 def test_checkpoint_and_config_make_the_model_again(name, tmp_path):
     tasks, batch, model = make_tasks(2, 2, 2), make_batch(), model_of(name)
@@ -343,6 +346,7 @@ LEARNING = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name, head",
     [

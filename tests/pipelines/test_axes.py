@@ -173,6 +173,7 @@ def test_the_store_pads_each_axis_to_its_own_length():
         assert free[key].shape[2] == max(length[n] for length in drawn)
 
 
+@pytest.mark.by_default("0-True", "900-False")
 @pytest.mark.parametrize("static_shapes", [True, False])
 @pytest.mark.parametrize("budget", [0, BUDGET])
 def test_batches_of_three_axes(static_shapes, budget):

@@ -64,6 +64,7 @@ def test_steps_do_not_depend_on_where_one_starts(mixing, static_shapes):
     assert [field.dtype for field in whole] == [np.int32] * 4
 
 
+@pytest.mark.by_default("uniform-True")
 @pytest.mark.parametrize(
     "mixing, static_shapes",
     [("uniform", True), ("shuffled_rounds", False), ("joint", True)],
@@ -116,6 +117,7 @@ def test_the_spec_is_the_contract(mixing):
     }
 
 
+@pytest.mark.by_default("joint-2")
 @pytest.mark.parametrize(
     "mixing, replicas", [("uniform", 2), ("shuffled_rounds", 4), ("joint", 2)]
 )
@@ -134,6 +136,7 @@ def test_pieces_of_the_replicas_make_up_the_global_batch(mixing, replicas):
                 np.testing.assert_array_equal(part[key], batch[key])
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("mixing", ["uniform", "joint"])
 def test_workers_get_their_pieces_of_the_same_steps(mixing):
     plan = make_plan(mixing)

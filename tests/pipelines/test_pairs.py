@@ -140,6 +140,7 @@ def test_batches_of_unequal_sizes_hold_all_examples():
     assert [int(np.sum(row >= 0)) for row in found.rows] == [4, 3, 1]
 
 
+@pytest.mark.by_default("400-True")
 @pytest.mark.parametrize("static_shapes", [True, False])
 @pytest.mark.parametrize("budget", [0, BUDGET])
 def test_batches_of_pairs(static_shapes, budget):

@@ -90,6 +90,7 @@ ALIKE = [random_split("a", 70, 8), random_split("b", 30, 8)]
 PAIRS = [two_axes("a", [3, 1, 5, 2, 8]), two_axes("b", [2, 8, 1])]
 
 
+@pytest.mark.by_default("ragged")
 @pytest.mark.parametrize(
     ("splits", "options"),
     [
@@ -211,6 +212,7 @@ def test_batches_that_were_lost_are_made_here(tmp_path, monkeypatch):
     assert_same_batches(expected, found)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("lost", [{7, 8}, {STOP - 2, STOP - 1}])
 def test_what_a_killed_worker_had_is_made_here(tmp_path, monkeypatch, lost):
     """TensorFlow waits for it without end; a run ended with status 75."""
@@ -231,6 +233,7 @@ def test_what_a_killed_worker_had_is_made_here(tmp_path, monkeypatch, lost):
     assert_same_batches(expected, found)
 
 
+@pytest.mark.extended
 def test_a_batch_that_comes_late_hides_no_dead_service(tmp_path, monkeypatch):
     """It stayed among those that wait, so that all were made here."""
     monkeypatch.setattr(served_batches, "WAIT_SECONDS", 2.0)
@@ -248,6 +251,7 @@ def test_a_batch_that_comes_late_hides_no_dead_service(tmp_path, monkeypatch):
     over.set()
 
 
+@pytest.mark.extended
 def test_many_batches_of_a_service_that_ends_are_not_made_here(
     tmp_path, monkeypatch
 ):

@@ -12,6 +12,9 @@ from mtl_tf.runs import training_run
 from mtl_tf.runs.run_directory import RunDirectory
 from tests.system import corpus
 
+# What they share is trained first, which takes long.
+pytestmark = pytest.mark.extended
+
 FILES = (
     "config.json",
     "labels.json",

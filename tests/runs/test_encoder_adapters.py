@@ -57,6 +57,7 @@ def values_of(model):
     return {freezing.path_of(v): v.numpy() for v in model.variables}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "only",
     [
@@ -83,6 +84,7 @@ def test_adapters_stand_in_an_encoder_that_was_tuned(only, tmp_path):
         np.testing.assert_array_equal(after[path], before[path])
 
 
+@pytest.mark.extended
 def test_ranks_that_no_change_can_have_are_refused(tmp_path):
     preset = small_presets.bert(tmp_path / "bert")
     entries = corpus.write(tmp_path, 1, SIZES)
@@ -93,6 +95,7 @@ def test_ranks_that_no_change_can_have_are_refused(tmp_path):
         made(config, tmp_path / "more")
 
 
+@pytest.mark.extended
 def test_a_task_more_keeps_the_adapters_of_the_others(tmp_path):
     preset = small_presets.bert(tmp_path / "bert")
     entries = corpus.write(tmp_path, 1, SIZES)

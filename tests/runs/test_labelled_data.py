@@ -37,6 +37,7 @@ def renamed(row):
     return {OWN[name]: value for name, value in row.items()}
 
 
+@pytest.mark.extended
 def test_files_and_examples_have_the_scores_of_the_split(run, tmp_path):
     expected = run.evaluate("test", "mood")["tasks"]["mood"]
     path = tmp_path / "mood.tsv"
@@ -91,6 +92,7 @@ def test_how_the_tasks_own_files_are_written_is_not_asked_of_examples(run):
     assert results["tasks"]["mood"]["examples"] == 2
 
 
+@pytest.mark.by_default("own0-*")
 @pytest.mark.parametrize(
     ("own", "ending", "row"),
     [

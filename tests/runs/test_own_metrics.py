@@ -146,6 +146,7 @@ def test_a_function_that_fails(folder, name, message):
         evaluator.evaluate([scored(task, [1] * 4, [0] * 4)], "test")
 
 
+@pytest.mark.extended
 def test_a_run_chooses_its_weights_by_a_function(folder):
     config = mtl_tf.config(
         "quickstart",

@@ -20,6 +20,7 @@ def run(tagging_run):
     return mtl_tf.load(tagging_run)
 
 
+@pytest.mark.extended
 def test_a_text_is_split_and_tagged(run):
     (answer,) = run.predict("chunks", [TEXT])
     assert list(answer) == ["task", "tokens", "tags", "offsets", "confidence"]
@@ -33,6 +34,7 @@ def test_a_text_is_split_and_tagged(run):
     assert json.loads(json.dumps(answer)) == answer
 
 
+@pytest.mark.extended
 def test_given_tokens_are_not_split(run):
     texts = [TEXT, TOKENS, ["The EU", ""], [], tuple(TOKENS)]
     raw, given, odd, empty, again = run.predict("chunks", texts)
@@ -44,6 +46,7 @@ def test_given_tokens_are_not_split(run):
     assert again["tags"] == given["tags"] and "offsets" not in again
 
 
+@pytest.mark.extended
 def test_words_keep_their_case_and_their_places_in_any_text(run):
     odd = ["", " \n", "é 🎉x\x00 \u3000y", "\ufeffa \udcff", "EU " * 5000]
     for text, answer in zip(odd, run.predict("words", odd)):
@@ -56,6 +59,7 @@ def test_words_keep_their_case_and_their_places_in_any_text(run):
     assert small["confidence"] != large["confidence"]
 
 
+@pytest.mark.extended
 def test_tagging_again_traces_nothing(tagging_run):
     run = mtl_tf.load(tagging_run)
     for text in ("EU", TEXT, TOKENS):
@@ -91,6 +95,7 @@ def test_wrong_texts(run):
         run.predict("chunk", ["EU"])
 
 
+@pytest.mark.extended
 def test_evaluation_writes_predictions(run, tmp_path):
     folder = tmp_path / "new" / "predicted"
     results = run.evaluate("test", predictions_dir=str(folder))

@@ -73,6 +73,7 @@ def test_damaged_digests_are_an_error(copied, content):
         mtl_tf.load(str(copied))
 
 
+@pytest.mark.extended
 def test_code_of_ones_own_that_has_changed_is_told(toy_files, tmp_path, caplog):
     file = tmp_path / "mine.py"
     file.write_text("def flat(progress, step, warmup):\n    return 1.0\n")

@@ -33,6 +33,7 @@ def losses(directory):
     return [{k: e[k] for k in kept if k in e} for e in metrics(directory)]
 
 
+@pytest.mark.extended
 def test_a_run_with_a_service_is_one_without(
     tmp_path, small_files, data_service
 ):

@@ -39,6 +39,7 @@ def loaded(tmp_path, builds, max_length=400):
     return run_data.load(config, run, builds, None), config
 
 
+@pytest.mark.extended
 def test_data_of_both_kinds(tmp_path, builds):
     first, _ = loaded(tmp_path, builds)
     again, config = loaded(tmp_path, builds)
@@ -79,6 +80,7 @@ def test_sentences_are_whole_and_given_tokens_are_encoded(tmp_path, builds):
     assert run.train[1].lengths.max() == 1
 
 
+@pytest.mark.extended
 def test_a_run_numbers_labels_as_it_was_trained(tmp_path):
     _, *entries = tagging.entries(tmp_path)
     run = mtl_tf.load(tagging.write_run(tmp_path / "run", entries))

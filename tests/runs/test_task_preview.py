@@ -100,6 +100,7 @@ def assert_as_trained(config, tmp_path, names_of, examples=2):
 LACKING = ("oov", "[UNK]")
 
 
+@pytest.mark.by_default("False-memory")
 @pytest.mark.parametrize(
     ("casing", "storage"), [(False, "memory"), (True, "disk")]
 )

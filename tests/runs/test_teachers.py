@@ -380,6 +380,7 @@ def test_what_is_not_labelled_needs_no_label(tmp_path, entries):
         task.size("unlabelled")
 
 
+@pytest.mark.extended
 def test_raw_texts_are_read_as_the_training_texts_are(tmp_path, entries):
     """Spaced as tokens are, without those of the test split."""
     more = tmp_path / "more.tsv"

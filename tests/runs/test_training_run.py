@@ -304,6 +304,7 @@ def test_a_wrong_mixing_is_refused_before_any_text_is_read(tmp_path, toy_files):
     assert not (tmp_path / "a" / "config.json").exists()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "scope", ["private", pytest.param("all", marks=pytest.mark.slow)]
 )
@@ -405,6 +406,7 @@ def test_damaged_best_weights_are_named(tmp_path, toy_run):
         mtl_tf.load(str(tmp_path / "a"))
 
 
+@pytest.mark.extended
 def test_pretrained_vectors_are_loaded_and_their_coverage_told(
     tmp_path, small_files
 ):

@@ -13,6 +13,9 @@ from mtl_tf.models import multi_task
 from mtl_tf.runs import training_run
 from tests.system import corpus
 
+# What they share is trained first, which takes long.
+pytestmark = pytest.mark.extended
+
 HALF = "mixed_bfloat16"
 TASKS = [{"name": "a", "type": "classification", "labels": ["0", "1"]}]
 

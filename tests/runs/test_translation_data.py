@@ -125,6 +125,7 @@ def test_tasks_that_do_not_go_together(tmp_path, others, message):
         run_data.load(config, run, str(tmp_path / "builds"), None)
 
 
+@pytest.mark.extended
 def test_clean_parts_of_a_group_with_absent_pairs(tmp_path, caplog):
     lines = [f"line {i}\n" for i in range(60)]
     spanish = [f"la {line}" for line in lines]

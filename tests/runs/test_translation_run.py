@@ -30,6 +30,9 @@ from mtl_tf.text.vocabulary import BOUNDS, Vocabulary
 from tests.runs.helpers import assert_same_weights
 from tests.system.toy_languages import LETTERS, TARGETS, make_config, write
 
+# What they share is trained first, which takes long.
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture(scope="module")
 def entries(tmp_path_factory):

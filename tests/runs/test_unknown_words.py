@@ -44,6 +44,7 @@ def train(entries, directory, **changes):
     return config
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("rate, moves", [(0.0, False), (0.5, True)])
 def test_words_that_occur_once_teach_the_unknown_one(
     entries, tmp_path, rate, moves

@@ -59,11 +59,13 @@ def test_it_predicts_what_it_did(stored):
         assert_close(run.predict(task, make.TEXTS), predictions, task)
 
 
+@pytest.mark.by_default("lstm", "mt_cnn")
 def test_it_scores_what_it_did(stored):
     run, expected = stored
     assert_close(run.evaluate("test"), expected["scores"])
 
 
+@pytest.mark.extended
 def test_a_tagged_file_has_the_scores_of_the_run(tmp_path, monkeypatch):
     """The file is in IOB2, the run was trained in IOBES."""
     folder = tmp_path / "run"

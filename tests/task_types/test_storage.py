@@ -182,6 +182,7 @@ def contents(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in paths}
 
 
+@pytest.mark.extended
 def test_what_is_encoded_is_taken_again(tmp_path, config, monkeypatch):
     train(config, tmp_path / "run", "disk")
     before = sorted(os.listdir(tmp_path / "run" / "encoded"))
@@ -241,6 +242,7 @@ def test_a_folder_that_cannot_be_written_to_is_named(
         train(config, run, "disk")
 
 
+@pytest.mark.extended
 def test_auto_looks_at_the_number_of_examples(tmp_path, config, monkeypatch):
     train(config, tmp_path / "few", "auto")
     assert not (tmp_path / "few" / "encoded").exists()

@@ -108,6 +108,7 @@ def test_each_type_is_learnt(trained):
     assert all(scores[name] >= least[name] for name in least), scores
 
 
+@pytest.mark.extended
 def test_a_loaded_run_has_the_scores_of_the_trained_one(trained, run):
     again = run.evaluate("test")["tasks"]
     assert again == trained[1]["tasks"]

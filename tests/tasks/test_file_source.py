@@ -182,6 +182,7 @@ def test_what_is_odd_is_logged_once_though_several_sources_read_it(
     assert logged == source.warnings
 
 
+@pytest.mark.extended
 def test_texts_are_read_anew_by_every_dataset(source_of, tmp_path):
     source = source_of(train="pos\ta\nneg\tb\n" * 1500)
     assert source.size("train") == 3000

@@ -52,6 +52,7 @@ def every(*names):
     return {f"{split} {i}" for split in names for i in range(SIZES[split])}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("pool", "expected"),
     [
@@ -74,6 +75,7 @@ def test_the_folds_are_disjoint_and_whole(pool, expected):
     assert sorted(tested) == sorted(expected)
 
 
+@pytest.mark.extended
 def test_sizes_order_and_other_splits():
     part = in_fold(task(), {"folds": 5, "fold": 1})
     for split, found in splits(part).items():
@@ -94,6 +96,7 @@ def test_no_folds_gives_the_task_back():
     assert in_fold(base, {"folds": 0, "fold": 0}) is base
 
 
+@pytest.mark.extended
 def test_a_fold_is_the_same_in_every_run():
     where = {"folds": 4, "fold": 2}
     one = splits(in_fold(task(), where))
@@ -162,6 +165,7 @@ def test_tasks_that_cannot_be_divided():
         small.size("train")
 
 
+@pytest.mark.extended
 def test_tasks_of_a_config_and_their_group(prepared):
     where = {"folds": 4, "fold": 1}
     entry = {"name": "reviews", "dataset": "fake_reviews"}

@@ -14,6 +14,7 @@ def parts(size, task="mails"):
     ]
 
 
+@pytest.mark.by_default("10-1", "9-1")
 @pytest.mark.parametrize(
     ("size", "count"), [(2, 1), (9, 1), (10, 1), (100, 10), (1234, 123)]
 )
@@ -24,6 +25,7 @@ def test_the_parts_are_disjoint_whole_and_in_order(size, count):
     assert kept == sorted(kept) and held_out == sorted(held_out)
 
 
+@pytest.mark.extended
 def test_the_part_depends_on_the_name_alone():
     assert parts(200) == parts(200)
     assert parts(200) != parts(200, task="other")

@@ -317,6 +317,7 @@ LISTS = {
 }
 
 
+@pytest.mark.by_default("pairs.csv")
 @pytest.mark.parametrize("ending", LISTS)
 def test_a_list_of_files_is_read_as_if_they_were_one(tmp_path, ending):
     kind, head, *bodies = LISTS[ending]

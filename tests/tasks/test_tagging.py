@@ -381,6 +381,7 @@ def test_any_dataset_with_two_sequences(corpora):
         resolve([text], *corpora)
 
 
+@pytest.mark.extended
 def test_folds_of_sentences(corpora):
     tested = set()
     for fold in range(3):

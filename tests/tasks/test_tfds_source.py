@@ -55,6 +55,7 @@ def test_other_labels_than_the_class_labels(prepared):
         source.dataset("test")
 
 
+@pytest.mark.by_default("word-labels1")
 @pytest.mark.parametrize(
     ("column", "labels"), [("stars", ("9", "10")), ("word", ("no", "yes"))]
 )

@@ -49,6 +49,7 @@ def test_line_aligned_files(tmp_path):
     assert task.to_json()["bleu_tokenizer"] == "none"
 
 
+@pytest.mark.extended
 def test_pairs_of_one_file_of_sources_hold_out_the_same_lines(tmp_path):
     # What one pair is validated on, the encoder would read for the others.
     entries = [entry(tmp_path), {**entry(tmp_path), "name": "en-fr"}]

@@ -91,6 +91,7 @@ def assert_ids(found, expected, most):
         assert row == ids + [0] * (most - len(ids))
 
 
+@pytest.mark.by_default("48-False", "5-False", "5-True")
 @pytest.mark.parametrize("in_graph", [False, True])
 @pytest.mark.parametrize("most", [48, 5])
 def test_hashed_ngrams(in_graph, most):
@@ -200,6 +201,7 @@ class Export(tf.Module):
         return self.ngrams(words)
 
 
+@pytest.mark.by_default("500")
 @pytest.mark.parametrize("buckets", [0, 500])
 def test_saved_loaded_exported_and_moved(tmp_path, buckets):
     words = [*WORDS, *random_words(30, 4)]

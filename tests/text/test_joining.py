@@ -123,6 +123,7 @@ def test_the_longest_text_is_cut_first(lengths, data):
         assert max(kept) - min(cut) <= 1
 
 
+@pytest.mark.by_default("8")
 @pytest.mark.parametrize("max_length", [0, 5, 8])
 def test_in_a_graph_of_any_number_of_rows(max_length):
     spec = {

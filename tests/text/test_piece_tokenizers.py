@@ -20,6 +20,7 @@ def encoder_of(kind, folder):
     return pieces.of_preset(small_presets.of_kind(kind, folder / kind), words)
 
 
+@pytest.mark.by_default("albert", "deberta")
 @pytest.mark.parametrize(
     "kind", ["distil_bert", "electra", "albert", "deberta"]
 )
@@ -34,6 +35,7 @@ def test_pieces_of_each_kind_stand_between_special_ones(kind, tmp_path):
     assert pair == [*rows[0], *rows[0][1:]]
 
 
+@pytest.mark.by_default("albert")
 @pytest.mark.parametrize("kind", ["electra", "albert", "deberta"])
 def test_words_have_the_pieces_of_their_text(kind, tmp_path):
     encoder = encoder_of(kind, tmp_path)
@@ -43,6 +45,7 @@ def test_words_have_the_pieces_of_their_text(kind, tmp_path):
     assert found["tokens"].to_list() == rows.to_list()
 
 
+@pytest.mark.extended
 def test_byte_pairs_are_those_of_keras_hub(tmp_path):
     """Also of spaces, other scripts, digits, and special pieces in a text."""
     tokenizer = presets.load_tokenizer(

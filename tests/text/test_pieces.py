@@ -249,6 +249,7 @@ def hugging_face(folder, backbone):
     save_file(found, folder / "model.safetensors")
 
 
+@pytest.mark.extended
 def test_a_folder_of_hugging_face_is_read(preset, tmp_path):
     pytest.importorskip("safetensors")
     backbone = presets.load_backbone(preset)
@@ -293,6 +294,7 @@ def test_layers_that_the_config_leaves_out_are_told(
     )
 
 
+@pytest.mark.by_default("albert", "distil_bert")
 @pytest.mark.parametrize("kind", small_presets.KINDS)
 def test_whole_presets_are_not_said_to_lack_layers(kind, tmp_path, caplog):
     folder = small_presets.of_kind(kind, tmp_path)

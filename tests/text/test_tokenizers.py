@@ -110,6 +110,7 @@ def test_reversible_restores_random_texts(config):
         assert again.decode() == text
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("config", [REVERSIBLE, PLAIN])
 def test_reversible_restores_every_character_between_others(config):
     texts = [

@@ -20,6 +20,7 @@ def expected(values, decay):
     return found
 
 
+@pytest.mark.by_default("0.999-sgd")
 @pytest.mark.parametrize("optimizer", ["adagrad", "adam", "sgd"])
 @pytest.mark.parametrize("decay", [0.2, 0.999])
 def test_the_best_weights_are_averages_of_all_steps(tmp_path, optimizer, decay):
@@ -70,6 +71,7 @@ def test_a_loss_that_is_scaled(tmp_path):
     np.testing.assert_allclose(inside, before, atol=0.5)
 
 
+@pytest.mark.extended
 def test_averages_of_several_replicas(tmp_path, two_replicas):
     stage = toy.Stage(tmp_path, average=0.4, strategy=two_replicas)
     iterator = stage.trainer.iterate(

@@ -52,6 +52,7 @@ def test_a_flipped_bit_of_the_best_weights_is_told(finished):
     assert best.load()["step"] == 12
 
 
+@pytest.mark.by_default("False")
 @pytest.mark.parametrize("listed", [True, False])
 def test_the_clock_does_not_say_which_state_is_the_newest(
     finished, whole, listed

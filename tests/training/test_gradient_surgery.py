@@ -139,6 +139,7 @@ def flat(*gradients):
     return np.concatenate(dense)
 
 
+@pytest.mark.extended
 def test_a_step_projects_the_shared_gradients_and_only_those():
     model, full = Conflicting(), batch()
     grouped, got = computed(model, full)
@@ -176,6 +177,7 @@ def test_surgery_on_weights_without_gradient_changes_nothing():
     )
 
 
+@pytest.mark.extended
 def test_losses_of_the_scheme_are_added_whole_and_once():
     full = batch()
     _, plain = computed(Conflicting(), full)
@@ -218,6 +220,7 @@ def opposed(step, full):
     return full
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "weighting",
     [
@@ -252,6 +255,7 @@ def test_two_replicas_take_the_step_of_one_device(
         assert np.abs(moved).max() > 1e-4
 
 
+@pytest.mark.extended
 def test_a_continued_training_ends_with_the_same_weights(tmp_path):
     settings = {"groups": 2, "weighting": "gradnorm", "surgery": "pcgrad"}
     toy.Stage(tmp_path / "a", total_steps=5, **settings).run()

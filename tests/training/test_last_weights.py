@@ -12,6 +12,7 @@ from tests.training.killing import run_killed
 from tests.training.toy import assert_same
 
 
+@pytest.mark.extended
 def test_the_best_weights_are_means_of_the_last_evaluations(tmp_path):
     stage = toy.Stage(
         tmp_path, average_last=3, evaluate_every=2, optimizer="adam"
@@ -28,6 +29,7 @@ def test_the_best_weights_are_means_of_the_last_evaluations(tmp_path):
     assert sorted(kept) == sorted(f"weights-{n}.npz" for n in (4, 6, 8, 10, 12))
 
 
+@pytest.mark.extended
 def test_training_itself_is_as_without_means(tmp_path):
     plain = toy.Stage(tmp_path / "a", optimizer="adam").run()
     other = toy.Stage(tmp_path / "b", optimizer="adam", average_last=4).run()
@@ -47,6 +49,7 @@ def test_kill_9_resumes_bit_equal(tmp_path):
     assert_resumes(tmp_path)
 
 
+@pytest.mark.extended
 def test_an_error_while_scoring_resumes_bit_equal(tmp_path):
     def score(step):
         if step == 8:
@@ -89,6 +92,7 @@ def assert_resumes(tmp_path):
     assert not [name for name in os.listdir(folder) if name[0] == "."]
 
 
+@pytest.mark.extended
 def test_means_of_several_replicas(tmp_path, two_replicas):
     stage = toy.Stage(
         tmp_path, average_last=2, evaluate_every=4, strategy=two_replicas

@@ -20,6 +20,7 @@ def test_evaluates_on_time_and_at_the_end(whole):
     assert stage.records[0]["loss_weights"] == {"first": 1.0, "second": 2.0}
 
 
+@pytest.mark.by_default("scores0")
 @pytest.mark.parametrize(
     "scores",
     [
@@ -69,6 +70,7 @@ def test_patience_ends_the_stage_and_stays_ended(tmp_path, told):
     assert again.records == []
 
 
+@pytest.mark.extended
 def test_a_stage_that_goes_to_its_end_did_not_stop_early(tmp_path, told):
     toy.Stage(tmp_path, patience=1).run()
     assert "Compiling" in told.text
@@ -170,6 +172,7 @@ def test_no_readable_checkpoint_is_an_error(finished):
         toy.Stage(finished).checkpoints.restore()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("left", [0, 30])
 def test_a_damaged_list_of_states_is_made_anew(tmp_path, whole, caplog, left):
     toy.Stage(tmp_path / "a", total_steps=10).run()
@@ -202,6 +205,7 @@ def leave_killed_saves(folder):
     (folder / "checkpoint.tmp7").touch()
 
 
+@pytest.mark.extended
 def test_a_first_save_that_was_killed_begins_anew(tmp_path, whole):
     left = tmp_path / "a" / "checkpoints"
     leave_killed_saves(left)
@@ -231,6 +235,7 @@ def test_states_without_a_list_are_listed(finished, caplog):
     assert names == {"checkpoint", "ckpt-10", "ckpt-12"}
 
 
+@pytest.mark.extended
 def test_what_a_killed_write_of_best_weights_left_is_removed(tmp_path):
     left = tmp_path / "best" / "weights-5_temp"
     left.mkdir(parents=True)
@@ -240,6 +245,7 @@ def test_what_a_killed_write_of_best_weights_left_is_removed(tmp_path):
     assert {name.partition(".")[0] for name in names} == {"best", "weights-12"}
 
 
+@pytest.mark.extended
 def test_a_loss_that_becomes_nan_stops_and_keeps_the_last_state(tmp_path):
     def poison(step, full):
         if step == 8:

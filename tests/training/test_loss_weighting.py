@@ -74,6 +74,7 @@ def test_gradnorm_follows_the_papers_algorithm():
     assert layer.trainable_variables == []
 
 
+@pytest.mark.extended
 def test_gradnorm_makes_the_norms_equal_where_alpha_is_zero():
     layer = make_loss_weighting("gradnorm", [1.0, 1.0], alpha=0.0)
     for _ in range(400):

@@ -73,6 +73,7 @@ def sparse_path(name, l2=0.0, lazy=False, words=WORDS, factor=1.0):
     return variable.numpy()
 
 
+@pytest.mark.by_default("adagrad", "adamw", "sgd_momentum", "sgd_nesterov")
 @pytest.mark.parametrize("name", STOCK)
 def test_repeated_words_give_the_update_of_the_dense_gradient(name):
     np.testing.assert_allclose(
@@ -80,6 +81,7 @@ def test_repeated_words_give_the_update_of_the_dense_gradient(name):
     )
 
 
+@pytest.mark.by_default("adagrad")
 @pytest.mark.parametrize("name", STOCK)
 def test_a_step_that_xla_compiles_gives_the_same_update(name):
     variable = keras.Variable(table())
@@ -113,6 +115,7 @@ def test_stock_keras_differs_so_that_the_test_above_can_fail(name):
     assert np.abs(variable.numpy() - dense_path(name)).max() > 1e-3
 
 
+@pytest.mark.by_default("adadelta")
 @pytest.mark.parametrize("name", STOCK)
 def test_two_replicas_give_the_update_of_the_whole_batch(name, two_replicas):
     halves = {"row": np.repeat(WORDS, 2, 0), "slope": []}
@@ -198,6 +201,7 @@ def alone(name, start, gradients, l2=0.0):
 STEPS = ([0], [1], [1], [2, 0], [1], [1], [0, 1], [2])
 
 
+@pytest.mark.by_default("adagrad-1", "adagrad-2", "sgd-2", "sgd_nesterov-2")
 @pytest.mark.parametrize("size", [1, 2])
 @pytest.mark.parametrize("name", STOCK)
 def test_a_slice_moves_as_if_its_task_were_alone(name, size):
@@ -239,6 +243,15 @@ def test_a_slice_moves_as_if_its_task_were_alone(name, size):
     np.testing.assert_allclose(other.numpy(), shared, atol=2 * TOLERANCE[name])
 
 
+@pytest.mark.by_default(
+    "adadelta-True",
+    "adagrad-False",
+    "adagrad-True",
+    "adam-False",
+    "sgd-False",
+    "sgd-True",
+    "sgd_momentum-False",
+)
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("name", STOCK)
 def test_a_variable_of_one_task_counts_its_own_steps(name, sparse):

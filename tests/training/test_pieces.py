@@ -133,6 +133,7 @@ def static():
     return make_loss_weighting("static", [1.0] * TASKS)
 
 
+@pytest.mark.extended
 def test_surgery_projects_the_gradients_of_all_kinds():
     model = TwoKinds()
     got, loss, grouped = computed(model, static(), "pcgrad")
@@ -149,6 +150,7 @@ def test_surgery_projects_the_gradients_of_all_kinds():
     np.testing.assert_allclose(loss, losses, rtol=1e-6)
 
 
+@pytest.mark.extended
 def test_gradnorm_moves_the_factors_of_all_kinds():
     """By the norms on what all tasks share; `tagger` is of one kind."""
     model = TwoKinds()
@@ -170,6 +172,7 @@ def test_gradnorm_moves_the_factors_of_all_kinds():
     np.testing.assert_allclose(found, factors[task] @ every, atol=1e-6)
 
 
+@pytest.mark.extended
 def test_losses_of_the_scheme_are_added_for_every_kind():
     plain, _, _ = computed(TwoKinds(), static(), "pcgrad")
     model = TwoKinds(extra=0.5)
@@ -179,6 +182,7 @@ def test_losses_of_the_scheme_are_added_for_every_kind():
     np.testing.assert_allclose(flat([got["kernel"]]), expected, atol=1e-6)
 
 
+@pytest.mark.extended
 def test_all_groups_of_a_step_drop_different_words():
     model = TwoKinds()
     computed(model, static())
@@ -220,6 +224,7 @@ def test_two_replicas_take_the_step_of_one_device(
     assert_same(one, two, 2e-6)
 
 
+@pytest.mark.extended
 def test_the_parts_of_a_step_give_the_gradients_of_the_whole(
     tmp_path, monkeypatch
 ):
@@ -231,6 +236,7 @@ def test_the_parts_of_a_step_give_the_gradients_of_the_whole(
     assert_same(one, two, 2e-6)
 
 
+@pytest.mark.extended
 def test_a_step_has_the_sum_of_its_pieces_gradients(tmp_path, monkeypatch):
     without_chance(monkeypatch)
     settings = {"optimizer": "sgd", "data": toy.pieces, "key": toy.KEYS}
@@ -253,6 +259,7 @@ def test_a_step_has_the_sum_of_its_pieces_gradients(tmp_path, monkeypatch):
         np.testing.assert_allclose(got.numpy(), expected, atol=1e-6)
 
 
+@pytest.mark.extended
 def test_a_continued_training_ends_with_the_same_weights(tmp_path):
     settings = {"weighting": "gradnorm", "surgery": "pcgrad"}
     settings |= {"data": toy.pieces, "key": toy.KEYS}

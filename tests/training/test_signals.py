@@ -115,6 +115,7 @@ with stop_requests(answer) as request:
 """
 
 
+@pytest.mark.by_default("twice")
 @pytest.mark.parametrize("times", ["once", "twice"])
 def test_the_answer_does_not_wait_for_a_call_into_tensorflow(times):
     began = time.monotonic()

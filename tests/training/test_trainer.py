@@ -10,6 +10,7 @@ from tests.training import toy
 from tests.training.toy import assert_same, run, trained
 
 
+@pytest.mark.extended
 def test_loss_and_update_follow_the_definition_for_one_step(tmp_path):
     batch = toy.batch(1)
     stage = toy.Stage(tmp_path, optimizer="sgd")
@@ -33,6 +34,7 @@ def test_loss_and_update_follow_the_definition_for_one_step(tmp_path):
         np.testing.assert_allclose(variable.numpy(), expected, atol=1e-6)
 
 
+@pytest.mark.extended
 def test_filler_rows_change_nothing(tmp_path):
     def other_filler(step, full):
         row = -1 if step % 2 == 0 else slice(0, 0)
@@ -45,12 +47,14 @@ def test_filler_rows_change_nothing(tmp_path):
     assert_same(plain, other)
 
 
+@pytest.mark.extended
 def test_steps_per_call_do_not_change_the_result(tmp_path):
     one = toy.Stage(tmp_path / "a", steps_per_call=1).run()
     many = toy.Stage(tmp_path / "b", steps_per_call=4).run()
     assert_same(one, many)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "weighting, clip_norm", [("static", 0.0), ("uncertainty", 0.05)]
 )
@@ -74,6 +78,7 @@ def test_two_replicas_take_the_step_of_one_device(
     assert_same(one, two, 2e-6)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("shards", "weighting"), [(2, "static"), (5, "uncertainty")]
 )
@@ -92,6 +97,7 @@ def test_shards_take_the_step_of_the_whole(
     assert_same(one, many, 2e-6)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "optimizer",
     [
@@ -117,6 +123,7 @@ def test_accumulated_steps_are_those_of_the_whole_batch(
     assert_same(one, many, 3e-6)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "options",
     [
@@ -221,6 +228,7 @@ def test_shards_drop_different_inputs(tmp_path):
     assert np.abs(tf.convert_to_tensor(both[1]) - same).max() > 1e-4
 
 
+@pytest.mark.extended
 def test_a_scaled_loss_takes_the_step_of_the_plain_one(tmp_path):
     plain, _ = trained(tmp_path / "a", clip_norm=0.05)
     scaled, report = trained(
@@ -259,6 +267,7 @@ def test_clipping_bounds_the_whole_step(tmp_path):
     np.testing.assert_allclose(norm, 0.1 * 0.01, rtol=1e-4)
 
 
+@pytest.mark.extended
 def test_uncertainty_learns_a_weight_per_task(tmp_path):
     stage = toy.Stage(
         tmp_path, optimizer="sgd", weighting="uncertainty", total_steps=3
@@ -268,6 +277,7 @@ def test_uncertainty_learns_a_weight_per_task(tmp_path):
     assert first != 1.0 and second != 2.0
 
 
+@pytest.mark.extended
 def test_dropout_is_a_function_of_seed_and_step(tmp_path):
     one, _ = trained(tmp_path / "a")
     again, _ = trained(tmp_path / "b")
@@ -279,6 +289,7 @@ def test_dropout_is_a_function_of_seed_and_step(tmp_path):
     assert np.abs(other.values()[0] - one.values()[0]).max() > 1e-4
 
 
+@pytest.mark.extended
 def test_the_first_bad_loss_is_named(tmp_path):
     def poison(step, full):
         if step == 3:

@@ -20,6 +20,8 @@ from mtl_tf.core.names import hint
 
 # The files of what was loaded, whose mistakes are the user's.
 _FILES: set[str] = set()
+# What stands in for files that are gone, by their paths.
+_COPIES: dict[str, str] = {}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _OF_KERAS = "Exception encountered when calling"
 
@@ -40,6 +42,16 @@ def absolute(place: str) -> str:
     if not file.endswith(".py"):
         return place
     return f"{os.path.abspath(os.path.expanduser(file))}:{name}"
+
+
+def stand_in(path: str, copy: str) -> None:
+    """Has a copy read in place of a file, should that not be there.
+
+    Args:
+        path: of the file, from the root on.
+        copy: that of the copy.
+    """
+    _COPIES[path] = copy
 
 
 def load(place: str, noun: str = "function") -> Callable[..., Any]:
@@ -168,6 +180,8 @@ def attribute(place: str, noun: str) -> Any:
 
 def _of_file(path: str, name: str) -> Any:
     path = os.path.abspath(os.path.expanduser(path))
+    if not os.path.isfile(path):
+        path = _COPIES.get(path, path)
     if not os.path.isfile(path):
         raise ConfigError(
             f"there is no file {path} with {name}: a run needs its own code "

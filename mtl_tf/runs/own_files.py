@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mtl_tf.core import own_functions
+from mtl_tf.core import digests, own_functions
 from mtl_tf.datasets import own_builders
 
 _LISTS = (list, tuple)
@@ -88,7 +88,9 @@ def code(config: Any) -> set[str]:
 
 
 def relocated(
-    config: Mapping[str, Any], other: Mapping[str, Any]
+    config: Mapping[str, Any],
+    other: Mapping[str, Any],
+    known_code: Mapping[str, str],
 ) -> dict[str, Any]:
     """The config with `other`'s paths of files that are gone.
 
@@ -98,7 +100,19 @@ def relocated(
     Args:
         config: of a run, as `absolute` returns it.
         other: what is compared with it, likewise.
+        known_code: digests of the user's own code, by the paths that the run
+            noted.
     """
+    moved_code = {
+        path: new
+        for path, digest in known_code.items()
+        for new in code(other)
+        if os.path.basename(new) == os.path.basename(path)
+        and not os.path.exists(path)
+        and os.path.exists(new)
+        and digests.of_file(new) == digest
+    }
+    config = _with_paths(config, moved_code)
 
     def move(field: tuple[str, ...], entries: Sequence[Any]) -> list[Any]:
         found = other
@@ -113,6 +127,20 @@ def relocated(
         return [_moved(entry, known) for entry in entries]
 
     return _with_entries(config, move)
+
+
+def _with_paths(value: Any, paths: Mapping[str, str]) -> Any:
+    """The value with other paths in the names of the user's own code."""
+    if not paths:
+        return value
+    if own_functions.is_own(value):
+        file, _, name = value.rpartition(":")
+        return f"{paths[file]}:{name}" if file in paths else value
+    if isinstance(value, Mapping):
+        return {name: _with_paths(part, paths) for name, part in value.items()}
+    if isinstance(value, _LISTS):
+        return [_with_paths(part, paths) for part in value]
+    return value
 
 
 def _moved(entry: Any, known: Mapping[str, Mapping[str, Any]]) -> Any:

@@ -125,8 +125,8 @@ def load(
         {"boundaries": boundaries, "axes": axes, "tasks": digests},
         "the data",
     )
+    seals.note_code(run, config)
     if not seals.has(run, "labels.json"):
-        seals.note_code(run, config)
         seals.seal(run, "vocabulary", "labels.json")
     return RunData(
         tasks,

@@ -186,7 +186,7 @@ class RunDirectory:
         # Older versions wrote paths down as they were given.
         old = own_files.absolute(self.read("config.json"))
         new = own_files.absolute(_as_read("config.json", config))
-        old = own_files.relocated(old, new)
+        old = self._relocated(old, new)
         # Mappings from names that are the user's, not choices with options.
         groups = {name.rpartition(".")[0] for name in fields.every()}
         whole = set(filter(fields.is_open, fields.every())) - groups
@@ -198,10 +198,14 @@ class RunDirectory:
         }
 
     def _moved(self, config: dict[str, Any]) -> bool:
-        """Whether files of the config's tasks are elsewhere by now."""
+        """Whether files of the config are elsewhere by now."""
         old = own_files.absolute(self.read("config.json"))
         new = own_files.absolute(_as_read("config.json", config))
-        return own_files.relocated(old, new) != old
+        return self._relocated(old, new) != old
+
+    def _relocated(self, old: dict[str, Any], new: dict[str, Any]) -> Any:
+        code = self.read("own_code.json") if self.has("own_code.json") else {}
+        return own_files.relocated(old, new, code)
 
     def has_trained(self) -> bool:
         """Whether there is what another config cannot begin anew from."""
@@ -220,7 +224,7 @@ class RunDirectory:
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""
         for name in (
-            *("vocabulary", "encoded", "served"),
+            *("vocabulary", "encoded", "served", "own_code"),
             *("teachers", "teachers.begun"),
         ):
             shutil.rmtree(self.file(name), ignore_errors=True)

@@ -5,18 +5,21 @@ by their places in files that anyone can edit.
 """
 
 import os
+import shutil
 from collections.abc import Mapping
 from typing import Any
 
 from absl import logging
 
-from mtl_tf.core import digests
+from mtl_tf.core import digests, files, own_functions
 from mtl_tf.runs import own_files
 from mtl_tf.runs.run_directory import RunDirectory
 
 FILE = digests.FILE
 #: Digests of the files of the user's own code, by their paths.
 CODE = "own_code.json"
+#: Where the run keeps these files.
+CODE_FOLDER = "own_code"
 
 
 def check(run: RunDirectory) -> None:
@@ -31,20 +34,49 @@ def check(run: RunDirectory) -> None:
     if run.has(FILE):
         known = digests.read(run.file(FILE))
         digests.check(run.path, known, "the run was trained with")
-    known = digests.read(run.file(CODE)) if run.has(CODE) else {}
-    for path, digest in known.items():
-        if os.path.exists(path) and digests.of_file(path) != digest:
+    for path, digest in _code(run).items():
+        copy = _copy(run, path, digest)
+        if not os.path.exists(path):
+            if os.path.exists(copy) and digests.of_file(copy) == digest:
+                logging.info("%s is gone; its copy %s is read.", path, copy)
+                own_functions.stand_in(path, copy)
+        elif digests.of_file(path) != digest:
             logging.warning(
                 "%s has changed since the run in %s began: what was trained "
-                "with it may not fit any more.",
-                *(path, run.path),
+                "with it may not fit any more. It was %s.",
+                *(path, run.path, copy),
             )
 
 
+def _code(run: RunDirectory) -> dict[str, str]:
+    return digests.read(run.file(CODE)) if run.has(CODE) else {}
+
+
+def _copy(run: RunDirectory, path: str, digest: str) -> str:
+    """Where the run keeps a file of the user's own code."""
+    return run.file(CODE_FOLDER, digest, os.path.basename(path))
+
+
 def note_code(run: RunDirectory, config: Mapping[str, Any]) -> None:
-    """Notes what the files of the user's own code are now, if there are any."""
-    if paths := sorted(filter(os.path.isfile, own_files.code(config))):
-        run.write(CODE, {path: digests.of_file(path) for path in paths})
+    """Notes what the files of the user's own code are now, and keeps copies.
+
+    Files that moved since then have their new paths noted.
+    """
+    known = _code(run)
+    of_name = {(os.path.basename(p), known[p]) for p in known}
+    noted = {}
+    for path in sorted(filter(os.path.isfile, own_files.code(config))):
+        digest = digests.of_file(path)
+        if known and (os.path.basename(path), digest) not in of_name:
+            return  # what was noted is warned of
+        noted[path] = digest
+        copy = _copy(run, path, digest)
+        if not os.path.exists(copy):
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            with files.replacing(copy) as temporary:
+                shutil.copyfile(path, temporary)
+    if noted and noted != known:
+        run.write(CODE, noted)
 
 
 def has(run: RunDirectory, name: str) -> bool:

@@ -1,6 +1,8 @@
 """Files that a run's weights depend on, changed by hand."""
 
+import glob
 import json
+import os
 import shutil
 
 import pytest
@@ -86,7 +88,53 @@ def test_code_of_ones_own_that_has_changed_is_told(toy_files, tmp_path, caplog):
     file.write_text("def flat(progress, step, warmup):\n    return 0.5\n")
     mtl_tf.load(run)
     assert f"{file} has changed since the run in {run} began" in caplog.text
+    # What it was is in the run.
+    (kept,) = glob.glob(os.path.join(run, "own_code", "*", "mine.py"))
+    assert kept in caplog.text
+    with open(kept) as old:
+        assert "return 1.0" in old.read()
+
+
+TOKENIZER = """
+import tensorflow as tf
+from mtl_tf.text.own_tokenizer import OwnTokenizer
+
+class Halves(OwnTokenizer):
+    def split(self, texts):
+        return tf.strings.split(texts)
+"""
+
+
+def test_code_of_ones_own_may_move_or_go(toy_files, tmp_path, caplog):
+    first, second = tmp_path / "a" / "mine.py", tmp_path / "b" / "mine.py"
+    for file in (first, second):
+        file.parent.mkdir()
+    first.write_text(TOKENIZER)
+
+    def config(file):
+        made = corpus.quick(toy_files, steps=1)
+        made["text"]["tokenizer"] = {"name": f"{file}:Halves"}
+        return made
+
+    run = str(tmp_path / "run")
+    training_run.train(config(first), run)
+    before = mtl_tf.load(run).predict("plain", ["yes no"])
+    first.unlink()
+    with caplog.at_level("INFO", logger="absl"):
+        assert mtl_tf.load(run).predict("plain", ["yes no"]) == before
+    assert f"{first} is gone; its copy" in caplog.text
+    # The same training, from where the file is by now.
+    second.write_text(TOKENIZER + "# another file\n")
+    with pytest.raises(RunError, match="holds a run with another config"):
+        training_run.train(config(second), run)
+    second.write_text(TOKENIZER)
+    training_run.train(config(second), run)
+    longer = config(second)
+    longer["training"]["steps"] = 2
+    assert training_run.train(longer, run)["run"]["steps"] == 2
     caplog.clear()
-    file.unlink()
-    assert mtl_tf.load(run).tasks
-    assert "has changed" not in caplog.text
+    with caplog.at_level("INFO", logger="absl"):
+        mtl_tf.load(run)
+    assert "is gone" not in caplog.text
+    with open(os.path.join(run, "own_code.json")) as file:
+        assert list(json.load(file)) == [str(second)]

@@ -13,7 +13,9 @@ own are a config file that starts from it.
 `get_config("translation")` is for tasks of that type, and
 `get_config("question_answering")` for those: a model for each kind of tasks.
 
-Labels, numbers and tags: a bidirectional LSTM that all tasks share, which
+Labels, numbers and tags: texts are split into words and single symbols (the
+tokenizer `regex`), since one's own are mostly raw: between spaces, "parcel,"
+is another word than "parcel". A bidirectional LSTM that all tasks share, which
 reads words, their characters and casing; above it one of each task's own, so
 that tasks which learn at different speeds do not hold each other back; beside
 what heads of whole texts read, hashed n-grams of words and characters, of all
@@ -62,6 +64,7 @@ def get_config(kind: str = "texts") -> config_dict.ConfigDict:
 
 def _texts(config: config_dict.ConfigDict) -> None:
     config.tasks = ("sample_reviews",)
+    config.text.tokenizer.name = "regex"
     config.model.scheme = config_dict.ConfigDict(
         {
             "name": "ssp",

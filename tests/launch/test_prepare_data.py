@@ -122,6 +122,7 @@ FILES = dict.fromkeys(("train", "validation", "test"), "PATH")
 
 def get_config():
     config = starter.get_config()
+    config.text.tokenizer.name = "whitespace"
     config.tasks = ({"name": "mails", "files": FILES}, "sample_reviews/books")
     return config
 """

@@ -19,7 +19,6 @@ from mtl_tf.configs import (
 )
 from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.text.tokenizers import make_tokenizer
 
 FOLDER = pathlib.Path(configs.__file__).parent
 ROOT = pathlib.Path(__file__).parents[2]
@@ -75,12 +74,6 @@ def test_docstring_states_paper_command_time_and_score(name):
     told = text.partition("Time and score:")[2]
     # A number by itself: names of files may have digits, too.
     assert "not run" in told or re.search(r"(?<![\w/.-])\d", told)
-
-
-def test_the_starter_reads_raw_texts():
-    text = starter.get_config().to_dict()["text"]
-    tokens = make_tokenizer(text["tokenizer"])(["Late, isn't it?"])
-    assert tokens.to_list() == [[b"late", b",", b"isn't", b"it", b"?"]]
 
 
 @pytest.mark.parametrize("kind", ["translation", "question_answering"])

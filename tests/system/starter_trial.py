@@ -31,6 +31,7 @@ def get_config():
     """Returns the config."""
     config = starter.get_config()
     config.name = "three_tasks"
+    config.text.tokenizer.name = "whitespace"  # The corpora are tokenised.
     config.tasks = {tasks!r}
     return config
 '''

@@ -1,6 +1,7 @@
 """Translation runs from files to scores: one source, several targets."""
 
 import dataclasses
+import json
 import types
 
 import keras
@@ -122,6 +123,15 @@ def test_another_search_than_the_configs(run):
     }
     (said,) = loaded.predict("xx-bb", ["w1 w2"])
     assert set(said) == {"task", "translation", "score"}
+
+
+def test_translations_that_the_search_did_not_find_are_left_out(run):
+    # Of a token each there are only as many as the vocabulary has words.
+    options = {"beam": 90, "n_best": 90, "max_length": 1}
+    for one in mtl_tf.load(run[0], options).predict("xx-bb", ["w1 w2", ""]):
+        assert 0 < len(one["translations"]) < 90 or not one["translation"]
+        assert len(one["scores"]) == len(one["translations"])
+        json.dumps(one, allow_nan=False)
 
 
 @pytest.mark.extended

@@ -1,5 +1,6 @@
 """Translation: a text in the target language."""
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -77,7 +78,8 @@ class GivenTranslations(GivenTexts):
 class TranslationPrediction(PredictionType):
     """`translation`, the best one, and its `score`, a log-likelihood.
 
-    Where there are several, also `translations` and `scores`, the best first.
+    Of an `n_best` above 1 also `translations` and `scores`, the best first, of
+    those that the search found.
     """
 
     outputs = {"loss": False}
@@ -121,8 +123,11 @@ class TranslationPrediction(PredictionType):
         for best, values in zip(found, scores.tolist()):
             prediction = {"task": task["name"], "translation": best[0]}
             prediction["score"] = values[0]
-            if len(best) > 1:
-                prediction |= {"translations": best, "scores": values}
+            if decoder.decoding.n_best > 1:
+                # The search found fewer; JSON knows no infinity.
+                count = sum(map(math.isfinite, values))
+                several = {"translations": best, "scores": values}
+                prediction |= {k: row[:count] for k, row in several.items()}
             predictions.append(prediction)
         return predictions
 

@@ -87,6 +87,7 @@ def define_flags(values: flags.FlagValues) -> None:
     )
     common_flags.define_weights(values)
     common_flags.define_decoding(values)
+    common_flags.define_alignments(values)
 
 
 def _define_form(values: flags.FlagValues) -> None:

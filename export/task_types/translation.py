@@ -1,5 +1,6 @@
 """Translation: the best translations of a text."""
 
+import math
 from typing import Any
 
 import tensorflow as tf
@@ -79,10 +80,13 @@ class ServedTranslation(ServedSearch):
     @classmethod
     def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
         """`translation`, `score`, and of several `translations`, `scores`."""
-        several = len(outputs["translations"]) > 1
-        names = ["translation", "score"]
-        names += ["translations", "scores"] if several else []
-        return {name: outputs[name] for name in names}
+        best = {name: outputs[name] for name in ("translation", "score")}
+        if len(outputs["translations"]) == 1:
+            return best
+        # The search found fewer; JSON knows no infinity.
+        count = sum(map(math.isfinite, outputs["scores"]))
+        several = ("translations", "scores")
+        return best | {name: outputs[name][:count] for name in several}
 
 
 TYPE = ServedTranslation

@@ -76,8 +76,9 @@ def _stages(run: RunDirectory) -> Iterator[History]:
         of_stage = [entry for entry in entries if entry["stage"] == stage.name]
         if of_stage:
             best = os.path.join(stage.folder, "best", "best.json")
-            patience = config["training"]["patience"]
-            ending = _ending(stage, of_stage, run.read(best)["step"], patience)
+            ending = _ending(
+                stage, of_stage, run.read(best)["step"], config["training"]
+            )
             yield _history(stage.name, of_stage, metrics, *ending)
 
 
@@ -117,7 +118,7 @@ def _ending(
     stage: stage_plan.Stage,
     entries: list[dict[str, Any]],
     best_step: int,
-    patience: int,
+    training: Mapping[str, Any],
 ) -> tuple[int, str, bool]:
     """The best step, how the stage ended, and whether before its time."""
     last = entries[-1]
@@ -129,12 +130,19 @@ def _ending(
     )
     time = f"after epoch {last['epoch']:g} (step {last['step']})"
     weights = f"the weights of step {best_step} were kept"
+    patience = training["patience"]
     if patience and waited >= patience and not at_end:
         noun = "evaluation" if waited == 1 else "evaluations"
         return (
             best_step,
             f"Stopped early {time}: no better validation score for {waited} "
             f"{noun}; {weights}.",
+            True,
+        )
+    if training.get("max_hours") and not at_end:
+        return (
+            best_step,
+            f"Stopped {time} after training.max_hours; {weights}.",
             True,
         )
     return (

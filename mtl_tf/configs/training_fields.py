@@ -50,6 +50,14 @@ TRAINING: Fields = {
         before=0,
         since=4,
     ),
+    "training.max_hours": Field(
+        0.0,
+        rules.NOT_NEGATIVE,
+        "If not 0, after how many hours the joint training ends with an "
+        "evaluation, all processes together that have continued it. How far "
+        "it comes depends on the machine; schedules are those of epochs or "
+        "steps.",
+    ),
     "training.average": Field(
         0.0,
         rules.FRACTION,

@@ -150,11 +150,23 @@ def define_decoding(values: flags.FlagValues) -> None:
     )
 
 
+def define_alignments(values: flags.FlagValues) -> None:
+    """Defines `--alignments`; `decoding` reads it, too."""
+    flags.DEFINE_bool(
+        "alignments",
+        None,
+        "of runs that translate: in jsonl, also which source word each word of "
+        "the translation attended to most; by default the run's "
+        "evaluation.decoding.alignments",
+        flag_values=values,
+    )
+
+
 def decoding(values: flags.FlagValues) -> dict[str, Any]:
     """Those flags of `define_decoding` that were given."""
     names = (
         *("beam", "n_best", "max_length"),
-        *("length_penalty", "replace_unknown"),
+        *("length_penalty", "replace_unknown", "alignments"),
     )
-    options = {name: values[name].value for name in names}
+    options = {name: values[name].value for name in names if name in values}
     return {name: value for name, value in options.items() if value is not None}

@@ -220,9 +220,11 @@ def make_encoder(
     if not os.path.isdir(path):
         entries = config["text"]["vocabulary_tasks"]
         group = registry.resolve(entries, *where) if entries else tasks
+        system = system_of(tasks)
+        system.check_group(*([one.name for one in t] for t in (tasks, group)))
         logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(path) as directory:
-            system_of(tasks).build_text(
+            system.build_text(
                 group, config["text"], _pretrained(config), config["model"]
             ).save(directory)
     return load_encoder(path, config, [task.to_json() for task in tasks])

@@ -20,7 +20,7 @@ _WITHOUT_EFFECT = ("pipeline.storage", "pipeline.service")
 _CHECKPOINT = os.path.join("checkpoints", "checkpoint")
 _LENGTHS = (
     *("training.epochs", "training.steps", "training.min_steps"),
-    "training.fine_tune.epochs",
+    *("training.max_hours", "training.fine_tune.epochs"),
 )
 
 
@@ -301,6 +301,8 @@ def _shown(value: Any) -> str:
 def _longer(name: str, before: Any, after: Any) -> bool:
     if name == "training.steps" and not before:
         return False  # The epochs counted: any number may be fewer steps.
+    if name == "training.max_hours" and not (before and after):
+        return not after  # 0 sets no limit.
     numbers = (int, float)
     return (
         isinstance(before, numbers)

@@ -184,6 +184,8 @@ class StageRunner:
             steps_per_call=training["steps_per_call"],
             checkpoint_seconds=training["checkpoint_seconds"],
             average_last=training["average_last"],
+            # Fine-tuning is short, and named by its epochs.
+            max_seconds=0 if stage.folder else 3600 * training["max_hours"],
         )
 
     def _build(

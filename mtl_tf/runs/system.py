@@ -42,6 +42,19 @@ class System(abc.ABC):
         """
         del config
 
+    def check_group(self, tasks: Sequence[str], group: Sequence[str]) -> None:
+        """Refuses `text.vocabulary_tasks` that lack texts of the tasks' kinds.
+
+        Args:
+            tasks: names of the run's tasks.
+            group: those of the tasks whose texts the vocabulary is built on.
+
+        Raises:
+            ConfigError: a task has texts, as of a language, that none of the
+                group has.
+        """
+        del tasks, group
+
     @abc.abstractmethod
     def build_text(
         self,

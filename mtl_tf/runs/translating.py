@@ -2,8 +2,8 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -26,6 +26,8 @@ class Decoding(SearchOptions):
             that was attended to most.
         max_length: the most tokens of a translation, with its end; 0 for ten
             more than twice those of its source.
+        alignments: tell which source word each word of the best translation
+            attended to most.
 
     Raises:
         ConfigError: a value is wrong.
@@ -36,15 +38,35 @@ class Decoding(SearchOptions):
     beam: int = 10
     replace_unknown: bool = False
     max_length: int = 0
+    alignments: bool = False
 
     def __post_init__(self):
         super().__post_init__()
         checks.not_negative_integer("max_length", self.max_length)
+        checks.boolean("alignments", self.alignments)
 
     @property
     def limit(self) -> int | tuple[int, int]:
         """`max_length` as `MultiTargetModel.translate` takes it."""
         return self.max_length or (2, 10)
+
+
+class Translations(NamedTuple):
+    """The translations of n sources.
+
+    Attributes:
+        texts: n lists of `n_best` translations, the best first.
+        scores: float32 [n, n_best].
+        words: the ids of the words of each best translation; empty without
+            `Decoding.alignments`.
+        aligned: likewise the place of the source's token that each of these
+            words attended to most, from 0.
+    """
+
+    texts: list[list[str]]
+    scores: np.ndarray
+    words: list[list[int]]
+    aligned: list[list[int]]
 
 
 class Translator:
@@ -78,7 +100,7 @@ class Translator:
 
     def translate(
         self, pair: int, sources: Sequence[np.ndarray], words: Any = None
-    ) -> tuple[list[list[str]], np.ndarray]:
+    ) -> Translations:
         """Translates sources.
 
         Args:
@@ -86,23 +108,26 @@ class Translator:
             sources: n arrays int [tokens], the ids of each.
             words: the sources' written tokens, ragged string [n, None];
                 needed where unknown words are replaced.
-
-        Returns:
-            n lists of `n_best` translations, the best first, and their
-            scores, float32 [n, n_best].
         """
-        best = self.decoding.n_best
-        texts: list[list[str]] = [[]] * len(sources)
-        scores = np.zeros([len(sources), best], np.float32)
+        texts, written, aligned = ([[]] * len(sources) for _ in range(3))
+        scores = np.zeros([len(sources), self.decoding.n_best], np.float32)
         for rows in search_batches.by_length([len(ids) for ids in sources]):
             tokens = _padded([sources[n] for n in rows])
             own = None
             if self.decoding.replace_unknown:
                 own = tf.gather(words, rows).to_tensor()
-            found, scores[rows] = self.search(pair, tokens, own)
-            for row, said in zip(rows, found.numpy()):
-                texts[row] = [one.decode("utf-8", "replace") for one in said]
-        return texts, scores
+            found = self._found(pair, tokens)
+            scores[rows] = found["score"]
+            said = self._texts(pair, found, own).numpy()
+            for row, of_row in zip(rows, said):
+                texts[row] = [one.decode("utf-8", "replace") for one in of_row]
+            if self.decoding.alignments:
+                names = ("tokens", "aligned", "length")
+                best = [found[name].numpy()[:, 0] for name in names]
+                for row, ids, places, length in zip(rows, *best):
+                    written[row] = ids[:length].tolist()
+                    aligned[row] = places[:length].tolist()
+        return Translations(texts, scores, written, aligned)
 
     def search(
         self, pair: int, tokens: tf.Tensor, words: tf.Tensor | None = None
@@ -119,7 +144,11 @@ class Translator:
             `n_best` translations of each source, the best first, string
             [B, n_best], and their scores, float32 [B, n_best].
         """
-        found = self.model.translate(
+        found = self._found(pair, tokens)
+        return self._texts(pair, found, words), found["score"]
+
+    def _found(self, pair: int, tokens: tf.Tensor) -> dict[str, tf.Tensor]:
+        return self.model.translate(
             tokens,
             key=pair,
             beam=self.decoding.beam,
@@ -127,11 +156,18 @@ class Translator:
             n_best=self.decoding.n_best,
             max_length=self.decoding.limit,
         )
+
+    def _texts(
+        self,
+        pair: int,
+        found: Mapping[str, tf.Tensor],
+        words: tf.Tensor | None,
+    ) -> tf.Tensor:
         chosen = None
         if self.decoding.replace_unknown:
             chosen = aligned_words(words, found["aligned"])
         decoders = self._traced if tf.executing_eagerly() else self._decoders
-        return decoders[pair](found["tokens"], chosen), found["score"]
+        return decoders[pair](found["tokens"], chosen)
 
     def log_likelihoods(
         self,
@@ -182,7 +218,8 @@ class Translator:
         column = split.columns["tokens"]
         words = self.text.source.tokenizer(texts) if len(texts) else None
         sources = [column[n] for n in range(len(split))]
-        return [best for best, *_ in self.translate(pair, sources, words)[0]]
+        found = self.translate(pair, sources, words)
+        return [best for best, *_ in found.texts]
 
 
 def _padded(ids: Sequence[np.ndarray]) -> tf.Tensor:

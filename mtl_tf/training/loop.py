@@ -37,6 +37,9 @@ class LoopOptions:
             period.
         average_last: of how many evaluations the weights are averaged that
             are scored and kept; 0 for the weights themselves.
+        max_seconds: after how long, all processes of the stage together, it
+            ends with an evaluation; 0 to train to the end. With several
+            workers it ends with the evaluation after that.
     """
 
     total_steps: int
@@ -46,6 +49,7 @@ class LoopOptions:
     steps_per_call: int = 0
     checkpoint_seconds: float = 60.0
     average_last: int = 0
+    max_seconds: float = 0.0
 
 
 class Loop:
@@ -92,6 +96,7 @@ class Loop:
         if trainer.most_steps is not None:
             self.chunk = min(self.chunk, trainer.most_steps)
         self.doing = "step"
+        self.time_is_up = False
         self.last: LastWeights | None = None
         # One worker notes, scores and keeps weights.
         if options.average_last and self.workers.is_chief:
@@ -109,6 +114,7 @@ class Loop:
             Diverged: the loss is not finite; the last good state stays.
         """
         options, step = self.options, start
+        self._look_at_time()
         if self._finished(step):
             return
         iterator = self.trainer.iterate(
@@ -129,7 +135,7 @@ class Loop:
         ):
             while not self._finished(step):
                 step = self._advance(iterator, step, stop)
-                if self._evaluation_due(step):
+                if self._evaluation_due(step) or self._over_time():
                     self._evaluate(step)
                 elif self._checkpoint_due():
                     self._save()
@@ -139,7 +145,16 @@ class Loop:
     def _tell_early_end(self, step: int) -> None:
         """Logs why the stage has ended before its planned length."""
         state = self.checkpoints
-        if step < self.options.total_steps:
+        if self.time_is_up and step < self.options.total_steps:
+            logging.info(
+                "Stopped at step %d of %d, after the time that "
+                "training.max_hours gives it; the best validation score is "
+                "%.2f at step %d.",
+                *(step, self.options.total_steps),
+                float(state.best_score.numpy()),
+                int(state.best_step.numpy()),
+            )
+        elif step < self.options.total_steps:
             logging.info(
                 "Stopped early after epoch %g (step %d of %d): no better "
                 "validation score for %d evaluations; the best is %.2f at "
@@ -161,7 +176,21 @@ class Loop:
         waited = int(self.checkpoints.waited.numpy())
         if self.options.patience and waited >= self.options.patience:
             return True
-        return step >= self.options.total_steps
+        return self.time_is_up or step >= self.options.total_steps
+
+    def _over_time(self) -> bool:
+        """Whether an evaluation has to end the stage now."""
+        most, alone = self.options.max_seconds, not self.workers.several
+        # Workers' clocks differ: several agree where they score anyway.
+        passed = time.monotonic() - self.saved
+        return 0 < most <= float(self.checkpoints.seconds) + passed and alone
+
+    def _look_at_time(self) -> None:
+        """Notes whether the time of the stage is over, by the chief's clock."""
+        most = self.options.max_seconds
+        if most:
+            passed = self.workers.share(float(self.checkpoints.seconds))
+            self.time_is_up = passed >= most
 
     def _advance(self, iterator: Any, step: int, stop: StopRequest) -> int:
         every = self.options.evaluate_every
@@ -242,6 +271,7 @@ class Loop:
         state.loss_sum.assign(tf.zeros_like(state.loss_sum))
         state.loss_count.assign(tf.zeros_like(state.loss_count))
         self._save()
+        self._look_at_time()
         if self.last is not None:
             self.last.remove_old(step)
         best = float(state.best_score.numpy())

@@ -46,6 +46,16 @@ def test_a_training_that_stopped_early(tmp_path, length):
     )
 
 
+def test_a_training_that_its_time_ended(tmp_path):
+    path = make_run(tmp_path / "run", patience=3, epochs=9, max_hours=0.5)
+    [found] = histories.read(path)
+    assert found.stopped_early
+    assert found.ending == (
+        "Stopped after epoch 4 (step 40) after training.max_hours; the weights "
+        "of step 30 were kept."
+    )
+
+
 def test_stages_of_fine_tuning_and_models_of_single_tasks(tmp_path):
     tuning = {"epochs": 1, "scope": "all", "learning_rate": 0.0}
     path = make_run(tmp_path / "run", fine_tune=tuning)

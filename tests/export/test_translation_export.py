@@ -57,6 +57,21 @@ def exported(request, tmp_path_factory):
     return run, changes, saved_model.export(run, str(folder / "export"))
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_row_has_only_what_the_search_found(count):
+    scores = [-1.0, -2.0, float("-inf")]
+    row = task_types.of("translation").row(
+        {
+            **{"translation": "ein Hut", "score": -1.0},
+            "translations": ["ein Hut", "Hut", ""],
+            "scores": scores[:count] + scores[-1:] * (3 - count),
+        }
+    )
+    assert row["translations"] == ["ein Hut", "Hut"][:count]
+    assert row["scores"] == scores[:count]
+    json.dumps(row, allow_nan=False)
+
+
 def assert_translated(answers, expected):
     assert len(answers) == len(expected)
     for answer, wanted in zip(answers, expected):

@@ -136,6 +136,17 @@ def test_more_steps_are_a_longer_training(run):
     assert not run.has("results.json")
 
 
+def test_more_hours_are_a_longer_training(run):
+    run.claim(changed(max_hours=1.0))
+    os.makedirs(run.file("tasks"))
+    for hours in (1.5, 0.0):  # 0 sets no limit.
+        run.write("results.json", {})
+        run.claim(changed(max_hours=hours))
+        assert not run.has("results.json")
+    with pytest.raises(RunError, match="max_hours: 0.0 there, 2.0 asked for"):
+        run.claim(changed(max_hours=2.0))
+
+
 @pytest.mark.parametrize(
     "change", [{"epochs": 1}, {"steps": 5}, {"l2": 0.2}, {"new": 1}]
 )

@@ -47,6 +47,25 @@ def config_of(tmp_path, *pairs):
     return validate(config.to_dict())
 
 
+@pytest.mark.parametrize(
+    "pair, message",
+    [
+        (
+            "en-de",
+            "vocabulary_tasks has no pair with .* 'fr' of the task en-fr",
+        ),
+        ("de-fr", "one source language, got de-fr and en-fr"),
+    ],
+)
+def test_a_vocabulary_lacks_no_language_of_the_tasks(tmp_path, pair, message):
+    config = config_of(tmp_path, "en-fr")
+    config["text"]["vocabulary_tasks"] = (entry(tmp_path, pair),)
+    run = RunDirectory(str(tmp_path / "run"))
+    with pytest.raises(ConfigError, match=message):
+        run_data.load(config, run, None, None)
+    assert not run.has("vocabulary")
+
+
 def test_data_of_a_translation_run(tmp_path):
     config = config_of(tmp_path, "en-de", "en-fr")
     run = RunDirectory(str(tmp_path / "run"))

@@ -1,6 +1,7 @@
 """Translation runs from files to scores: one source, several targets."""
 
 import dataclasses
+import json
 import types
 
 import keras
@@ -122,9 +123,43 @@ def test_another_search_than_the_configs(run):
         **greedy,
         "length_penalty": 0.0,
         "max_length": 0,
+        "alignments": False,
     }
     (said,) = loaded.predict("xx-bb", ["w1 w2"])
     assert set(said) == {"task", "translation", "score"}
+
+
+def test_translations_that_the_search_did_not_find_are_left_out(run):
+    # Of a token each there are only as many as the vocabulary has words.
+    options = {"beam": 90, "n_best": 90, "max_length": 1}
+    for one in mtl_tf.load(run[0], options).predict("xx-bb", ["w1 w2", ""]):
+        assert 0 < len(one["translations"]) < 90 or not one["translation"]
+        assert len(one["scores"]) == len(one["translations"])
+        json.dumps(one, allow_nan=False)
+
+
+def test_alignments_name_the_words_that_were_attended_to(run):
+    loaded = mtl_tf.load(run[0], {"alignments": True})
+    texts = ["w1 w2", "w3 puma w5 w6 w7", ""]
+    *said, nothing = loaded.predict("xx-bb", texts)
+    assert nothing["words"] == nothing["alignment"] == []
+    for text, one in zip(texts, said):
+        assert one["source_words"] == text.split()
+        assert len(one["words"]) == len(one["alignment"])
+        encoder = loaded.encoder
+        ids = encoder.source.vocabulary.lookup(tf.constant([text.split()]))
+        found = loaded.model.translate(
+            tf.cast(ids, tf.int32), key=1, beam=2, attention=True
+        )
+        length = len(one["words"])
+        attention = found["attention"].numpy()[0, 0, :length]
+        assert one["alignment"] == attention.argmax(-1).tolist()
+        # Unknown words are replaced by those that they are aligned with.
+        shown = [
+            one["source_words"][place] if word == "<unk>" else word
+            for word, place in zip(one["words"], one["alignment"])
+        ]
+        assert one["translation"] == " ".join(shown)
 
 
 @pytest.mark.extended

@@ -85,6 +85,21 @@ def test_a_longer_training_continues_to_the_same_result(tmp_path):
     assert continued.records == whole.records[2:]
 
 
+def test_time_ends_the_stage_with_an_evaluation(tmp_path, told):
+    settings = {"total_steps": 60, "steps_per_call": 1}
+    timed = {**settings, "max_seconds": 1e-6}
+    first = toy.Stage(tmp_path, **timed).run()
+    assert [r["step"] for r in first.records] == [1]
+    assert (
+        "Stopped at step 1 of 60, after the time that training.max_hours gives"
+    ) in told.text
+    assert toy.Stage(tmp_path, **timed).run().records == []
+    # Time of all processes counts, and with more of it the stage goes on.
+    longer = {**settings, "total_steps": 12, "max_seconds": 3600.0}
+    more = toy.Stage(tmp_path, **longer).run()
+    assert [r["step"] for r in more.records] == [5, 10, 12]
+
+
 STAGE = """
 from tests.training import toy
 toy.Stage(arguments[0], optimizer="adam", steps_per_call=1,

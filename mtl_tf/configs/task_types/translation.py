@@ -114,6 +114,12 @@ _EVALUATION = {
         "The most tokens of a translation; 0 for ten more than twice those "
         "of its text.",
     ),
+    "evaluation.decoding.alignments": Field(
+        False,
+        rules.BOOLEAN,
+        "Whether launch.predict and Run.predict tell which source word each "
+        "word of a translation attended to most.",
+    ),
 }
 
 TYPE = {**_TEXT, **_MODEL, **_EVALUATION}

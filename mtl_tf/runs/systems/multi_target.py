@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.core.errors import ConfigError
 from mtl_tf.models.multi_target import (
     MultiTargetModel,
     build_translation_model,
@@ -22,7 +23,12 @@ from mtl_tf.runs.system import (
 from mtl_tf.runs.translating import Decoding, Translator
 from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.task import Task
-from mtl_tf.text.translation import PairEncoder, TranslationText
+from mtl_tf.text.translation import (
+    PairEncoder,
+    TranslationText,
+    languages_of,
+    source_of,
+)
 
 
 class MultiTarget(System):
@@ -45,6 +51,18 @@ class MultiTarget(System):
         pairs.PairFilter.of_config(config["text"])
         Decoding.of_config(config)
         check_translation_model(config["model"]["translation"])
+
+    def check_group(self, tasks: Sequence[str], group: Sequence[str]) -> None:
+        """See `System.check_group`; each target language has a vocabulary."""
+        source_of([*tasks, *group])
+        known = {languages_of(name)[1] for name in group}
+        for name in tasks:
+            if (language := languages_of(name)[1]) not in known:
+                raise ConfigError(
+                    "text.vocabulary_tasks has no pair with the target "
+                    f"language {language!r} of the task {name}, only "
+                    f"{', '.join(group)}: add one, such as that task"
+                )
 
     def build_text(
         self,

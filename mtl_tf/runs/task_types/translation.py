@@ -1,5 +1,6 @@
 """Translation: a text in the target language."""
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -67,8 +68,7 @@ class GivenTranslations(GivenTexts):
         tokens = run.encoder.target(task["name"]).vocabulary.tokens
         found = []
         for ids, each, divisor in zip(targets, values, divisors):
-            words = [UNKNOWN if n == OOV else tokens[n] for n in ids[:-1]]
-            more = likelihood(words, each)
+            more = likelihood(_words(tokens, ids[:-1]), each)
             score = {"score": more["log_likelihood"] / divisor}
             found.append({"task": task["name"], **score, **more})
         return found
@@ -77,7 +77,10 @@ class GivenTranslations(GivenTexts):
 class TranslationPrediction(PredictionType):
     """`translation`, the best one, and its `score`, a log-likelihood.
 
-    Where there are several, also `translations` and `scores`, the best first.
+    Of an `n_best` above 1 also `translations` and `scores`, the best first, of
+    those that the search found. With `alignments` also the `words` of the best
+    one, the `source_words`, and of each of `words` the place among those that
+    it attended to most, in `alignment`.
     """
 
     outputs = {"loss": False}
@@ -116,14 +119,25 @@ class TranslationPrediction(PredictionType):
         words = source.tokenizer(tf.constant(texts))
         ids = source.vocabulary.lookup(words).to_list()
         pair = decoder.model.pairs.index(task["name"])
-        found, scores = decoder.translate(pair, ids, words)
+        found = decoder.translate(pair, ids, words)
         predictions = []
-        for best, values in zip(found, scores.tolist()):
+        for best, values in zip(found.texts, found.scores.tolist()):
             prediction = {"task": task["name"], "translation": best[0]}
             prediction["score"] = values[0]
-            if len(best) > 1:
-                prediction |= {"translations": best, "scores": values}
+            if decoder.decoding.n_best > 1:
+                # The search found fewer; JSON knows no infinity.
+                count = sum(map(math.isfinite, values))
+                several = {"translations": best, "scores": values}
+                prediction |= {k: row[:count] for k, row in several.items()}
             predictions.append(prediction)
+        if decoder.decoding.alignments:
+            tokens = run.encoder.target(task["name"]).vocabulary.tokens
+            for prediction, read, ids, places in zip(
+                predictions, words.to_list(), found.words, found.aligned
+            ):
+                prediction["words"] = _words(tokens, ids)
+                prediction["source_words"] = [w.decode() for w in read]
+                prediction["alignment"] = places
         return predictions
 
     def targets(self, task: Task, split: str) -> list[str]:
@@ -186,6 +200,11 @@ class TranslationPrediction(PredictionType):
             "labels": targets,
             "predictions": [one["translation"] for one in predictions],
         }
+
+
+def _words(tokens: Sequence[str], ids: Sequence[int]) -> list[str]:
+    """What ids of a vocabulary stand for."""
+    return [UNKNOWN if n == OOV else tokens[n] for n in ids]
 
 
 def _read_table(

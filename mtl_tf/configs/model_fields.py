@@ -146,6 +146,13 @@ MODEL: Fields = {
         rules.FRACTION,
         "Fraction of the n-grams left out in training.",
     ),
+    "model.wide.alone": Field(
+        0.0,
+        rules.FRACTION,
+        "Fraction of the training texts of which heads read the n-grams "
+        "alone: they learn more beside an encoder that knows few texts by "
+        "heart.",
+    ),
     "model.characters": Group(
         "Features of a word's characters: none, cnn (filters, width) or lstm "
         "(units), both with dimension.",

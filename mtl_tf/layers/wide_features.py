@@ -39,6 +39,8 @@ class WideFeatures(StackedLayer):
         character_ngrams: n-grams of three up to so many characters within
             words, whose ends count as characters; 0 for none.
         rate: of dropout of whole n-grams.
+        alone: fraction of the texts of which `beside` gives n-grams alone in
+            training.
 
     Input shape: `tokens` int32 `[G, B, T]`, 0 is padding; `task` int32 `[G]`;
         with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
@@ -64,6 +66,7 @@ class WideFeatures(StackedLayer):
         word_ngrams: int = 2,
         character_ngrams: int = 0,
         rate: float = 0.0,
+        alone: float = 0.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -77,6 +80,7 @@ class WideFeatures(StackedLayer):
             "wide.character_ngrams", character_ngrams
         )
         self.dropout = Dropout(rate, salt="wide")
+        self.beside_dropout = Dropout(alone, salt="beside wide")
 
     def build(self, input_shape=None):
         """Makes the vectors."""
@@ -117,6 +121,37 @@ class WideFeatures(StackedLayer):
         vectors += tf.gather(self.private_vectors.value, private_rows)
         return self.cast(tf.einsum("gbf,gbfd->gbd", weights, vectors))
 
+    def beside(
+        self,
+        summary,
+        tokens,
+        task,
+        characters=None,
+        training: bool = False,
+        seed=None,
+    ) -> tf.Tensor:
+        """A text's summary and the sum of its n-grams, side by side.
+
+        An encoder soon knows a few training texts by heart, and what it knows
+        no gradient teaches the n-grams any more: of a fraction `alone` of the
+        texts they are all that a head reads. Other summaries are scaled up.
+
+        Args:
+            summary: `[G, B, S]`.
+            tokens: as in the call.
+            task: likewise.
+            characters: likewise.
+            training: likewise.
+            seed: likewise.
+
+        Returns:
+            `[G, B, S + D]`.
+        """
+        options = {"training": training, "seed": seed}
+        kept = self.beside_dropout(tf.ones_like(summary[..., :1]), **options)
+        wide = self(tokens, task, characters, **options)
+        return tf.concat([summary * kept, wide], -1)
+
     def _of_words(self, tokens, more: int):
         """The n-grams of a word and so `more` that follow, `[G, B, T]`."""
         end = [[0, 0], [0, 0], [0, more]]
@@ -155,6 +190,7 @@ class WideFeatures(StackedLayer):
             "word_ngrams": self.word_ngrams,
             "character_ngrams": self.character_ngrams,
             "rate": self.dropout.rate,
+            "alone": self.beside_dropout.rate,
         }
 
 

@@ -40,6 +40,7 @@ _WIDE = {
     "word_ngrams": 2,
     "character_ngrams": 0,
     "dropout": 0.0,
+    "alone": 0.0,
 }
 
 _ENCODER = {

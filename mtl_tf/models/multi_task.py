@@ -231,10 +231,9 @@ class MultiTaskModel(TaskModel):
             read = tf.nn.relu(self.hidden(read, task))
         if self.wide is not None and head.reads == "summary":
             characters = batch.get(f"{prefix}characters")
-            wide = self.wide(
-                tokens, task, characters, training=training, seed=seed
+            read = self.wide.beside(
+                read, tokens, task, characters, training=training, seed=seed
             )
-            read = tf.concat([read, wide], -1)
         return encoded | {"mask": mask, "read": read}
 
     def _embed(self, batch, prefix, task, training, seed) -> tf.Tensor:

@@ -148,3 +148,24 @@ def test_dropout_leaves_out_whole_ngrams():
     ]
     kinds = {round(float(one[0] / plain[0, 1, 0]), 3) for one in found}
     assert kinds == {0.0, 2.0}
+
+
+def test_some_texts_are_read_by_their_ngrams_alone():
+    texts = 400
+    layer = WideFeatures(BUCKETS, TASKS, D, alone=0.25, init={"seed": 1})
+    layer.build()
+    layer.vectors.assign(np.random.default_rng(0).normal(size=(BUCKETS, D)))
+    tokens = tf.constant(np.tile(TOKENS[:1, :1], [2, texts, 1]))
+    summary = tf.random.stateless_uniform([2, texts, 4], (1, 2)) + 1.0
+    alone = np.concatenate([summary, layer(tokens, TASK)], -1)
+    np.testing.assert_array_equal(layer.beside(summary, tokens, TASK), alone)
+    seed = tf.constant([3, 4])
+    read = layer.beside(summary, tokens, TASK, training=True, seed=seed)
+    again = layer.beside(summary, tokens, TASK, training=True, seed=seed)
+    np.testing.assert_array_equal(read, again)
+    np.testing.assert_allclose(read[..., 4:], alone[..., 4:], rtol=1e-6)
+    # Whole summaries are zero; the others are as large in the mean as all.
+    kept = np.all(read[..., :4] != 0, -1)
+    assert 0.65 < kept.mean() < 0.85
+    expected = np.where(kept[..., None], alone[..., :4] / 0.75, 0.0)
+    np.testing.assert_allclose(read[..., :4], expected, rtol=1e-6)

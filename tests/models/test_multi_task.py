@@ -207,6 +207,7 @@ def test_a_wide_part_stands_beside_what_heads_read(tmp_path):
         ({"buckets": -1}, "model.wide.buckets must be"),
         ({"buckets": 9, "character_ngrams": 2}, "must be 0 or at least 3"),
         ({"buckets": 9, "dropout": 1.0}, "dropout"),
+        ({"buckets": 9, "alone": 1.0}, "below 1"),
     ],
 )
 def test_wrong_options_of_the_wide_part(wide, message):

@@ -155,8 +155,8 @@ def define_alignments(values: flags.FlagValues) -> None:
     flags.DEFINE_bool(
         "alignments",
         None,
-        "of runs that translate: in jsonl, also which source word each word of "
-        "the translation attended to most; by default the run's "
+        "of runs that translate: in jsonl, csv and tsv also which source word "
+        "each word of the translation attended to most; by default the run's "
         "evaluation.decoding.alignments",
         flag_values=values,
     )

@@ -101,18 +101,9 @@ def relocated(
         config: of a run, as `absolute` returns it.
         other: what is compared with it, likewise.
         known_code: digests of the user's own code, by the paths that the run
-            noted.
+            noted, which may be older than those of its config.
     """
-    moved_code = {
-        path: new
-        for path, digest in known_code.items()
-        for new in code(other)
-        if os.path.basename(new) == os.path.basename(path)
-        and not os.path.exists(path)
-        and os.path.exists(new)
-        and digests.of_file(new) == digest
-    }
-    config = _with_paths(config, moved_code)
+    config = _with_paths(config, _moved_code(config, other, known_code))
 
     def move(field: tuple[str, ...], entries: Sequence[Any]) -> list[Any]:
         found = other
@@ -127,6 +118,28 @@ def relocated(
         return [_moved(entry, known) for entry in entries]
 
     return _with_entries(config, move)
+
+
+def _moved_code(
+    config: Mapping[str, Any],
+    other: Mapping[str, Any],
+    known_code: Mapping[str, str],
+) -> dict[str, str]:
+    """The new paths of files of the user's own code, by those in the config."""
+    known = {(os.path.basename(p), known_code[p]) for p in known_code}
+    new_paths = {
+        (os.path.basename(path), digests.of_file(path)): path
+        for path in filter(os.path.isfile, code(other) if known else ())
+    }
+    return {
+        path: new
+        for path in code(config)
+        for (name, digest), new in new_paths.items()
+        if name == os.path.basename(path)
+        and (name, digest) in known
+        and known_code.get(path, digest) == digest
+        and not os.path.exists(path)
+    }
 
 
 def _with_paths(value: Any, paths: Mapping[str, str]) -> Any:

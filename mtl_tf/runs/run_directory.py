@@ -10,7 +10,7 @@ from typing import Any
 from absl import logging
 
 from mtl_tf.configs import fields
-from mtl_tf.core import files
+from mtl_tf.core import digests, files
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs import file_shapes, own_files, upgrading
 from mtl_tf.training import learning_rates
@@ -204,7 +204,8 @@ class RunDirectory:
         return self._relocated(old, new) != old
 
     def _relocated(self, old: dict[str, Any], new: dict[str, Any]) -> Any:
-        code = self.read("own_code.json") if self.has("own_code.json") else {}
+        name = "own_code.json"
+        code = digests.read(self.file(name)) if self.has(name) else {}
         return own_files.relocated(old, new, code)
 
     def has_trained(self) -> bool:

@@ -41,10 +41,11 @@ def check(run: RunDirectory) -> None:
                 logging.info("%s is gone; its copy %s is read.", path, copy)
                 own_functions.stand_in(path, copy)
         elif digests.of_file(path) != digest:
+            kept = f" What it was is in {copy}." if os.path.exists(copy) else ""
             logging.warning(
                 "%s has changed since the run in %s began: what was trained "
-                "with it may not fit any more. It was %s.",
-                *(path, run.path, copy),
+                "with it may not fit any more.%s",
+                *(path, run.path, kept),
             )
 
 

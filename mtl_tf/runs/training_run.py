@@ -24,6 +24,7 @@ from mtl_tf.runs import (
     model_to_train,
     own_files,
     run_data,
+    seals,
     stage_plan,
     stage_runner,
     systems,
@@ -160,6 +161,8 @@ def _train(
                 _check_scored(tasks, config["evaluation"]["splits"])
                 check_options(config, tasks)
             run.claim(config)
+            if config["train_separately"]:  # else its data are loaded
+                seals.note_code(run, config)
             return run.has("results.json")
 
         def check() -> None:

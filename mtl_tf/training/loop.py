@@ -186,10 +186,15 @@ class Loop:
         return 0 < most <= float(self.checkpoints.seconds) + passed and alone
 
     def _look_at_time(self) -> None:
-        """Notes whether the time of the stage is over, by the chief's clock."""
-        most = self.options.max_seconds
+        """Notes whether the time of the stage is over, by the chief's clock.
+
+        A state of between two evaluations, from which a stopped process
+        continues, is trained on until it is scored.
+        """
+        most, state = self.options.max_seconds, self.checkpoints
         if most:
-            passed = self.workers.share(float(self.checkpoints.seconds))
+            is_scored = not state.loss_count.numpy().any()
+            passed = self.workers.share(float(state.seconds) * is_scored)
             self.time_is_up = passed >= most
 
     def _advance(self, iterator: Any, step: int, stop: StopRequest) -> int:

@@ -4,7 +4,7 @@ import pytest
 
 from mtl_tf.configs import base
 from mtl_tf.core.errors import RunError
-from mtl_tf.runs import own_files
+from mtl_tf.runs import own_files, seals
 from mtl_tf.runs.run_directory import RunDirectory
 
 
@@ -159,3 +159,58 @@ def test_files_that_were_moved_are_no_other_config(tmp_path, monkeypatch):
     run.claim(moved)
     (stored,) = run.read("config.json")["tasks"]
     assert stored["files"]["train"].endswith("moved/a.csv")
+
+
+def of_code(*files):
+    config = config_of("sample_reviews/books")
+    places = [f"{file}:Name" for file in files]
+    config["model"]["scheme"] = {"name": places[0]}
+    config["text"]["tokenizer"] = {"name": places[-1]}
+    return config
+
+
+def written(folder, text):
+    folder.mkdir(exist_ok=True)
+    (folder / "mine.py").write_text(text)
+    return folder / "mine.py"
+
+
+def claimed(tmp_path, *files):
+    run = RunDirectory(str(tmp_path / "run"))
+    run.claim(of_code(*files))
+    seals.note_code(run, of_code(*files))
+    os.makedirs(run.file("tasks"))
+    return run
+
+
+def test_code_that_was_moved_twice_is_no_other_config(tmp_path):
+    """A finished run notes no new path beside that of its config."""
+    file = written(tmp_path / "a", "one = 1\n")
+    run = claimed(tmp_path, file)
+    for name in "bc":
+        (tmp_path / name).mkdir()
+        file = file.rename(tmp_path / name / "mine.py")
+        run.claim(of_code(file))
+        assert run.read("config.json")["model"]["scheme"] == {
+            "name": f"{file}:Name"
+        }
+
+
+def test_code_of_one_name_is_told_apart_where_it_moved(tmp_path):
+    one = written(tmp_path / "a", "one = 1\n")
+    two = written(tmp_path / "b", "two = 2\n")
+    run = claimed(tmp_path, one, two)
+    for number, file in enumerate((one, two)):
+        (tmp_path / f"new{number}").mkdir()
+        file.rename(tmp_path / f"new{number}" / "mine.py")
+    places = [tmp_path / f"new{n}" / "mine.py" for n in range(2)]
+    with pytest.raises(RunError, match="another config"):
+        run.claim(of_code(*reversed(places)))
+    run.claim(of_code(*places))
+
+
+def test_a_damaged_note_of_code_is_an_error(tmp_path):
+    run = claimed(tmp_path, written(tmp_path / "a", "one = 1\n"))
+    run.write("own_code.json", [])
+    with pytest.raises(RunError, match="own_code.json must hold an object"):
+        run.claim(of_code(tmp_path / "a" / "mine.py"))

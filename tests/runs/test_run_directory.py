@@ -147,6 +147,15 @@ def test_more_hours_are_a_longer_training(run):
         run.claim(changed(max_hours=2.0))
 
 
+def test_more_hours_leave_a_decaying_learning_rate_as_it_is(run):
+    optimizer = {**CONFIG["training"]["optimizer"], "schedule": "linear"}
+    run.claim(changed(optimizer=optimizer, max_hours=1.0))
+    os.makedirs(run.file("tasks"))
+    run.claim(changed(optimizer=optimizer, max_hours=2.0))
+    with pytest.raises(RunError, match="decays towards"):
+        run.claim(changed(optimizer=optimizer, max_hours=2.0, epochs=3))
+
+
 @pytest.mark.parametrize(
     "change", [{"epochs": 1}, {"steps": 5}, {"l2": 0.2}, {"new": 1}]
 )

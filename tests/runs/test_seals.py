@@ -9,7 +9,8 @@ import pytest
 
 import mtl_tf
 from mtl_tf.core.errors import MtlError, RunError
-from mtl_tf.runs import training_run
+from mtl_tf.runs import seals, training_run
+from mtl_tf.runs.run_directory import RunDirectory
 from tests.system import corpus
 
 
@@ -93,6 +94,21 @@ def test_code_of_ones_own_that_has_changed_is_told(toy_files, tmp_path, caplog):
     assert kept in caplog.text
     with open(kept) as old:
         assert "return 1.0" in old.read()
+
+
+def test_only_a_copy_that_there_is_is_named(tmp_path, caplog):
+    """Older versions noted what a file was, and kept no copy."""
+    file, run = tmp_path / "mine.py", RunDirectory(str(tmp_path / "run"))
+    file.write_text("one = 1\n")
+    os.makedirs(run.path)
+    seals.note_code(run, {"name": f"{file}:one"})
+    file.write_text("one = 2\n")
+    seals.check(run)
+    shutil.rmtree(run.file(seals.CODE_FOLDER))
+    seals.check(run)
+    with_copy, without = caplog.messages
+    assert f"What it was is in {run.path}/own_code/" in with_copy
+    assert without.endswith("may not fit any more.")
 
 
 TOKENIZER = """

@@ -255,6 +255,28 @@ def test_single_runs_have_the_steps_or_their_share_of_them(
     assert training["min_steps"] == 0
 
 
+def test_models_of_single_tasks_go_on_with_code_that_moved(
+    tmp_path, toy_files, monkeypatch
+):
+    config = corpus.config(toy_files, steps=1)
+    config["train_separately"] = True
+
+    def stop(config, run, session):
+        os.makedirs(run.file("tasks"), exist_ok=True)
+        raise RunError("enough")
+
+    monkeypatch.setattr(training_run, "_train_separately", stop)
+    file = tmp_path / "mine.py"
+    file.write_text("def flat(progress, step, warmup):\n    return 1.0\n")
+    for _ in range(2):
+        optimizer = config["training"]["optimizer"]
+        optimizer["schedule"] = f"{file}:flat"
+        with pytest.raises(RunError, match="enough"):
+            train(config, tmp_path / "run")
+        (tmp_path / "b").mkdir(exist_ok=True)
+        file = file.rename(tmp_path / "b" / "mine.py")
+
+
 PHASES = [{"tasks": [name], "steps": 1} for name in ("plain", "mirror")]
 
 

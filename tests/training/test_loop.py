@@ -100,6 +100,25 @@ def test_time_ends_the_stage_with_an_evaluation(tmp_path, told):
     assert [r["step"] for r in more.records] == [5, 10, 12]
 
 
+def test_time_that_was_over_between_evaluations_leaves_none_out(tmp_path):
+    """As several workers may be stopped, who look at it where they score."""
+    settings = {"total_steps": 60, "steps_per_call": 1}
+    stopped = toy.Stage(tmp_path, checkpoint_seconds=0.0, **settings)
+
+    def stop(step, loss):
+        if step == 4:
+            raise KeyboardInterrupt
+
+    stopped.loop.on_step = stop
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run()
+    timed = {**settings, "max_seconds": 1e-6}
+    assert [r["step"] for r in toy.Stage(tmp_path, **timed).run().records] == [
+        4
+    ]
+    assert toy.Stage(tmp_path, **timed).run().records == []
+
+
 STAGE = """
 from tests.training import toy
 toy.Stage(arguments[0], optimizer="adam", steps_per_call=1,

@@ -86,7 +86,7 @@ def train(
         results = _train(
             config, run, (data_dir, manual_dir), features, probabilities_of
         )
-        title = f"{config['name']}: linear SVM on TF-IDF, {features}"
+        title = f"{config['name']}: linear model on TF-IDF, {features}"
         files.write_text(
             run.file("results.md"), tables.markdown(results, title)
         )

@@ -50,6 +50,7 @@ def test_values_and_their_scale(tmp_path):
         (True, "'value' must be a number, found true"),
         (None, "'value' must be a number, found null"),
         (float("nan"), "'value' must be finite, found nan"),
+        (-2e18, r"'value' must be from -1e\+18 to 1e\+18, found -2e\+18"),
         (11, r"'value' must be from 0 to 10 \(range\), found 11"),
     ],
 )

@@ -18,6 +18,8 @@ from mtl_tf.tasks.text_targets import TextTarget
 from mtl_tf.tasks.text_task_type import TextTaskType
 
 _NUMBERS = (tf.float32, tf.float64, tf.int64, tf.int32, tf.uint8)
+# Losses are squares of errors, in float32, which ends at 3.4e38.
+_LARGEST = 1e18
 
 
 class Number(TextTarget):
@@ -47,6 +49,11 @@ class Number(TextTarget):
             )
         if not math.isfinite(number):
             raise ValueError(f"{column!r} must be finite, found {number}")
+        if abs(number) > _LARGEST:
+            raise ValueError(
+                f"{column!r} must be from {-_LARGEST:g} to {_LARGEST:g}, "
+                f"found {number:g}: use another unit"
+            )
         if self._bounds:
             low, high = self._bounds
             if not low <= number <= high:

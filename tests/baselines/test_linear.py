@@ -121,7 +121,7 @@ def test_results_have_the_structure_of_a_trained_run(trained):
     assert run["versions"]["scikit-learn"] and run["wall_time"] > 0
     assert json.loads((where / "results.json").read_text()) == results
     page = (where / "results.md").read_text()
-    assert page.startswith("# toy: linear SVM on TF-IDF, shared_private\n")
+    assert page.startswith("# toy: linear model on TF-IDF, shared_private\n")
     assert "| large" in page and "**mean**" in page
 
 

@@ -132,8 +132,14 @@ def normalised(text: str) -> str:
 
 
 def _f1(prediction: str, reference: str) -> float:
-    """F1 of bags of words; 0 of two empty ones, as in the official script."""
+    """F1 of bags of words, as in the official script of SQuAD 1.1.
+
+    There no answer is empty. Where the right one is, only an empty one is
+    right, as in that of SQuAD 2.0.
+    """
     words = normalised(prediction).split()
+    if not reference.strip():
+        return float(not words)
     reference_words = normalised(reference).split()
     common = sum((Counter(words) & Counter(reference_words)).values())
     return 2 * common / (len(words) + len(reference_words)) if common else 0.0

@@ -89,6 +89,12 @@ class AnswerPrediction(PredictionType):
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, Any]:
         """The question and the context, with a tab between them."""
+        if "\t" not in line:
+            raise TypeError(
+                f"the task {task['name']} answers a question about a context: "
+                "a line must have the question, a tab and the context, which "
+                f"may be empty, got {line!r:.60}"
+            )
         return self.fields_of(task, line.split("\t", 1))
 
     def told(self, prediction: Mapping[str, Any]) -> str:

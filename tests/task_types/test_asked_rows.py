@@ -5,62 +5,72 @@ import json
 
 import pytest
 
-import mtl_tf
 from launch import row_predictions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.programs import text_input
-from tests.system import questions, random_runs
 
-ASKED = {"question": "behind w3 w4", "context": "w1 key w2"}
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("questions")
-    sizes = {"train": 12, "validation": 3, "test": 3}
-    tasks = questions.entries(folder, sizes, ("behind", "mentions"))
-    tasks[1]["question"] = ASKED["question"]
-    config = questions.config(tasks, units=8, feed_forward=6)
-    directory, _ = random_runs.write_weights(folder / "run", config)
-    return mtl_tf.load(directory.path)
+ASKED = {"question": "who?", "context": "it was Ann"}
+MOODS = {"name": "moods", "type": "question_answering", "labels": []}
+OWNERS = {**MOODS, "name": "owners"}
 
 
-def predicted(run, task, *rows, score=False):
+class Run:
+    """Answers "it" to all questions, of which `moods` has one for all."""
+
+    tasks = (MOODS, OWNERS)
+    config = {
+        "tasks": [
+            {**MOODS, "files": {}, "question": "good or bad?"},
+            {**OWNERS, "files": {}},
+        ]
+    }
+
+    def predict(self, task, examples, batch_size):
+        assert all(set(example) == set(ASKED) for example in examples)
+        return [{"task": task, "answer": "it"} for _ in examples]
+
+    def score(self, task, examples):
+        assert all(set(e) == {*ASKED, "answer"} for e in examples)
+        return [{"task": task} for _ in examples]
+
+
+def predicted(task, *rows, score=False):
     content = "".join(json.dumps(row) + "\n" for row in rows).encode()
     reader = text_input.TextReader(io.BytesIO(content), "rows", "jsonl")
     output = io.BytesIO()
-    row_predictions.predict(run, task, reader, output, 4, score=score)
+    row_predictions.predict(Run(), task, reader, output, 4, score=score)
     return [json.loads(line) for line in output.getvalue().splitlines()]
 
 
-def test_the_question_of_all_examples_is_asked(run):
-    own = {"question": "key?", "context": ASKED["context"]}
-    one, two, three = predicted(
-        run, "mentions", {"context": ASKED["context"]}, ASKED, own
-    )
-    assert one == two and one["question"] == ASKED["question"]
-    assert three["question"] == "key?"
+def test_the_question_of_all_examples_is_asked():
+    rows = {"context": "c"}, {"context": "c", "question": "is it?"}
+    found = predicted("moods", *rows)
+    asked = [one["question"] for one in found]
+    assert asked == ["good or bad?", "is it?"]
+    (scored,) = predicted("moods", {**rows[0], "answer": "good"}, score=True)
+    assert scored["question"] == "good or bad?"
     with pytest.raises(ConfigError, match="a question about a context"):
-        predicted(run, "behind", {"context": "c"})
+        predicted("owners", rows[0])
 
 
 @pytest.mark.parametrize(
-    "answers",
+    ("given", "scored"),
     [
-        {"answers": ["key", "w1"]},
-        {"answers": {"text": ["key"], "answer_start": [3]}},
-        {"answer": {"text": ["key", "w1"]}},
-        {"answers": "key"},
+        ({"answer": ["Ann", "it"]}, "Ann"),
+        ({"answers": ["Ann", "it"]}, "Ann"),
+        ({"answers": "Ann"}, "Ann"),
+        ({"answer": {"text": ["Ann", "it"]}}, "Ann"),
+        ({"answers": {"text": ["Ann"], "answer_start": [7]}}, "Ann"),
+        ({"answers": {"text": [], "answer_start": []}}, ""),
+        ({"answer": "Ann", "answers": ["it"]}, "Ann"),
     ],
 )
-def test_answers_are_scored_in_the_forms_of_files(run, answers):
-    rows = [{**ASKED, "answer": "key"}, {**ASKED, **answers}]
-    one, two = predicted(run, "behind", *rows, score=True)
-    assert two["answer"] == "key" and one["words"] == two["words"]
-    assert two["confidence"] == pytest.approx(one["confidence"], 1e-4)
+def test_answers_are_scored_in_the_forms_of_files(given, scored):
+    (one,) = predicted("owners", {**ASKED, **given}, score=True)
+    assert one["answer"] == scored
 
 
-def test_no_answer_is_scored_as_an_empty_one(run):
-    nothing = {"answers": {"text": [], "answer_start": []}}
-    (one,) = predicted(run, "behind", {**ASKED, **nothing}, score=True)
-    assert one["answer"] == "" and one["words"] == ["</s>"]
+@pytest.mark.parametrize("given", [{}, {"answers": []}, {"answers": {"a": 1}}])
+def test_rows_without_an_answer_are_not_scored(given):
+    with pytest.raises(ConfigError, match="rows:1: to score a text"):
+        predicted("owners", {**ASKED, **given}, score=True)

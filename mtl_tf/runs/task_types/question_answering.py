@@ -43,8 +43,8 @@ class GivenAnswers(GivenTexts):
         """
         if isinstance(value, Mapping):
             answers = value.get("answer", value.get("answers"))
-            if isinstance(answers, Mapping):
-                answers = answers.get("text") or [""]
+            if isinstance(answers, Mapping) and "text" in answers:
+                answers = answers["text"] or [""]
             if isinstance(answers, (list, tuple)) and answers:
                 answers = answers[0]
             value = {**value, "answer": answers}

@@ -102,6 +102,14 @@ class _Asked:
             return labelled_data.given_columns(self.run.config, task)
         return labelled_data.trained_columns(self.run.config, task)
 
+    def fixed(self, task: Mapping[str, Any]) -> dict[str, Any]:
+        """What the entry of the task in the run's config gives of examples."""
+        from mtl_tf.runs import labelled_data, task_types
+
+        entry = labelled_data.entry_of(self.run.config, task["name"])
+        names = task_types.of(task["type"]).fixed
+        return {name: entry[name] for name in names if entry.get(name)}
+
     def tell(
         self, task: str, examples: list[dict[str, Any]], batch_size: int
     ) -> list[dict[str, Any]]:
@@ -168,7 +176,8 @@ def _fields(
     try:
         if item.is_line:
             return task_type.fields_of_line(task, item.fields["text"])
-        return task_type.fields_of(task, renamed(item.fields, columns))
+        named = renamed(item.fields, columns)
+        return task_type.fields_of(task, {**asked.fixed(task), **named})
     except TypeError as error:
         advice = input_rows.advice(item, task_type.column_fields(task))
         raise ConfigError(f"{item.location}: {error}{advice}")

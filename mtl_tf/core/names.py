@@ -23,7 +23,7 @@ def hint(
         options: what could have been.
         elsewhere: what is meant more likely; offered first.
     """
-    options = sorted(options)
+    options = sorted(set(options))
     near = difflib.get_close_matches(name, options, n=3, cutoff=0.5)
     near = [*elsewhere, *near][:4]
     if near:

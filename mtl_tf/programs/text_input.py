@@ -250,12 +250,11 @@ class TextReader:
         )
 
 
-def _fields(
-    value: Any, line: str, location: str
-) -> tuple[dict[str, str | list[str]], str]:
+def _fields(value: Any, line: str, location: str) -> tuple[dict[str, Any], str]:
     """The fields of a JSON object beside its task, and that, or "".
 
-    Fields that are neither strings nor lists of strings are left out.
+    Fields that are neither strings nor lists of strings are left out, but not
+    answers as in SQuAD, {"text": [...]}.
     """
     record = value if isinstance(value, dict) else {}
     task = record.get("task") or ""
@@ -269,7 +268,7 @@ def _fields(
     fields = {
         name: content
         for name, content in record.items()
-        if name != "task" and (_is_string(content) or _are_strings(content))
+        if name != "task" and _is_read(content)
     }
     if not fields or {"text", "tokens"} <= set(fields):
         raise DataError(
@@ -278,6 +277,11 @@ def _fields(
             f"{line[:80]}"
         )
     return fields, task
+
+
+def _is_read(value: Any) -> bool:
+    texts = value.get("text") if isinstance(value, dict) else value
+    return _are_strings(texts) or _is_string(value)
 
 
 def _is_string(value: Any) -> bool:

@@ -43,6 +43,7 @@ class PredictionType(abc.ABC):
         field_names: what an example's fields are called where they are not
             called as the type's input features.
         may_be_empty: those of them that an example need not have text in.
+        fixed: those of them that the entry of a task may give for all.
         targets_are_encoded: whether the columns of an encoded split hold all
             that its predictions are scored against.
         decodes_inputs: whether `decode` always reads the inputs themselves.
@@ -56,6 +57,7 @@ class PredictionType(abc.ABC):
     outputs: Mapping[str, bool]
     field_names: Mapping[str, str] = MappingProxyType({})
     may_be_empty: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
     targets_are_encoded = True
     decodes_inputs = False
     fits = False

@@ -22,6 +22,7 @@ from mtl_tf.tasks.row_files import (
     rows_of,
 )
 from mtl_tf.tasks.source import SPLITS, Source
+from mtl_tf.tasks.squad_files import is_squad, questions
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 
 #: What a model reads, in the order in which it does, and what it writes.
@@ -32,7 +33,7 @@ _NOTHING = "{}"
 
 
 class _Example(NamedTuple):
-    """One line of a file; `place` names both."""
+    """One example of a file; `place` names both."""
 
     context: str
     question: str
@@ -43,10 +44,10 @@ class _Example(NamedTuple):
 
 
 class QuestionFileSource(StreamedSource):
-    """A JSON object a line, or tables, in one file a split or several.
+    """A JSON object a line, tables, or files in the form of SQuAD.
 
     Args:
-        files: paths of each split's files.
+        files: paths of each split's files, one or several.
         layouts: layout of each split's files, with the columns `context`,
             `question` (unless it is that of all lines) and `answer`.
         question: the question of all lines; "" if each has its own.
@@ -80,15 +81,18 @@ class QuestionFileSource(StreamedSource):
                 unasked.add(example.line)
         if not count:
             raise DataError(f"{path} is empty: it has no examples")
+        unit = "line"
+        if _is_whole(path, self._layouts[split]):
+            unit = "question"
         for tally, fault in (
             (undecodable, "not UTF-8, read as Latin-1"),
             (unanswered, "without an answer"),
             (unasked, "without a question"),
         ):
             if tally.count:
-                noun = "line" if tally.count == 1 else "lines"
+                noun = unit if tally.count == 1 else f"{unit}s"
                 self.note(
-                    f"{path}: {tally.count} {noun} {fault} (first: line "
+                    f"{path}: {tally.count} {noun} {fault} (first: {unit} "
                     f"{tally.first})"
                 )
         return count
@@ -127,8 +131,8 @@ class QuestionFileSource(StreamedSource):
         odd: Callable[[int], None] = lambda line: None,
     ) -> Iterator[_Example]:
         layout = self._layouts[split]
-        for number, record in _records(path, layout, odd):
-            yield self._example(f"{path}:{number}", number, record, layout)
+        for number, location, record in _records(path, layout, odd):
+            yield self._example(location, number, record, layout)
 
     def _example(
         self, location: str, line: int, record: Mapping, layout: Layout
@@ -189,14 +193,28 @@ class QuestionFileSource(StreamedSource):
 
 def _records(
     path: str, layout: Layout, odd: Callable[[int], None]
-) -> Iterator[tuple[int, Mapping]]:
-    """Line number and texts, by column, of every example of a file."""
+) -> Iterator[tuple[int, str, Mapping]]:
+    """Number, place and texts, by column, of every example of a file.
+
+    The number is that of its line, or in the form of SQuAD of the question.
+    """
+    if _is_whole(path, layout):
+        for number, question in enumerate(questions(path), start=1):
+            yield number, *question
+        return
     if layout.format == "jsonl":
-        yield from json_records(path, lines_of(path, odd))
+        for number, record in json_records(path, lines_of(path, odd)):
+            yield number, f"{path}:{number}", record
         return
     for row in rows_of(path, layout, lambda cell, column: cell, odd):
         cells = (*row.texts, row.target)
-        yield row.line, dict(zip(layout.columns.values(), cells))
+        texts = dict(zip(layout.columns.values(), cells))
+        yield row.line, f"{path}:{row.line}", texts
+
+
+def _is_whole(path: str, layout: Layout) -> bool:
+    """Whether a file is one object of JSON, and not one a line."""
+    return layout.format == "jsonl" and is_squad(path)
 
 
 def _scoring(location: str, value: Any) -> str:

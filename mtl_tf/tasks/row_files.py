@@ -205,7 +205,11 @@ def json_records(
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{path}:{number}: not valid JSON: {error}")
+            reason = f"{error}".replace("line 1 column", "column")
+            raise DataError(
+                f"{path}:{number}: not valid JSON: {reason}; each line must "
+                "hold one whole object"
+            )
         if not isinstance(value, dict):
             raise DataError(
                 f"{path}:{number}: a line must be a JSON object, found "

@@ -26,6 +26,12 @@ def test_look_up_lists_all_names_when_none_is_near():
     assert "known: hyper_lstm, lstm, meta_lstm" in str(caught.value)
 
 
+def test_a_name_is_offered_once():
+    said = names.hint("squadd", ["squad", "xquad", "squad"])
+    assert said == "did you mean 'squad' or 'xquad'?"
+    assert names.hint("zzz", ["a", "b", "a"]) == "known: a, b"
+
+
 @pytest.mark.parametrize("name", [None, 3, ["lstm"], {"name": "lstm"}])
 def test_look_up_refuses_what_is_no_name(name):
     with pytest.raises(ConfigError, match="unknown scheme"):

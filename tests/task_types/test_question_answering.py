@@ -210,6 +210,8 @@ def test_what_is_no_question_about_a_context(untrained):
     types = task_types.of(NAME)
     fields = types.fields_of_line(untrained.tasks[0], "who?\ta\tb")
     assert fields == {"question": "who?", "context": "a\tb"}
+    with pytest.raises(TypeError, match="a tab and the context"):
+        types.fields_of_line(untrained.tasks[0], "who?")
 
 
 def test_question_and_context_are_asked_for(untrained, capsys):

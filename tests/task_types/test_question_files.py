@@ -62,6 +62,45 @@ def test_answers_may_have_the_form_of_squad(tmp_path):
     assert two["answer"] == b"" and list(two["answers"]) == [b""]
 
 
+def _squad(*asked):
+    qas = [{"id": str(n), **one} for n, one in enumerate(asked)]
+    return {"paragraphs": [{"context": "it was Ann", "qas": qas}]}
+
+
+TWO = [
+    {"question": "who?", "answers": [{"text": "Ann", "answer_start": 7}] * 2},
+    {"question": "why?", "answers": [], "is_impossible": True},
+]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("version", [{}, {"version": "v2.0"}])
+def test_a_file_may_be_one_of_squad(tmp_path, indent, version):
+    data = {"data": [_squad(*TWO), _squad(TWO[0])]}
+    task = task_of(tmp_path, json.dumps({**version, **data}, indent=indent))
+    one, two, three = task.dataset("train").as_numpy_iterator()
+    assert [one[n] for n in LINE] == [b"who?", b"it was Ann", b"Ann"]
+    assert list(one["answers"]) == [b"Ann"] and three["question"] == b"who?"
+    assert two["answer"] == b"" and list(two["answers"]) == [b""]
+    assert task.place("test", 2).endswith("$.data[1].paragraphs[0].qas[0]")
+    (note,) = {*task.source.warnings}
+    assert note.endswith("1 question without an answer (first: question 2)")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([{"paragraphs": [{"context": "c"}]}], "the key 'qas' is missing"),
+        ([_squad({"question": 3, "answers": []})], "it must be a text"),
+        ([], "is empty: it has no examples"),
+    ],
+)
+def test_wrong_files_of_squad(tmp_path, data, message):
+    task = task_of(tmp_path, json.dumps({"data": data}))
+    with pytest.raises(DataError, match=f"questions.jsonl.*{message}"):
+        task.size("train")
+
+
 def test_keys_have_other_names_and_one_question_is_for_all(tmp_path):
     line = {"text": "a fine book", "class": ["good"]}
     columns = {"context": "text", "answer": "class"}
@@ -83,7 +122,7 @@ def test_keys_have_other_names_and_one_question_is_for_all(tmp_path):
         ({**LINE, "scoring": "x"}, "2: scoring must be an object"),
         ({"q": "?", "context": "c", "answer": "a"}, "2: no 'question'"),
         ("[1]", "2: a line must be a JSON object"),
-        ("{", "2: not valid JSON"),
+        ("{", "2: not valid JSON: .*: column 2 .*; each line must hold"),
     ],
 )
 def test_wrong_lines(tmp_path, line, message):

@@ -37,11 +37,17 @@ class GivenAnswers(GivenTexts):
     features = MappingProxyType({n: n for n in (*_INPUTS, "answer")})
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, str]:
-        """See `GivenTexts.fields_of`; of a list of answers the first."""
+        """See `GivenTexts.fields_of`; of several answers the first.
+
+        They may stand under `answers`, and as in SQuAD, as in files.
+        """
         if isinstance(value, Mapping):
-            answers = value.get("answer")
+            answers = value.get("answer", value.get("answers"))
+            if isinstance(answers, Mapping) and "text" in answers:
+                answers = answers["text"] or [""]
             if isinstance(answers, (list, tuple)) and answers:
-                value = {**value, "answer": answers[0]}
+                answers = answers[0]
+            value = {**value, "answer": answers}
         return super().fields_of(task, value)
 
     def predict(
@@ -66,6 +72,7 @@ class AnswerPrediction(PredictionType):
     outputs = {"loss": False}
     # A question may hold all that its answer needs.
     may_be_empty = ("context",)
+    fixed = ("question",)
     targets_are_encoded = False
     decodes_inputs = True
     forms = {"jsonl": as_json, "text": as_text}
@@ -89,6 +96,12 @@ class AnswerPrediction(PredictionType):
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, Any]:
         """The question and the context, with a tab between them."""
+        if "\t" not in line:
+            raise TypeError(
+                f"the task {task['name']} answers a question about a context: "
+                "a line must have the question, a tab and the context, which "
+                f"may be empty, got {line!r:.60}"
+            )
         return self.fields_of(task, line.split("\t", 1))
 
     def told(self, prediction: Mapping[str, Any]) -> str:

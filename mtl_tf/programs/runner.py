@@ -341,6 +341,8 @@ def _user_errors_exit(
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(int(PIPE_CLOSED))
     except Exception as error:
+        if stop := _stop_behind(error):
+            _leave(128 + stop.signal_number, f"{program.name}: {stop}")
         reason = machine_error(error)
         if not reason and not verbose:
             reason = own_functions.complaint(error)
@@ -348,6 +350,16 @@ def _user_errors_exit(
         if not reason:
             raise
         _leave(1, console.error_line(reason))
+
+
+def _stop_behind(error: Exception) -> Interrupted | None:
+    """The signal that came while AutoGraph traced, which makes it an error."""
+    if type(error).__name__ != "StagingError":
+        return None
+    behind = error.__cause__ or error.__context__
+    while behind is not None and not isinstance(behind, Interrupted):
+        behind = behind.__cause__ or behind.__context__
+    return behind
 
 
 def _end_after(seconds: float, status: int) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from launch import train
 from mtl_tf.configs import fields
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, Interrupted
 from mtl_tf.programs import runner
-from tests.launch.helpers import ROOT, environment, execute, start
+from tests.launch.helpers import ROOT, environment, execute, run, start
 
 TOY = """
 import os, sys, time
@@ -242,6 +242,23 @@ def test_ctrl_c_is_130_without_traceback(toy):
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert err == b"toy: interrupted\n"
+
+
+def test_a_signal_while_a_graph_is_traced_is_told_as_one(capsys):
+    import tensorflow as tf
+
+    def main(values):
+        @tf.function
+        def traced(x):
+            if tf.reduce_sum(x) > 0:
+                x += 1
+            raise Interrupted("stopped while tracing", 15)
+
+        traced(tf.ones([2]))
+
+    program = runner.Program("toy", "Traces.", main, lambda values: None)
+    status, _, err = run(capsys, program)
+    assert (status, err) == (143, "toy: stopped while tracing\n")
 
 
 def test_closed_pipe_is_quiet(toy):

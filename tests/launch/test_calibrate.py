@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import types
 
 import numpy as np
@@ -14,7 +15,8 @@ from mtl_tf.evaluation import scored_examples
 from mtl_tf.evaluation.probabilities import OneLabel
 from mtl_tf.experiments import calibration
 from mtl_tf.programs import runner
-from mtl_tf.runs import calibrating, run_data, training_run
+from mtl_tf.runs import calibrating, run_data, seals, training_run
+from mtl_tf.runs.run_directory import RunDirectory
 from tests.system import corpus
 
 
@@ -129,12 +131,14 @@ def test_whoever_settles_anew_keeps_nothing_of_before(directory):
     assert scored_examples.splits(directory) == []
 
 
-def test_losses_are_of_the_probabilities_that_users_get(directory):
-    loaded = mtl_tf.load(directory)
-    fitted = loaded.directory.read("fitted.json")["plain"]
-    assert fitted["temperature"] != 1
+def test_losses_are_of_the_probabilities_that_users_get(directory, tmp_path):
+    directory = shutil.copytree(directory, tmp_path / "run")
+    kept_run = RunDirectory(str(directory))
+    kept_run.write("fitted.json", {"plain": {"temperature": 3.0}})
+    seals.seal(kept_run, "fitted.json")
+    loaded = mtl_tf.load(str(directory))
     kept = loaded.evaluate("test", keep=True)["tasks"]["plain"]
-    found = scored_examples.read(directory, "test")["plain"]
+    found = scored_examples.read(str(directory), "test")["plain"]
     right = np.take_along_axis(
         np.array(found.scores), np.array(found.labels)[:, None], 1
     )

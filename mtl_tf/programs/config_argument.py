@@ -190,14 +190,17 @@ def _overrides(argv: Sequence[str]) -> dict[str, str]:
 
 def _check_value(path: str, field: Any, value: str) -> None:
     """config_flags checks too, but says "invalid literal for int()"."""
-    nouns = {int: "an integer", float: "a number"}
-    if type(field) in nouns:
+    readers = {
+        int: ("an integer", int),
+        float: ("a number", float),
+        bool: ("True or False", flags.BooleanParser().parse),
+    }
+    if type(field) in readers:
+        noun, read = readers[type(field)]
         try:
-            type(field)(value)
+            read(value)
         except ValueError:
-            raise ConfigError(
-                f"config.{path} must be {nouns[type(field)]}, got {value!r}"
-            )
+            raise ConfigError(f"config.{path} must be {noun}, got {value!r}")
     is_dict = isinstance(field, config_dict.ConfigDict)
     if is_dict and not isinstance(_literal(value), dict):
         fields = ", ".join(sorted(field.keys()))

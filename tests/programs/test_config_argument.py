@@ -148,6 +148,10 @@ def test_wrong_config(arguments, message):
         ("--config.seed=a", "config.seed must be an integer, got 'a'"),
         ("--config.seed=1.5", "config.seed must be an integer, got '1.5'"),
         ("--config.training.l2=x", "config.training.l2 must be a number"),
+        (
+            "--config.train_separately=maybe",
+            "config.train_separately must be True or False, got 'maybe'",
+        ),
         ("--config.training.jit=maybe", "config.training.jit"),
         ("--config.training=3", "config.training must be a dict"),
         ("--config.text.vectors", "config.text.vectors"),

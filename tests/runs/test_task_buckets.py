@@ -59,9 +59,9 @@ def noted_evaluations(monkeypatch):
     """What `evaluation_batches` is asked for, and gives, as it is called."""
     calls = []
 
-    def noted(split, task, batch_size, boundaries, axes, trim):
-        given = (split, task, batch_size, boundaries, axes, trim)
-        found = list(batches.evaluation_batches(*given))
+    def noted(split, task, batch_size, boundaries, *axes, **options):
+        given = (split, task, batch_size, boundaries, *axes)
+        found = list(batches.evaluation_batches(*given, **options))
         shapes = [b["context"].shape[2] for b in found]
         calls.append((task, boundaries, shapes))
         return found

@@ -105,7 +105,7 @@ def _train(
     loaded = run_data.load(config, run, *folders)
     seed = svm.seed_of(config["seed"])
     blocks = [
-        yardsticks.block_type(loaded.tasks[members[0]])(
+        yardsticks.make_block(
             loaded, members, features == "shared_private", seed
         )
         for members in svm.blocks_of(loaded.tasks, features)

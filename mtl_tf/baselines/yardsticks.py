@@ -14,7 +14,6 @@ from mtl_tf.runs import run_data
 from mtl_tf.runs import task_types as prediction_types
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.scored_split import task_predictions
-from mtl_tf.tasks.task import Task
 
 # More training tokens than that take the linear baseline minutes.
 _MOST_TOKENS = 5_000_000
@@ -106,17 +105,19 @@ def _linear(loaded: RunData, seed: int) -> dict[int, svm.Block]:
     block_of = {}
     for members in svm.blocks_of(tasks, svm.FEATURES[0]):
         in_run = [numbers[n] for n in members]
-        kind = block_type(loaded.tasks[in_run[0]])
-        block = kind(loaded, in_run, True, svm.seed_of(seed))
+        block = make_block(loaded, in_run, True, svm.seed_of(seed))
         block.fit()
         block_of |= dict.fromkeys(in_run, block)
     return block_of
 
 
-def block_type(task: Task) -> type[svm.Block]:
-    """The linear model of tasks like this one."""
-    numbers = task_types.of(task.type).numbers
-    return ridge.RidgeBlock if numbers else svm.Block
+def make_block(
+    loaded: RunData, members: Sequence[int], copies: bool, seed: int
+) -> svm.Block:
+    """The linear model of the tasks of these numbers; see `svm.Block`."""
+    numbers = task_types.of(loaded.tasks[members[0]].type).numbers
+    kind = ridge.RidgeBlock if numbers else svm.Block
+    return kind(loaded, members, copies, seed)
 
 
 def _tokens(loaded: RunData, number: int) -> int:

@@ -17,6 +17,10 @@ from mtl_tf.training import learning_rates
 
 # What changes no result may be changed at any time.
 _WITHOUT_EFFECT = ("pipeline.storage", "pipeline.service")
+#: Digests of the files of the user's own code, by their paths.
+CODE = "own_code.json"
+#: Where copies of these files are.
+CODE_FOLDER = "own_code"
 _CHECKPOINT = os.path.join("checkpoints", "checkpoint")
 _LENGTHS = (
     *("training.epochs", "training.steps", "training.min_steps"),
@@ -204,9 +208,11 @@ class RunDirectory:
         return self._relocated(old, new) != old
 
     def _relocated(self, old: dict[str, Any], new: dict[str, Any]) -> Any:
-        name = "own_code.json"
-        code = digests.read(self.file(name)) if self.has(name) else {}
-        return own_files.relocated(old, new, code)
+        return own_files.relocated(old, new, self.known_code())
+
+    def known_code(self) -> dict[str, str]:
+        """Digests of the user's own code, by the paths that were noted."""
+        return digests.read(self.file(CODE)) if self.has(CODE) else {}
 
     def has_trained(self) -> bool:
         """Whether there is what another config cannot begin anew from."""
@@ -225,14 +231,14 @@ class RunDirectory:
     def _forget(self) -> None:
         """Removes what a run prepared that never came to its first step."""
         for name in (
-            *("vocabulary", "encoded", "served", "own_code"),
+            *("vocabulary", "encoded", "served", CODE_FOLDER),
             *("teachers", "teachers.begun"),
         ):
             shutil.rmtree(self.file(name), ignore_errors=True)
         for name in (
             "labels.json",
             "digests.json",
-            "own_code.json",
+            CODE,
             "data.json",
             "batches.json",
             "vectors.json",

@@ -13,13 +13,9 @@ from absl import logging
 
 from mtl_tf.core import digests, files, own_functions
 from mtl_tf.runs import own_files
-from mtl_tf.runs.run_directory import RunDirectory
+from mtl_tf.runs.run_directory import CODE, CODE_FOLDER, RunDirectory
 
 FILE = digests.FILE
-#: Digests of the files of the user's own code, by their paths.
-CODE = "own_code.json"
-#: Where the run keeps these files.
-CODE_FOLDER = "own_code"
 
 
 def check(run: RunDirectory) -> None:
@@ -34,7 +30,7 @@ def check(run: RunDirectory) -> None:
     if run.has(FILE):
         known = digests.read(run.file(FILE))
         digests.check(run.path, known, "the run was trained with")
-    for path, digest in _code(run).items():
+    for path, digest in run.known_code().items():
         copy = _copy(run, path, digest)
         if not os.path.exists(path):
             if os.path.exists(copy) and digests.of_file(copy) == digest:
@@ -49,10 +45,6 @@ def check(run: RunDirectory) -> None:
             )
 
 
-def _code(run: RunDirectory) -> dict[str, str]:
-    return digests.read(run.file(CODE)) if run.has(CODE) else {}
-
-
 def _copy(run: RunDirectory, path: str, digest: str) -> str:
     """Where the run keeps a file of the user's own code."""
     return run.file(CODE_FOLDER, digest, os.path.basename(path))
@@ -63,7 +55,7 @@ def note_code(run: RunDirectory, config: Mapping[str, Any]) -> None:
 
     Files that moved since then have their new paths noted.
     """
-    known = _code(run)
+    known = run.known_code()
     of_name = {(os.path.basename(p), known[p]) for p in known}
     noted = {}
     for path in sorted(filter(os.path.isfile, own_files.code(config))):

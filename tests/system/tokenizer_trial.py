@@ -128,7 +128,7 @@ def _blocks(folder, name):
 def _common(name, rows, least):
     """Drawn from the labels that at least so many rows have."""
     sizes = collections.Counter(label for _, label in rows)
-    sizes["TODO"] = 0
+    sizes["TODO"] = 0  # of packages whose language nobody has named yet
     return _drawn(name, [row for row in rows if sizes[row[1]] >= least])
 
 

@@ -86,6 +86,8 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
         model: see `exported_files.version_of`.
         task: the task's name.
         texts: each an example; one of several texts has tabs between them.
+            Where the export has a question for all examples of the task, that
+            may be empty, or missing with its tab.
 
     Returns:
         Per example its texts, `task`, and what
@@ -97,7 +99,8 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     """
     model = exported_files.checked_version(model)
     names = exported_files.inputs_of(model, task)
-    rows = [text.split("\t") if len(names) > 1 else [text] for text in texts]
+    question = exported_files.question_of(model, task)
+    rows = [_texts(text, names, question) for text in texts]
     for row in rows:
         if len(row) != len(names):
             raise ConfigError(
@@ -117,6 +120,16 @@ def ask(model: str, task: str, texts: Sequence[str]) -> list[dict[str, Any]]:
         }
         for place, row in enumerate(rows)
     ]
+
+
+def _texts(text: str, names: Sequence[str], question: str) -> list[str]:
+    """What stands between the tabs, with the question of all examples."""
+    row = text.split("\t") if len(names) > 1 else [text]
+    if not question:
+        return row
+    if len(row) == 1:
+        return [question, *row]
+    return [row[0] or question, *row[1:]]
 
 
 def define_flags(values: flags.FlagValues) -> None:

@@ -11,6 +11,8 @@ FOLDER = "assets.extra"
 #: The answers to the warm-up requests, there.
 ANSWERS = "warmup_answers.json"
 LABELS = "labels.json"
+#: How texts are written, of tasks whose answers are.
+DECODING = "decoding.json"
 
 
 def version_of(model: str) -> str:
@@ -92,6 +94,17 @@ def inputs_of(model: str, task: str) -> list[str]:
         if call["signature"] == task:
             return list(call["inputs"])
     return ["text"]
+
+
+def question_of(model: str, task: str) -> str:
+    """What a signature asks where its rows do not; "" if it is to be told.
+
+    Exports of other types of tasks and older ones have no questions.
+    """
+    path = os.path.join(model, FOLDER, DECODING)
+    if not os.path.exists(path):
+        return ""
+    return files.read_json(path).get("questions", {}).get(task, "")
 
 
 def types_of(model: str) -> dict[str, str]:

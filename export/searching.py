@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from mtl_tf.runs.search_batches import AT_ONCE, CELLS_AT_ONCE
 
+from . import exported_files
 from .serving import Served, Tensors, rows_of, updated
 
 
@@ -43,7 +44,7 @@ class ServedSearch(Served):
     @property
     def extra(self) -> dict[str, Any]:
         """How answers are looked for."""
-        return {"decoding.json": dataclasses.asdict(self.decoding)}
+        return {exported_files.DECODING: dataclasses.asdict(self.decoding)}
 
     def searched(
         self, features: Tensors, search: Callable[[Tensors, tf.Tensor], Tensors]

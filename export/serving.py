@@ -142,15 +142,24 @@ class Served(abc.ABC):
         """What a model has a trace for: tasks of equal keys share one."""
         return self.models[task].key_of(task)
 
-    def for_task(self, task: int) -> Callable[..., Tensors]:
-        """The function of one task's signature: `inputs` to outputs."""
+    def for_task(
+        self, task: int, is_known: bool = True
+    ) -> Callable[..., Tensors]:
+        """The function of one task's signature: `inputs` to outputs.
+
+        Args:
+            task: its number.
+            is_known: whether rows are that task's; else they may be any one's
+                and are only answered as it would.
+        """
 
         def serve(**strings: tf.Tensor) -> Tensors:
-            features, beside = self._read(strings)
+            rows = [tf.size(strings[self.inputs[0]])]
+            asked = tf.fill(rows, task if is_known else -1)
+            features, beside = self._read(self.completed(strings, asked))
             forward = self._forward[self._trace(task)]
             results = forward(tf.constant(task), features)
-            rows = tf.size(strings[self.inputs[0]])
-            return self.answer(results, beside, tf.fill([rows], task), task)
+            return self.answer(results, beside, tf.fill(rows, task), task)
 
         return _signature(serve, self.inputs)
 
@@ -165,11 +174,21 @@ class Served(abc.ABC):
             is_known = tf.reduce_any(is_task, 1)
             place = tf.argmax(is_task, 1, output_type=tf.int32)
             number = tf.where(is_known, tf.gather(self.tasks, place), -1)
-            features, beside = self._read(strings)
+            features, beside = self._read(self.completed(strings, number))
             results = self._run_mixed(features, number)
             return self.answer(results, beside, number)
 
         return _signature(serve, (*self.inputs, "task"))
+
+    def completed(self, strings: Tensors, number: tf.Tensor) -> Tensors:
+        """The inputs with what a task's config entry gives for all of its rows.
+
+        Args:
+            strings: `inputs`, string [batch] by name.
+            number: int32 [batch], the task of each row; -1 if unknown.
+        """
+        del number
+        return strings
 
     def padded(
         self, ragged: Mapping[str, tf.RaggedTensor], first: str = "tokens"

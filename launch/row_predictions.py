@@ -56,7 +56,7 @@ def predict(
             fields = [
                 _fields(*row, form, asked) for row in zip(batch, tasks, columns)
             ]
-            optional = [task_types.of(t["type"]).may_be_empty for t in tasks]
+            optional = [task_types.of(t["type"]).may_be_empty(t) for t in tasks]
             empty.look(batch, [asked.read_of(x) for x in fields], optional)
             predictions = _predictions(asked, tasks, fields, batch_size)
             records = [
@@ -101,14 +101,6 @@ class _Asked:
         if self.score:
             return labelled_data.given_columns(self.run.config, task)
         return labelled_data.trained_columns(self.run.config, task)
-
-    def fixed(self, task: Mapping[str, Any]) -> dict[str, Any]:
-        """What the entry of the task in the run's config gives of examples."""
-        from mtl_tf.runs import labelled_data, task_types
-
-        entry = labelled_data.entry_of(self.run.config, task["name"])
-        names = task_types.of(task["type"]).fixed
-        return {name: entry[name] for name in names if entry.get(name)}
 
     def tell(
         self, task: str, examples: list[dict[str, Any]], batch_size: int
@@ -176,8 +168,7 @@ def _fields(
     try:
         if item.is_line:
             return task_type.fields_of_line(task, item.fields["text"])
-        named = renamed(item.fields, columns)
-        return task_type.fields_of(task, {**asked.fixed(task), **named})
+        return task_type.fields_of(task, renamed(item.fields, columns))
     except TypeError as error:
         advice = input_rows.advice(item, task_type.column_fields(task))
         raise ConfigError(f"{item.location}: {error}{advice}")

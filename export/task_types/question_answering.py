@@ -9,10 +9,12 @@ import tensorflow as tf
 from mtl_tf.runs.answering import SOURCES, Answerer
 from mtl_tf.text.questions import QuestionEncoder
 
+from .. import exported_files
 from ..searching import ServedSearch
 from ..serving import Tensors
 
 _TEXTS = ("context", "question")
+_QUESTION = "question"
 _OWN = "own_words"
 
 
@@ -41,16 +43,40 @@ class ServedAnswers(ServedSearch):
         """
         if self.names_tasks:
             return super().for_all()
-        return self.for_task(
-            max(self.tasks, key=lambda task: self.key_of(task) or math.inf)
-        )
+        task = max(self.tasks, key=lambda task: self.key_of(task) or math.inf)
+        return self.for_task(task, is_known=False)
+
+    @property
+    def questions(self) -> dict[str, str]:
+        """The questions that config entries give for all rows, by task."""
+        named = {task["name"]: task for task in self.described}
+        found = {name: named[name].get(_QUESTION) for name in self.names}
+        return {name: question for name, question in found.items() if question}
 
     @property
     def extra(self) -> dict[str, Any]:
-        """How answers are looked for, and what shares are of."""
+        """How answers are looked for, what shares are of, tasks' questions."""
         extra = super().extra
-        extra["decoding.json"]["sources"] = list(SOURCES)
+        more = {"sources": list(SOURCES), "questions": self.questions}
+        extra[exported_files.DECODING].update(more)
         return extra
+
+    @tf.autograph.experimental.do_not_convert
+    def completed(self, strings: Tensors, number: tf.Tensor) -> Tensors:
+        """In place of empty questions those of the tasks' entries.
+
+        Rows of no known task have one where it is that of all tasks.
+        """
+        if not self.questions:
+            return strings
+        questions = [t.get(_QUESTION, "") for t in self.described]
+        of_tasks = {questions[task] for task in self.tasks}
+        questions.append(of_tasks.pop() if len(of_tasks) == 1 else "")
+        place = tf.where(number < 0, len(questions) - 1, number)
+        given = strings[_QUESTION]
+        of_entry = tf.gather(tf.constant(questions), place)
+        asked = tf.where(tf.equal(given, ""), of_entry, given)
+        return {**strings, _QUESTION: asked}
 
     @tf.autograph.experimental.do_not_convert
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:

@@ -105,6 +105,20 @@ def trained_columns(
     }
 
 
+def fixed_fields(
+    config: Mapping[str, Any], task: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a task's entry gives for all of its examples.
+
+    Args:
+        config: the run's.
+        task: as the run knows it.
+    """
+    entry = entry_of(config, task["name"])
+    names = task_types.of(task["type"]).fixed
+    return {name: entry[name] for name in names if entry.get(name)}
+
+
 def given_columns(
     config: Mapping[str, Any], task: Mapping[str, Any]
 ) -> dict[str, str]:

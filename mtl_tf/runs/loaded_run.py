@@ -45,7 +45,8 @@ class Run:
     Args:
         directory: the run's files.
         config: the resolved config.
-        tasks: per task a dict of name, type, labels, metrics.
+        tasks: per task a dict of name, type, labels, metrics, and what its
+            entry gives for all examples.
         encoder: texts to ids.
         predictor: runs the model, which `weights_for` fills.
         weights: one of `run_weights.CHOICES`.
@@ -62,7 +63,10 @@ class Run:
     ):
         self.directory = directory
         self.config = config
-        self.tasks = [dict(task) for task in tasks]
+        self.tasks = [
+            {**task, **labelled_data.fixed_fields(config, task)}
+            for task in tasks
+        ]
         self.encoder = encoder
         self.predictor = predictor
         self.model = predictor.model

@@ -42,8 +42,8 @@ class PredictionType(abc.ABC):
             value for each place of the first time axis.
         field_names: what an example's fields are called where they are not
             called as the type's input features.
-        may_be_empty: those of them that an example need not have text in.
-        fixed: those of them that the entry of a task may give for all.
+        fixed: those of them that the entry of a task may give for all; a
+            `Run` has them in its tasks.
         targets_are_encoded: whether the columns of an encoded split hold all
             that its predictions are scored against.
         decodes_inputs: whether `decode` always reads the inputs themselves.
@@ -56,7 +56,6 @@ class PredictionType(abc.ABC):
 
     outputs: Mapping[str, bool]
     field_names: Mapping[str, str] = MappingProxyType({})
-    may_be_empty: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     targets_are_encoded = True
     decodes_inputs = False
@@ -123,6 +122,11 @@ class PredictionType(abc.ABC):
         """What a line has between its tabs, by name."""
         del task
         return ("text",)
+
+    def may_be_empty(self, task: TaskDict) -> tuple[str, ...]:
+        """The fields that an example need not have text in."""
+        del task
+        return ()
 
     def fields_to_show(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields that stand before a prediction."""

@@ -114,18 +114,19 @@ class _Prompt:
 
     def _empty(self, text: str) -> str:
         """What an example needs and has not, or ""."""
-        task_type = task_types.of(self.known[self.chosen[0]]["type"])
+        task = self.known[self.chosen[0]]
+        optional = task_types.of(task["type"]).may_be_empty(task)
         # Where one text is asked for, and in the last of several, a tab is
         # white space.
         parts = text.split("\t", len(self.asked) - 1)
         missing = [
             name
             for name, part in zip(self.asked, parts)
-            if not part.strip() and name not in task_type.may_be_empty
+            if not part.strip() and name not in optional
         ]
         if not missing:
             return ""
-        if task_type.may_be_empty:
+        if optional:
             return f"the {missing[0]}"
         return "the text" if len(self.asked) == 1 else "one of the texts"
 

@@ -23,7 +23,20 @@ from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.row_files import FORMATS
 from mtl_tf.tasks.task import Task
 
-_INPUTS = ("question", "context")
+_QUESTION, _CONTEXT = "question", "context"
+_INPUTS = (_QUESTION, _CONTEXT)
+
+
+def _asking(task: TaskDict, value: Any) -> Any:
+    """An example with the question of all of the task's, if it has none."""
+    question = task.get(_QUESTION)
+    if not question:
+        return value
+    if isinstance(value, Mapping):
+        return {**value, _QUESTION: value.get(_QUESTION) or question}
+    if isinstance(value, (list, tuple)) and value:
+        return [value[0] or question, *value[1:]]
+    return value
 
 
 def as_text(prediction: Mapping[str, Any]) -> str:
@@ -48,7 +61,13 @@ class GivenAnswers(GivenTexts):
             if isinstance(answers, (list, tuple)) and answers:
                 answers = answers[0]
             value = {**value, "answer": answers}
-        return super().fields_of(task, value)
+        return super().fields_of(task, _asking(task, value))
+
+    def fields_of_line(self, task: TaskDict, line: str) -> dict[str, str]:
+        """See `GivenTexts.fields_of_line`; of one question for all without."""
+        if task.get(_QUESTION) and line.count("\t") == 1:
+            line = f"\t{line}"
+        return self.fields_of(task, super().fields_of_line(task, line))
 
     def predict(
         self, run: Any, task: TaskDict, examples: Sequence[Mapping[str, str]]
@@ -70,16 +89,21 @@ class AnswerPrediction(PredictionType):
     """`answer` and more of each question; see `Answerer.answer`."""
 
     outputs = {"loss": False}
-    # A question may hold all that its answer needs.
-    may_be_empty = ("context",)
-    fixed = ("question",)
+    fixed = (_QUESTION,)
     targets_are_encoded = False
     decodes_inputs = True
     forms = {"jsonl": as_json, "text": as_text}
     given = GivenAnswers()
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
-        """A mapping of `question` and `context`, or a list of these two."""
+        """A mapping of `question` and `context`, or a list of these two.
+
+        Where the task's entry has a question for all, that of an example may
+        be missing or empty, and a string is a context.
+        """
+        if isinstance(value, str) and task.get(_QUESTION):
+            value = {_CONTEXT: value}
+        value = _asking(task, value)
         if isinstance(value, Mapping):
             value = [value.get(name) for name in _INPUTS]
         right = isinstance(value, (list, tuple)) and len(value) == len(_INPUTS)
@@ -91,12 +115,22 @@ class AnswerPrediction(PredictionType):
         return dict(zip(_INPUTS, value))
 
     def asked(self, task: TaskDict) -> tuple[str, ...]:
-        """The question, then the context."""
-        return _INPUTS
+        """The question, unless the task's entry has one, then the context."""
+        return (_CONTEXT,) if task.get(_QUESTION) else _INPUTS
+
+    def may_be_empty(self, task: TaskDict) -> tuple[str, ...]:
+        """The context: a question may hold all that its answer needs."""
+        return () if task.get(_QUESTION) else (_CONTEXT,)
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, Any]:
-        """The question and the context, with a tab between them."""
+        """The question and the context, with a tab between them.
+
+        Where the task's entry has a question, a line without a tab is a
+        context.
+        """
         if "\t" not in line:
+            if task.get(_QUESTION):
+                return self.fields_of(task, line)
             raise TypeError(
                 f"the task {task['name']} answers a question about a context: "
                 "a line must have the question, a tab and the context, which "

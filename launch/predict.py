@@ -27,6 +27,8 @@ from . import row_predictions
 _FORMS = ("jsonl", *record_table.FORMS, *text_input.COLUMNS, "text")
 # What a file's name tells of its form.
 _ENDINGS = ("jsonl", *record_table.FORMS, *text_input.COLUMNS)
+_WRITTEN = {ending: ending for ending in _ENDINGS}
+_READ = {**_WRITTEN, "json": "jsonl"}
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -99,7 +101,8 @@ def _define_form(values: flags.FlagValues) -> None:
         "by default what the input's name ends with, else text. text: an "
         "example a line, its texts between tabs where it has several; "
         'jsonl: {"text": ..., "task": ...} a line, with the fields of the '
-        'task\'s type, where tokens are tagged also {"tokens": [...]}; csv '
+        'task\'s type, where tokens are tagged also {"tokens": [...]}, or one '
+        "object as SQuAD's files are, which may end in .json; csv "
         "and tsv: the same in columns, which the first row names; conll, where "
         "tokens are tagged: a token a line, in the column that the task's own "
         "files have it in, else the first one, and a blank line between "
@@ -139,7 +142,7 @@ def main(values: flags.FlagValues) -> None:
     """Reads texts and writes their labels."""
     import mtl_tf
 
-    read = values.format or _ending(values.input) or "text"
+    read = values.format or _form_of(values.input, _READ) or "text"
     columns = input_rows.parse_columns(values.columns, read)
     delimiter = input_rows.parse_delimiter(values.delimiter, read)
     if values.comment is not None and read != "conll":
@@ -151,7 +154,7 @@ def main(values: flags.FlagValues) -> None:
     run = mtl_tf.load(values.model_dir, decoding, values.weights)
     tasks = _given_tasks(run, values.task)
     task = tasks[0] if tasks else ""
-    form = values.output_format or _ending(values.output) or "jsonl"
+    form = values.output_format or _form_of(values.output, _WRITTEN) or "jsonl"
     # The lines of such an input come back.
     returned = read in text_input.COLUMNS and form == read
     _check_asked(run, tasks, read, returned, form, values)
@@ -235,11 +238,10 @@ def _own_delimiter(run: Any, task: str) -> str:
     return labelled_data.entry_of(run.config, task).get("delimiter") or ""
 
 
-def _ending(path: str) -> str:
-    """The form that a file's name ends with, or ""."""
-    path = path.removesuffix(".gz")
-    ending = os.path.splitext(path)[1].removeprefix(".").lower()
-    return ending if ending in _ENDINGS else ""
+def _form_of(path: str, forms: Mapping[str, str]) -> str:
+    """The form that the ending of a file's name tells, or ""."""
+    ending = os.path.splitext(path.removesuffix(".gz"))[1]
+    return forms.get(ending.removeprefix(".").lower(), "")
 
 
 def task_names(run: Any) -> list[str]:

@@ -115,8 +115,17 @@ def read_json(path: str, content: bytes) -> JsonValue:
     Raises:
         DataError: it is not in UTF-8, or not JSON.
     """
+    return read_plain_json(path, unpack(path, content))
+
+
+def read_plain_json(path: str, content: bytes) -> JsonValue:
+    """As `read_json`, of bytes that are not packed, whatever the file's name.
+
+    Raises:
+        DataError: they are not in UTF-8, or not JSON.
+    """
     try:
-        text = unpack(path, content).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}: byte {error.start:,} is not UTF-8, which JSON has to be"

@@ -12,6 +12,7 @@ from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint, renamed
+from mtl_tf.datasets import squad_files
 from mtl_tf.datasets.column_rows import (
     CONLLU,
     PLAIN,
@@ -68,10 +69,11 @@ class TextReader:
             `{"text": "a fine book", "task": "books"}` or
             `{"tokens": ["a", "fine", "book"], "task": "chunk"}`, with any
             fields of strings and lists of strings, of which `task` may be
-            absent; `csv` (RFC 4180) or `tsv` (without quotes), whose first
-            row names the columns, tokens with spaces between them; `conll`
-            for columns, of which one holds the tokens (`-DOCSTART-` lines are
-            skipped); `conllu` for CoNLL-U.
+            absent, or for one object in the form of SQuAD; `csv` (RFC 4180)
+            or `tsv` (without quotes), whose first row names the columns,
+            tokens with spaces between them; `conll` for columns, of which one
+            holds the tokens (`-DOCSTART-` lines are skipped); `conllu` for
+            CoNLL-U.
         columns: by field what it is called in such an object or header, if
             it has another name there.
         delimiter: what stands between the cells of csv, one character.
@@ -133,11 +135,8 @@ class TextReader:
         """
         full_batches = _is_file(self._stream)
         waiting: list[Item] = []
-        for lines in self._chunks():
-            for line in lines:
-                item = self._item(line)
-                if item is None:
-                    continue
+        for items in self._arriving():
+            for item in items:
                 waiting.append(item)
                 if len(waiting) == size:
                     yield waiting
@@ -151,15 +150,29 @@ class TextReader:
         if waiting:
             yield waiting
 
-    def _chunks(self) -> Iterator[list[bytes]]:
-        """The whole lines of each piece that one read returns."""
+    def _arriving(self) -> Iterator[Iterator[Item]]:
+        """The examples of each piece that one read returns."""
+        head = self._stream.read1(_CHUNK)
+        if self._form == "jsonl" and squad_files.is_start(head):
+            yield self._from_squad(head + self._stream.read())
+            return
+        for lines in self._chunks(head):
+            yield filter(None, map(self._item, lines))
+
+    def _chunks(self, chunk: bytes) -> Iterator[list[bytes]]:
+        """The whole lines of each piece that one read returns.
+
+        Args:
+            chunk: the first piece.
+        """
         parts: list[bytes] = []
-        while chunk := self._stream.read1(_CHUNK):
+        while chunk:
             first, *rest = chunk.split(b"\n")
             parts.append(first)
             if rest:
                 yield [b"".join(parts), *rest[:-1]]
                 parts = [rest[-1]]
+            chunk = self._stream.read1(_CHUNK)
         last = b"".join(parts)
         if last:
             yield [last]
@@ -207,6 +220,14 @@ class TextReader:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise DataError(f"{location}: not JSON: {error}")
+        return self._from_value(value, line, location)
+
+    def _from_squad(self, content: bytes) -> Iterator[Item]:
+        asked = squad_files.questions(self._name, content, answered=False)
+        for location, row in asked:
+            yield self._from_value(row, json.dumps(row), location)
+
+    def _from_value(self, value: Any, line: str, location: str) -> Item:
         row = self._plain(value) if isinstance(value, dict) else {}
         fields, task = _fields(self._named(row, location), line, location)
         return Item(fields, task, location, row=row)

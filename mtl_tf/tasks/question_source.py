@@ -13,6 +13,8 @@ import tensorflow as tf
 from mtl_tf.core.errors import DataError, MissingData
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.building import QUESTIONS
+from mtl_tf.datasets.sources import read_file, unpack
+from mtl_tf.datasets.squad_files import is_squad, questions
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.row_files import (
     Layout,
@@ -22,7 +24,6 @@ from mtl_tf.tasks.row_files import (
     rows_of,
 )
 from mtl_tf.tasks.source import SPLITS, Source
-from mtl_tf.tasks.squad_files import is_squad, questions
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 
 #: What a model reads, in the order in which it does, and what it writes.
@@ -199,7 +200,8 @@ def _records(
     The number is that of its line, or in the form of SQuAD of the question.
     """
     if _is_whole(path, layout):
-        for number, question in enumerate(questions(path), start=1):
+        content = unpack(path, read_file(path))
+        for number, question in enumerate(questions(path, content), start=1):
             yield number, *question
         return
     if layout.format == "jsonl":

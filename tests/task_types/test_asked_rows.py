@@ -6,12 +6,12 @@ import json
 import pytest
 
 from launch import row_predictions
-from mtl_tf.core.errors import ConfigError
+from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import text_input
 
 ASKED = {"question": "who?", "context": "it was Ann"}
-MOODS = {"name": "moods", "type": "question_answering", "labels": []}
-OWNERS = {**MOODS, "name": "owners"}
+OWNERS = {"name": "owners", "type": "question_answering", "labels": []}
+MOODS = {**OWNERS, "name": "moods", "question": "good or bad?"}
 
 
 class Run:
@@ -20,7 +20,7 @@ class Run:
     tasks = (MOODS, OWNERS)
     config = {
         "tasks": [
-            {**MOODS, "files": {}, "question": "good or bad?"},
+            {**MOODS, "files": {}},
             {**OWNERS, "files": {}},
         ]
     }
@@ -34,23 +34,103 @@ class Run:
         return [{"task": task} for _ in examples]
 
 
-def predicted(task, *rows, score=False):
-    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    reader = text_input.TextReader(io.BytesIO(content), "rows", "jsonl")
+def predicted(task, *rows, form="", score=False):
+    """What is written of rows, or of a file's content in a form."""
+    lines = rows if form else (json.dumps(row) + "\n" for row in rows)
+    stream = io.BytesIO("".join(lines).encode())
+    reader = text_input.TextReader(stream, "rows", form or "jsonl")
     output = io.BytesIO()
     row_predictions.predict(Run(), task, reader, output, 4, score=score)
     return [json.loads(line) for line in output.getvalue().splitlines()]
 
 
 def test_the_question_of_all_examples_is_asked():
-    rows = {"context": "c"}, {"context": "c", "question": "is it?"}
+    rows = [
+        {"context": "c"},
+        {"context": "c", "question": "is it?"},
+        {"context": "c", "question": ""},
+    ]
     found = predicted("moods", *rows)
     asked = [one["question"] for one in found]
-    assert asked == ["good or bad?", "is it?"]
+    assert asked == ["good or bad?", "is it?", "good or bad?"]
     (scored,) = predicted("moods", {**rows[0], "answer": "good"}, score=True)
     assert scored["question"] == "good or bad?"
     with pytest.raises(ConfigError, match="a question about a context"):
         predicted("owners", rows[0])
+
+
+def test_lines_need_not_ask_the_question_of_all_examples():
+    lines = "c\nis it?\tc\n\tc\n"
+    found = predicted("moods", lines, form="text")
+    asked = [(one["question"], one["context"]) for one in found]
+    assert asked == [("good or bad?", "c"), ("is it?", "c"), asked[0]]
+    lines = "c\tgood\nis it?\tc\tgood\n\tc\tgood\n"
+    scored = predicted("moods", lines, form="text", score=True)
+    assert [(one["question"], one["context"]) for one in scored] == asked
+    assert all(one["answer"] == "good" for one in scored)
+    for line, score in (("c", False), ("c\tgood", True)):
+        with pytest.raises(ConfigError, match="rows:1: .*tab"):
+            predicted("owners", line, form="text", score=score)
+
+
+def test_only_contexts_without_a_question_of_their_own_need_a_text(caplog):
+    rows = {"context": "", "question": "who?"}, {"context": " "}
+    predicted("owners", rows[0])
+    assert "empty text" not in caplog.text
+    predicted("moods", rows[1])
+    assert "Examples with an empty text: 1" in caplog.text
+
+
+SQUAD = {
+    "version": "v2.0",
+    "data": [
+        {
+            "paragraphs": [
+                {
+                    "context": "it was Ann",
+                    "qas": [
+                        {
+                            "id": "a1",
+                            "question": "who?",
+                            "answers": [{"text": "Ann", "answer_start": 7}],
+                        },
+                        {"id": "a2", "question": "why?"},
+                    ],
+                }
+            ]
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_questions_of_a_whole_file_of_squad_are_answered(indent):
+    content = json.dumps(SQUAD, indent=indent)
+    one, two = predicted("owners", content, form="jsonl")
+    assert one == {
+        "id": "a1",
+        "question": "who?",
+        "context": "it was Ann",
+        "answers": {"text": ["Ann"]},
+        "task": "owners",
+        "answer": "it",
+    }
+    assert two["id"] == "a2" and "answers" not in two
+    (first,) = SQUAD["data"][0]["paragraphs"][0]["qas"][:1]
+    paragraph = {"context": "it was Ann", "qas": [first]}
+    content = json.dumps({"data": [{"paragraphs": [paragraph]}]}, indent=indent)
+    (scored,) = predicted("owners", content, form="jsonl", score=True)
+    assert scored["id"] == "a1" and scored["answer"] == "Ann"
+
+
+def test_wrong_files_of_squad_are_told_by_place():
+    missing = json.dumps(SQUAD).replace('"question": "why?"', '"asked": ""')
+    with pytest.raises(DataError, match=r"qas\[1\]: the key 'question' is mis"):
+        predicted("owners", missing, form="jsonl")
+    with pytest.raises(DataError, match="rows:1: not JSON"):
+        predicted("owners", json.dumps(SQUAD)[:-4], form="jsonl")
+    with pytest.raises(ConfigError, match=r"qas\[1\]: to score a text"):
+        predicted("owners", json.dumps(SQUAD), form="jsonl", score=True)
 
 
 @pytest.mark.parametrize(

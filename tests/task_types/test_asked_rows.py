@@ -8,6 +8,7 @@ import pytest
 from launch import row_predictions
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import text_input
+from mtl_tf.runs import prompt
 
 ASKED = {"question": "who?", "context": "it was Ann"}
 OWNERS = {"name": "owners", "type": "question_answering", "labels": []}
@@ -71,6 +72,19 @@ def test_lines_need_not_ask_the_question_of_all_examples():
     for line, score in (("c", False), ("c\tgood", True)):
         with pytest.raises(ConfigError, match="rows:1: .*tab"):
             predicted("owners", line, form="text", score=score)
+
+
+def test_a_prompt_does_not_ask_for_the_question_of_all_examples(capsys):
+    lines = b"c\nis it?\tc\n \n/task owners\nwho?\nit was Ann\n"
+    output = io.BytesIO()
+    prompt.interact(Run(), "moods", io.BytesIO(lines), output, "jsonl")
+    found = map(json.loads, output.getvalue().splitlines())
+    asked = [(one["question"], one["context"]) for one in found]
+    ours = [("good or bad?", "c"), ("is it?", "c"), ("good or bad?", " ")]
+    assert asked == [*ours, ("who?", "it was Ann")]
+    assert capsys.readouterr().err.count("context> ") == 1
+    prompt.interact(Run(), "moods", io.BytesIO(b" \n"), output)
+    assert "the text is empty" in capsys.readouterr().err
 
 
 def test_only_contexts_without_a_question_of_their_own_need_a_text(caplog):

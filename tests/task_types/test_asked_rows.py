@@ -35,11 +35,11 @@ class Run:
         return [{"task": task} for _ in examples]
 
 
-def predicted(task, *rows, form="", score=False):
+def predicted(task, *rows, form="", score=False, name="rows"):
     """What is written of rows, or of a file's content in a form."""
     lines = rows if form else (json.dumps(row) + "\n" for row in rows)
     stream = io.BytesIO("".join(lines).encode())
-    reader = text_input.TextReader(stream, "rows", form or "jsonl")
+    reader = text_input.TextReader(stream, name, form or "jsonl")
     output = io.BytesIO()
     row_predictions.predict(Run(), task, reader, output, 4, score=score)
     return [json.loads(line) for line in output.getvalue().splitlines()]
@@ -130,6 +130,9 @@ def test_questions_of_a_whole_file_of_squad_are_answered(indent):
         "answer": "it",
     }
     assert two["id"] == "a2" and "answers" not in two
+    # What a packed file holds arrives unpacked.
+    again = predicted("owners", content, form="jsonl", name="dev.json.gz")
+    assert again == [one, two]
     (first,) = SQUAD["data"][0]["paragraphs"][0]["qas"][:1]
     paragraph = {"context": "it was Ann", "qas": [first]}
     content = json.dumps({"data": [{"paragraphs": [paragraph]}]}, indent=indent)

@@ -45,7 +45,7 @@ def as_text(prediction: Mapping[str, Any]) -> str:
 
 
 class GivenAnswers(GivenTexts):
-    """The `confidence` of an answer, as the search has it, and more."""
+    """The `confidence` of an answer as the tokenizer splits it, and more."""
 
     features = MappingProxyType({n: n for n in (*_INPUTS, "answer")})
 

@@ -1,5 +1,6 @@
 """Rows of named fields that are read, and what of them is passed on."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -103,6 +104,10 @@ def advice(item: Item, fields: Sequence[str]) -> str:
     """
     if not item.row:
         return ""
+    wrong = [n for n in fields if n in item.row and n not in item.fields]
+    if wrong:
+        value = json.dumps(item.row[wrong[0]], ensure_ascii=False)
+        return f"; {wrong[0]} is {value:.60}, which is no text"
     flags = " ".join(f"--columns={field}=COLUMN" for field in fields)
     names = "names the one" if len(fields) == 1 else "name those"
     return (

@@ -117,6 +117,16 @@ SQUAD = {
 }
 
 
+@pytest.mark.parametrize(
+    ("context", "told"), [(5, "5"), (None, "null"), ({"a": 1}, '{"a": 1}')]
+)
+def test_what_is_no_text_is_told_as_it_stands(context, told):
+    row = {"question": "who?", "context": context}
+    with pytest.raises(ConfigError) as caught:
+        predicted("owners", row)
+    assert str(caught.value).endswith(f"; context is {told}, which is no text")
+
+
 @pytest.mark.parametrize("indent", [None, 1])
 def test_questions_of_a_whole_file_of_squad_are_answered(indent):
     content = json.dumps(SQUAD, indent=indent)

@@ -22,6 +22,8 @@ _TENSORFLOW = (
 _FILE = re.compile(
     rf"(?:{{{{.*?}}}}\s*)?([^{{}}]+?)[;:] ({'|'.join(_TENSORFLOW)})"
 )
+# What could not be had; a graph's message begins with its nodes.
+_TENSOR = re.compile(r"OOM when allocating tensor with shape\S+ and type \w+")
 # What is written of a checkpoint until it is complete.
 _PART = re.compile(r"_temp/part-\S+")
 
@@ -42,7 +44,8 @@ def machine_error(error: Exception) -> str:
         if any(reason in text for reason in _TENSORFLOW):
             return text
     if isinstance(error, MemoryError) or _is_out_of_memory(error):
-        first = _one_line(str(error))
+        tensor = _TENSOR.search(str(error))
+        first = tensor[0] if tensor else _one_line(str(error))
         return f"out of memory: {first or 'sizes or batches are too large'}"
     return ""
 

@@ -41,7 +41,17 @@ def outcome(error, capfd):
             tf.errors.ResourceExhaustedError(
                 None, None, "OOM when allocating tensor"
             ),
-            "out of memory: ",
+            "out of memory: OOM when allocating tensor",
+        ),
+        (
+            tf.errors.ResourceExhaustedError(
+                *(None, None),
+                "Graph execution error:\n\nDetected at node e/Einsum\n\n"
+                "OOM when allocating tensor with shape[3,60000,60000] and "
+                "type float on /job:localhost by allocator cpu\n\t [[{{node",
+            ),
+            "out of memory: OOM when allocating tensor with "
+            "shape[3,60000,60000] and type float",
         ),
         (
             tf.errors.UnknownError(

@@ -34,7 +34,11 @@ _NOTHING = "{}"
 
 
 class _Example(NamedTuple):
-    """One example of a file; `place` names both."""
+    """One example of a file; `place` names both.
+
+    `asks_otherwise` is a line with a question that is not read, for the entry
+    has another one for all.
+    """
 
     context: str
     question: str
@@ -42,6 +46,7 @@ class _Example(NamedTuple):
     scoring: str
     line: int
     place: str
+    asks_otherwise: bool
 
 
 class QuestionFileSource(StreamedSource):
@@ -73,6 +78,7 @@ class QuestionFileSource(StreamedSource):
 
     def _check(self, split: str, path: str) -> int:
         undecodable, unanswered, unasked = Tally(), Tally(), Tally()
+        unread = Tally()
         count = 0
         for example in self._read(split, path, undecodable.add):
             count += 1
@@ -80,6 +86,8 @@ class QuestionFileSource(StreamedSource):
                 unanswered.add(example.line)
             if not example.question.strip():
                 unasked.add(example.line)
+            if example.asks_otherwise:
+                unread.add(example.line)
         if not count:
             raise DataError(f"{path} is empty: it has no examples")
         unit = "line"
@@ -89,6 +97,11 @@ class QuestionFileSource(StreamedSource):
             (undecodable, "not UTF-8, read as Latin-1"),
             (unanswered, "without an answer"),
             (unasked, "without a question"),
+            (
+                unread,
+                "with a question that is not read: `question` of the entry is "
+                "that of all",
+            ),
         ):
             if tally.count:
                 noun = unit if tally.count == 1 else f"{unit}s"
@@ -164,6 +177,9 @@ class QuestionFileSource(StreamedSource):
             scoring=_scoring(location, more.get("scoring", {})),
             line=line,
             place=location,
+            asks_otherwise=texts["question"]
+            != more.get("question", texts["question"])
+            and "question" not in layout.texts,
         )
 
     def _answers(

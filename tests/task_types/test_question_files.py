@@ -110,6 +110,18 @@ def test_keys_have_other_names_and_one_question_is_for_all(tmp_path):
     assert found["context"] == b"a fine book" and found["answer"] == b"good"
 
 
+def test_questions_that_are_not_read_are_told(tmp_path):
+    asked = "is it?"
+    task = task_of(tmp_path, LINE, {**LINE, "question": asked}, question=asked)
+    assert task.size("train") == 2
+    (note,) = {*task.source.warnings}
+    assert "1 line with a question that is not read: `question` of" in note
+    assert note.endswith("(first: line 1)")
+    line = {**LINE, "asked": asked}
+    task = task_of(tmp_path, line, columns={"question": "asked"})
+    assert task.size("train") == 1 and not task.source.warnings
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -16,7 +16,7 @@ from mtl_tf.datasets.sources import opened
 _HEAD = 1024  # bytes
 _START = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"version"\s*:\s*"?[^",]*"?\s*,\s*)?'
-    rb'"data"\s*:\s*\['
+    rb'"data"\s*:\s*\[\s*(?:[{\]]|\Z)'
 )
 
 

@@ -150,6 +150,12 @@ def test_questions_of_a_whole_file_of_squad_are_answered(indent):
     assert scored["id"] == "a1" and scored["answer"] == "Ann"
 
 
+def test_a_line_whose_first_field_is_a_list_called_data_is_none_of_squad():
+    rows = [{"data": [1, 2], **ASKED}, {"data": ["a"], **ASKED}]
+    found = predicted("owners", *rows)
+    assert [one["data"] for one in found] == [[1, 2], ["a"]]
+
+
 def test_wrong_files_of_squad_are_told_by_place():
     missing = json.dumps(SQUAD).replace('"question": "why?"', '"asked": ""')
     with pytest.raises(DataError, match=r"qas\[1\]: the key 'question' is mis"):

@@ -299,6 +299,36 @@ def _rows(x: tf.Tensor) -> tf.Tensor:
     return tf.ensure_shape(tf.reshape(x, shape), [None, *x.shape[2:]])
 
 
+def check_question_model(model_config: Mapping) -> None:
+    """Checks what can be told of a model before its vocabulary is built.
+
+    Args:
+        model_config: as for `build_question_model`.
+
+    Raises:
+        ConfigError: a field, a name or a value is wrong.
+    """
+    # Constructors check their arguments and make no weights.
+    _make(model_config, 8, 8, 0, None)
+
+
+def _make(
+    model_config: Mapping,
+    vocabulary_size: int,
+    generative: int,
+    seed: int,
+    ngrams: tuple[int, np.ndarray] | None,
+) -> QuestionAnsweringModel:
+    """The model without weights; see `build_question_model`."""
+    config = completed("model", model_config, _DEFAULTS)
+    name = checks.one_of("model.name", config.pop("name"), list(MODELS))
+    config["init"] = {"seed": seed} | dict(config["init"] or {})
+    checks.positive_integer("model.blocks", config["blocks"])
+    return QuestionAnsweringModel(
+        name, vocabulary_size, generative, config, ngrams
+    )
+
+
 def build_question_model(
     model_config: Mapping,
     vocabulary_size: int,
@@ -328,13 +358,7 @@ def build_question_model(
     Raises:
         ConfigError: a field or a value is wrong.
     """
-    config = completed("model", model_config, _DEFAULTS)
-    name = checks.one_of("model.name", config.pop("name"), list(MODELS))
-    config["init"] = {"seed": seed} | dict(config["init"] or {})
-    checks.positive_integer("model.blocks", config["blocks"])
-    model = QuestionAnsweringModel(
-        name, vocabulary_size, generative, config, ngrams
-    )
+    model = _make(model_config, vocabulary_size, generative, seed, ngrams)
     model.build()
     model.remember(
         model_config=model_config,

@@ -4,10 +4,12 @@ import json
 
 import pytest
 
+from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import answer_metrics, evaluator
 from mtl_tf.evaluation.scoring import TaskPredictions
 from mtl_tf.runs import (
+    systems,
     task_types,
     training_run,
 )
@@ -108,6 +110,30 @@ def test_keys_have_other_names_and_one_question_is_for_all(tmp_path):
     (found,) = task.dataset("test").as_numpy_iterator()
     assert found["question"] == b"good or bad?"
     assert found["context"] == b"a fine book" and found["answer"] == b"good"
+
+
+@pytest.mark.parametrize(
+    ("group", "field", "value", "told"),
+    [
+        ("model", "unit", 8, "field of model 'unit'; did you mean 'units'"),
+        (
+            "model",
+            "init",
+            {"name": "uniforn"},
+            "init.name 'uniforn'; did you mean 'uniform'",
+        ),
+        ("evaluation", "beams", 2, "'beams'; did you mean 'beam'"),
+        ("evaluation", "n_best", 3, "n_best .* got 3"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_read(
+    group, field, value, told
+):
+    """A sweep read the texts of every cell first."""
+    config = base.paper_config().to_dict()
+    config[group]["answering"][field] = value
+    with pytest.raises(ConfigError, match=told):
+        systems.of_type(NAME).check(config)
 
 
 def test_questions_that_are_not_read_are_told(tmp_path):

@@ -9,6 +9,7 @@ from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.models.question_answering import (
     QuestionAnsweringModel,
     build_question_model,
+    check_question_model,
 )
 from mtl_tf.pipelines import question_texts
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -40,7 +41,10 @@ class Answering(System):
     buckets_for_validation = False
 
     def check(self, config: Config) -> None:
-        """Parts of words, encoders and half precision are of no use."""
+        """Parts of words, encoders and half precision are of no use.
+
+        Other options have their values checked.
+        """
         private = config["model"]["embedding_private_dim"] > 0
         refuse_unused(
             config,
@@ -55,6 +59,8 @@ class Answering(System):
                 f"{ngrams['buckets']}) or those of a file "
                 f"(text.ngrams.vectors, got {ngrams['vectors']!r})"
             )
+        Decoding.of_config(config)
+        check_question_model(config["model"]["answering"])
 
     def build_text(
         self,

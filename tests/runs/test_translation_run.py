@@ -12,7 +12,7 @@ import tensorflow as tf
 import mtl_tf
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.models import multi_target
+from mtl_tf.models import multi_target, translation_options
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.runs import (
     building,
@@ -318,9 +318,12 @@ def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
 
 def test_the_base_config_names_every_option():
     config = base.paper_config()
-    options = {**multi_target._DEFAULTS, "dropout": multi_target._DROPOUT}
+    options = {
+        **translation_options.DEFAULTS,
+        "dropout": translation_options.DROPOUT,
+    }
     del options["name"]
-    options["output"] = multi_target._OUTPUT
+    options["output"] = translation_options.OUTPUT
     assert config.model.translation.to_dict() == options
     decoding = dataclasses.asdict(translating.Decoding())
     assert config.evaluation.decoding.to_dict() == decoding

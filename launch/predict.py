@@ -86,7 +86,7 @@ def define_flags(values: flags.FlagValues) -> None:
     )
     common_flags.define_weights(values)
     common_flags.define_decoding(values)
-    common_flags.define_alignments(values)
+    common_flags.define_alignments(values, "in jsonl, csv and tsv")
 
 
 def _define_form(values: flags.FlagValues) -> None:

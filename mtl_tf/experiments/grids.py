@@ -19,10 +19,7 @@ Settings = dict[str, Any]
 # How a trained model writes texts. Checkpoints are told apart, and settings
 # chosen, by a greedy search: see `System.quick_decoding`.
 _SEARCHES = ("evaluation.decoding", "evaluation.answering")
-_SEARCH = (
-    *("beam", "n_best", "length_penalty"),
-    "replace_unknown",
-)
+_SEARCH = ("beam", "n_best", "length_penalty", "replace_unknown")
 
 
 @dataclasses.dataclass(frozen=True)

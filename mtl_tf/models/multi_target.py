@@ -209,7 +209,7 @@ class MultiTargetModel(TaskModel):
         Nothing in it is compiled with XLA, so that it fits any shapes and can
         be exported. Called outside of a graph, it makes one for every setting.
         It is fastest with many sources of about the same length. A source
-        without tokens is translated to nothing, with the score 0.
+        without tokens has one translation, nothing, with the score 0.
 
         Args:
             tokens: int32 `[B, S]`, 0 is padding.

@@ -239,18 +239,12 @@ def _warmup_calls(
 
 
 def _plain(value: Any) -> list:
+    import numpy as np
+
     array = value.numpy()
     if array.dtype == object:
-        flat = [item.decode() for item in array.reshape(-1)]
-        return _nested(flat, array.shape)
+        array = np.vectorize(bytes.decode, otypes=[object])(array)
     return array.tolist()
-
-
-def _nested(flat: list, shape: tuple[int, ...]) -> list:
-    if len(shape) == 1:
-        return flat
-    width = shape[1]
-    return [flat[row * width : (row + 1) * width] for row in range(shape[0])]
 
 
 def define_flags(values: flags.FlagValues) -> None:
@@ -284,6 +278,7 @@ def define_flags(values: flags.FlagValues) -> None:
     )
     common_flags.define_data(values)
     common_flags.define_decoding(values)
+    common_flags.define_alignments(values, "signatures give")
 
 
 def main(values: flags.FlagValues) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from absl import flags
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import look_up
 from mtl_tf.datasets import column_rows
 from mtl_tf.datasets.column_rows import ColumnLayout
 from mtl_tf.datasets.tag_columns import TagColumn, TagColumns
@@ -21,7 +20,7 @@ from mtl_tf.programs import (
     text_input,
 )
 
-from . import row_predictions
+from . import asked_predictions, row_predictions
 
 # How predictions can be written, by some task types or all.
 _FORMS = ("jsonl", *record_table.FORMS, *text_input.COLUMNS, "text")
@@ -89,7 +88,7 @@ def define_flags(values: flags.FlagValues) -> None:
     )
     common_flags.define_weights(values)
     common_flags.define_decoding(values)
-    common_flags.define_alignments(values)
+    common_flags.define_alignments(values, "in jsonl, csv and tsv")
 
 
 def _define_form(values: flags.FlagValues) -> None:
@@ -150,14 +149,15 @@ def main(values: flags.FlagValues) -> None:
             f"--comment is for conll, and the input is read as {read}: give "
             "--format=conll"
         )
-    decoding = common_flags.decoding(values)
-    run = mtl_tf.load(values.model_dir, decoding, values.weights)
-    tasks = _given_tasks(run, values.task)
-    task = tasks[0] if tasks else ""
     form = values.output_format or _form_of(values.output, _WRITTEN) or "jsonl"
     # The lines of such an input come back.
     returned = read in text_input.COLUMNS and form == read
-    _check_asked(run, tasks, read, returned, form, values)
+    asked_predictions.check_search(form, values)
+    decoding = common_flags.decoding(values)
+    run = mtl_tf.load(values.model_dir, decoding, values.weights)
+    tasks = asked_predictions.given_tasks(run, values.task)
+    task = tasks[0] if tasks else ""
+    asked_predictions.check(run, tasks, read, returned, form, values)
     if values.interactive:
         _interact(run, task, values)
         return
@@ -242,74 +242,6 @@ def _form_of(path: str, forms: Mapping[str, str]) -> str:
     """The form that the ending of a file's name tells, or ""."""
     ending = os.path.splitext(path.removesuffix(".gz"))[1]
     return forms.get(ending.removeprefix(".").lower(), "")
-
-
-def task_names(run: Any) -> list[str]:
-    """The names of the tasks of a run."""
-    return [task["name"] for task in run.tasks]
-
-
-def _check_asked(
-    run: Any,
-    tasks: Sequence[str],
-    read: str,
-    returned: bool,
-    form: str,
-    values: flags.FlagValues,
-) -> None:
-    """Refuses several tasks, or none, and forms that do not fit together.
-
-    Args:
-        run: what `mtl_tf.load` returns.
-        tasks: names of those that are asked for.
-        read: the form of the input.
-        returned: whether the lines of the input come back.
-        form: the form of the output.
-        values: of the flags.
-    """
-    if len(tasks) > 1 and (values.interactive or not returned):
-        raise ConfigError(
-            f"--task names {len(tasks)} tasks: only a file of columns can get "
-            "the tags of several, where --format and --output_format are both "
-            "conll or both conllu"
-        )
-    if values.score:
-        _check_scored(run, tasks, values.interactive)
-    if values.interactive:
-        return
-    if not tasks and read not in input_rows.NAMED:
-        raise ConfigError(
-            f"--task is missing: this run has {', '.join(task_names(run))}"
-        )
-    if form == "conllu" and not returned:
-        raise ConfigError(
-            "--output_format=conllu is for input in conllu, whose lines come "
-            f"back, and the input is read as {read}"
-        )
-
-
-def _check_scored(run: Any, tasks: Sequence[str], interactive: bool) -> None:
-    """Refuses tasks whose models write no texts, and a prompt."""
-    from mtl_tf.runs import task_types
-
-    for task in run.tasks:
-        if task["name"] in tasks:
-            task_types.given_of(task)
-    if interactive:
-        raise ConfigError("--score takes no --interactive")
-
-
-def _given_tasks(run: Any, given: str | None) -> list[str]:
-    """The tasks that `--task` names, or the run's only one, or none."""
-    names = task_names(run)
-    if not given:
-        return names if len(names) == 1 else []
-    known = {name: name for name in names}
-    tasks = [look_up(n.strip(), known, "task") for n in given.split(",")]
-    for task in tasks:
-        if tasks.count(task) > 1:
-            raise ConfigError(f"--task names the task {task} twice")
-    return tasks
 
 
 PROGRAM = runner.Program(

@@ -5,10 +5,14 @@ from typing import Any
 
 import tensorflow as tf
 
+from mtl_tf.models.translation_search import checked_limit
 from mtl_tf.runs.translating import Translator
 
 from ..searching import ServedSearch
 from ..serving import Tensors
+
+# What says which words are aligned, with what stands behind the last one.
+_ALIGNED = {"words": "", "alignment": -1}
 
 
 class ServedTranslation(ServedSearch):
@@ -16,7 +20,11 @@ class ServedTranslation(ServedSearch):
 
     Its signatures return `translation` and `score` [batch], the best one's,
     and `translations` and `scores` [batch, n_best], the best first. Where the
-    search found fewer, "" and minus infinity stand for the others.
+    search found fewer, "" and minus infinity stand for the others. With
+    `Decoding.alignments` they also return the best one's `words` [batch, U],
+    `source_words` [batch, S], with "" behind the last ones, and `alignment`
+    [batch, U], the places among these that the words attended to most, with
+    -1 behind the last one.
     """
 
     def read(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
@@ -25,7 +33,10 @@ class ServedTranslation(ServedSearch):
         columns = {"tokens": self.encoder.source.vocabulary.lookup(written)}
         if self._replaces:
             columns["words"] = written
-        return self.padded(columns), {}
+        beside = {}
+        if self.decoding.alignments:
+            beside["source_words"] = written.to_tensor()
+        return self.padded(columns), beside
 
     def specs(self) -> dict[str, tf.TensorSpec]:
         """Ids and, where unknown words are replaced, written tokens."""
@@ -44,34 +55,62 @@ class ServedTranslation(ServedSearch):
     ) -> Tensors:
         """Translates some texts after the others; see `searched`."""
         del task
+        most = self._most(features)
 
         def search(texts: Tensors, width: tf.Tensor) -> Tensors:
             cut = {name: ids[:, :width] for name, ids in texts.items()}
-            translations, scores = model.search(
-                key, cut["tokens"], cut.get("words")
-            )
-            return {"translations": translations, "scores": scores}
+            outputs = model.search(key, cut["tokens"], cut.get("words"))
+            for name, empty in _ALIGNED.items():
+                if name in outputs:
+                    behind = [[0, 0], [0, most - tf.shape(outputs[name])[1]]]
+                    outputs[name] = tf.pad(
+                        outputs[name], behind, constant_values=empty
+                    )
+            return outputs
 
         return self.searched(features, search)
 
     def empty_outputs(self, features: Tensors) -> Tensors:
-        """Empty texts and zeros."""
+        """Empty texts and zeros; no words that are aligned."""
         rows = tf.shape(features["tokens"])[0]
         shape = tf.stack([rows, self.decoding.n_best])
         shaped = [None, self.decoding.n_best]
-        return {
+        outputs = {
             "translations": tf.ensure_shape(tf.fill(shape, ""), shaped),
             "scores": tf.ensure_shape(tf.zeros(shape), shaped),
         }
+        if self.decoding.alignments:
+            shape = tf.stack([rows, self._most(features)])
+            for name, empty in _ALIGNED.items():
+                outputs[name] = tf.fill(shape, empty)
+        return outputs
+
+    def _most(self, features: Tensors) -> tf.Tensor:
+        """The most tokens of a translation of any of the texts, int32 []."""
+        a, b = checked_limit(self.decoding.limit)
+        width = tf.cast(tf.shape(features["tokens"])[1], tf.float32)
+        return tf.cast(a * width + b, tf.int32)
 
     def answer(self, results, beside, number, task=None) -> Tensors:
         """The translations, and the best of them."""
-        del beside, number, task
+        del task
         best = {
             "translation": results["translations"][:, 0],
             "score": results["scores"][:, 0],
         }
-        return {**best, **results}
+        outputs = {**best, **results}
+        if self.decoding.alignments:
+            is_word = tf.cast(results["alignment"] >= 0, tf.int32)
+            longest = tf.reduce_max(tf.reduce_sum(is_word, 1))
+            # Of no rows at all it is the least integer.
+            longest = tf.maximum(longest, 0)
+            for name in _ALIGNED:
+                outputs[name] = results[name][:, :longest]
+            is_known = number[:, None] >= 0
+            outputs["source_words"] = tf.where(
+                is_known, beside["source_words"], ""
+            )
+        return outputs
 
     @property
     def _replaces(self) -> bool:
@@ -79,14 +118,19 @@ class ServedTranslation(ServedSearch):
 
     @classmethod
     def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
-        """`translation`, `score`, and of several `translations`, `scores`."""
-        best = {name: outputs[name] for name in ("translation", "score")}
-        if len(outputs["translations"]) == 1:
-            return best
-        # The search found fewer; JSON knows no infinity.
-        count = sum(map(math.isfinite, outputs["scores"]))
-        several = ("translations", "scores")
-        return best | {name: outputs[name][:count] for name in several}
+        """`translation`, `score`, and what else `Run.predict` gives."""
+        found = {name: outputs[name] for name in ("translation", "score")}
+        if len(outputs["translations"]) > 1:
+            # The search found fewer; JSON knows no infinity.
+            count = sum(map(math.isfinite, outputs["scores"]))
+            for name in ("translations", "scores"):
+                found[name] = outputs[name][:count]
+        if "alignment" in outputs:
+            places = [n for n in outputs["alignment"] if n >= 0]
+            found["words"] = outputs["words"][: len(places)]
+            found["source_words"] = list(filter(None, outputs["source_words"]))
+            found["alignment"] = places
+        return found
 
 
 TYPE = ServedTranslation

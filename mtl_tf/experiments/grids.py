@@ -16,6 +16,11 @@ from mtl_tf.core.names import hint
 
 Settings = dict[str, Any]
 
+# How a trained model writes texts. Checkpoints are told apart, and settings
+# chosen, by a greedy search: see `System.quick_decoding`.
+_SEARCHES = ("evaluation.decoding", "evaluation.answering")
+_SEARCH = ("beam", "n_best", "length_penalty", "replace_unknown")
+
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
@@ -190,6 +195,13 @@ def _set(config: dict[str, Any], field: str, value: Any) -> None:
     ):
         raise ConfigError(
             f"the grid cannot hold {field}: give seeds and folds by themselves"
+        )
+    group, _, option = field.rpartition(".")
+    if group in _SEARCHES and option in _SEARCH:
+        raise ConfigError(
+            f"the grid cannot hold {field}: it changes neither a training nor "
+            "its validation scores, which choose among settings; train one run "
+            f"and try values with launch.evaluate --split=validation --{option}"
         )
     fields.check_renamed(field)
     elsewhere = fields.namesakes(field, config)

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.special_ids import OOV
+from mtl_tf.layers import pointer_mixture
 from mtl_tf.layers.base import StackedLayer
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.lstm import forget_offset, lstm_gates, time_product
@@ -15,9 +16,6 @@ from mtl_tf.layers.softmax_output import SoftmaxOutput
 from mtl_tf.layers.steps import Operations, Tensors, product
 
 _BLOCKED = 1e9
-# Below the smallest share that a word in reach can have: its logarithm is
-# finite where a word stands in no text.
-_NOTHING = 1e-30
 
 
 def _step(ops: Operations, inputs: Tensors, state: Tensors) -> Tensors:
@@ -74,7 +72,8 @@ class PointerDecoder(StackedLayer):
         "context" `[G, B, L, D]`, "context_mask" bool and "context_ids" int32
         `[G, B, L]`, and "question", "question_mask", "question_ids" with M.
     Output shape: "losses" float32 `[G, B, U]`, the negative log likelihoods,
-        and if asked for "sources" `[G, B, U, 3]`, see `sources`.
+        and if asked for "sources" `[G, B, U, 3]`, see
+        `pointer_mixture.sources`.
     Masking: padding of all three texts changes nothing; its losses are 0.
 
     Example:
@@ -156,19 +155,22 @@ class PointerDecoder(StackedLayer):
             sequences=("hidden", "context"),
         ).sequences
         mixture = self._mixture(sequences, answers, texts)
-        copied = self._copied(mixture, texts, target)
+        copied = pointer_mixture.copied(mixture, texts, target)
         vocabulary = self._of_vocabulary(
             sequences["context"], target, mask, training, seed
         )
         generate = mixture["generate"]
-        log_p = _log_sum(
+        log_p = pointer_mixture.log_sum(
             tf.math.log_sigmoid(generate) + vocabulary,
             tf.math.log_sigmoid(-generate)
-            + tf.math.log(tf.maximum(copied, _NOTHING)),
+            + tf.math.log(tf.maximum(copied, pointer_mixture.NOTHING)),
         )
         result = {"losses": tf.where(mask, -log_p, 0.0)}
         if inspect:
-            result["sources"] = self.sources(mixture, texts, target, log_p)
+            result["sources"] = pointer_mixture.sources(
+                *(mixture, texts, target, log_p),
+                self.output_layer.vocabulary_size,
+            )
         return result
 
     @property
@@ -190,48 +192,6 @@ class PointerDecoder(StackedLayer):
             )
             is_reachable |= tf.reduce_any(is_copy, -1)
         return tf.where(is_reachable, target, OOV)
-
-    def sources(self, mixture, texts, words, log_p) -> tf.Tensor:
-        """How much of a word's probability each source gives, `[..., 3]`.
-
-        The terms of equation 13 over their sum: of a word that stands in no
-        text all is the vocabulary's, whatever the switches say.
-
-        Args:
-            mixture: what `advance` returned.
-            texts: as there.
-            words: int32 `[..., U]`.
-            log_p: their log probabilities, `[..., U]`.
-        """
-        shares = self.shares(mixture)
-        copied = [
-            shares[..., number] * probability
-            for number, probability in enumerate(
-                self._copies(mixture, texts, words), 1
-            )
-        ]
-        vocabulary = tf.maximum(tf.exp(log_p) - tf.add_n(copied), 0.0)
-        is_own_word = words >= self.output_layer.vocabulary_size
-        vocabulary = tf.where(is_own_word, 0.0, vocabulary)
-        if not self.question:
-            copied.append(tf.zeros_like(vocabulary))
-        parts = tf.stack([vocabulary, *copied], -1)
-        total = tf.reduce_sum(parts, -1, keepdims=True)
-        return parts / tf.maximum(total, _NOTHING)
-
-    def shares(self, mixture) -> tf.Tensor:
-        """The switches: shares of vocabulary, context, question, `[..., 3]`.
-
-        Args:
-            mixture: what `advance` returned.
-        """
-        generate = tf.sigmoid(mixture["generate"])
-        context = 1.0 - generate
-        question = tf.zeros_like(context)
-        if self.question:
-            switch = tf.sigmoid(mixture["copy_context"])
-            context, question = context * switch, context * (1.0 - switch)
-        return tf.stack([generate, context, question], -1)
 
     def start(self, rows: tf.Tensor, beams: int = 1) -> dict[str, tf.Tensor]:
         """The state before the first word of `rows` answers, `[B, K, D]`."""
@@ -289,16 +249,18 @@ class PointerDecoder(StackedLayer):
         extended = tf.pad(
             logits + (generate - total)[..., None],
             [[0, 0], [0, 0], [0, own_words]],
-            constant_values=math.log(_NOTHING),
+            constant_values=math.log(pointer_mixture.NOTHING),
         )
         # Exponentials and logarithms of the texts' few words alone.
-        shares = self.shares(mixture)
+        shares = pointer_mixture.shares(mixture)
         copied = [
             shares[..., number, None] * mixture[name]
             for number, name in enumerate(self.pointers, 1)
         ]
         ids = [texts[f"{name}_ids"] for name in self.pointers]
-        return _with_copied(extended, tf.concat(ids, -1), tf.concat(copied, -1))
+        return pointer_mixture.with_copied(
+            extended, tf.concat(ids, -1), tf.concat(copied, -1)
+        )
 
     def _mixture(self, state, answers, texts) -> dict[str, tf.Tensor]:
         """Attention weights by name of the text, and the switches' logits.
@@ -343,25 +305,6 @@ class PointerDecoder(StackedLayer):
         a = product(read, self.cast(weight.value))[..., 0]
         return tf.cast(a, tf.float32)
 
-    def _copied(self, mixture, texts, target):
-        """What copying gives the targets: l p_c + (1 - l) p_q, `[G, B, U]`."""
-        copied = self._copies(mixture, texts, target)
-        if not self.question:
-            return copied[0]
-        switch = tf.sigmoid(mixture["copy_context"])
-        return switch * copied[0] + (1.0 - switch) * copied[1]
-
-    def _copies(self, mixture, texts, words) -> list[tf.Tensor]:
-        """What the attention to each text gives words, `[..., U]`."""
-        copies = []
-        for name in self.pointers:
-            ids = tf.expand_dims(texts[f"{name}_ids"], -2)
-            is_copy = tf.equal(words[..., None], ids)
-            copies.append(
-                tf.reduce_sum(tf.where(is_copy, mixture[name], 0.0), -1)
-            )
-        return copies
-
     def _of_vocabulary(self, states, target, mask, training, seed):
         """`log p_v` of the targets `[G, B, U]` (equation 11)."""
         size, shape = self.output_layer.vocabulary_size, tf.shape(mask)
@@ -398,28 +341,3 @@ class PointerDecoder(StackedLayer):
             "dropout": self.dropout,
             "forget_bias": self.forget_bias,
         }
-
-
-def _log_sum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """`log(exp(a) + exp(b))`."""
-    return tf.reduce_logsumexp(tf.stack([a, b]), 0)
-
-
-def _with_copied(
-    log_p: tf.Tensor, ids: tf.Tensor, shares: tf.Tensor
-) -> tf.Tensor:
-    """Adds shares `[B, K, S]` of words `[B, S]` to those of `log_p`.
-
-    `log_p` are logarithms, `[B, K, V]`.
-    """
-    # Every place of a word has the shares of all its places.
-    is_same = tf.cast(tf.equal(ids[:, :, None], ids[:, None]), shares.dtype)
-    shares = tf.matmul(shares, is_same)
-    shape = tf.shape(shares)
-    rows, beams, _ = tf.meshgrid(
-        *(tf.range(size) for size in tf.unstack(shape)), indexing="ij"
-    )
-    at = tf.stack([rows, beams, tf.broadcast_to(ids[:, None], shape)], -1)
-    p = tf.exp(tf.gather_nd(log_p, at)) + shares
-    p = tf.math.log(tf.maximum(p, _NOTHING))
-    return tf.tensor_scatter_nd_update(log_p, at, p)

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from mtl_tf.layers import pointer_mixture
 from mtl_tf.models.protocol import TaskModel
 
 _POINTER = ("hidden", "memory", "context")
@@ -84,7 +85,9 @@ class Answering:
                 name: tf.gather(value, parents, axis=1, batch_dims=1)
                 for name, value in mixture.items()
             }
-            return model.pointer.sources(of_parents, self._texts, words, log_p)
+            return pointer_mixture.sources(
+                of_parents, self._texts, words, log_p, self._size
+            )
 
         return (
             new_state | pointer,

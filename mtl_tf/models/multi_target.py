@@ -6,35 +6,19 @@ from collections.abc import Mapping, Sequence
 import keras
 import tensorflow as tf
 
-from mtl_tf.core import checks
-from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import completed, look_up
+from mtl_tf.core.names import look_up
 from mtl_tf.core.special_ids import EOS
 from mtl_tf.layers import recurrence
 from mtl_tf.layers.attention_decoder import AttentionDecoder
 from mtl_tf.layers.base import at_least_one_step
 from mtl_tf.layers.gru_encoder import GRUEncoder
+from mtl_tf.models import translation_options
 from mtl_tf.models.protocol import TaskModel
 from mtl_tf.models.translation_search import (
     SearchGraphs,
     TranslationSearch,
     checked_limit,
 )
-
-_DEFAULTS = {
-    "name": "multi_target",
-    "embedding_dim": 256,
-    "units": 256,
-    "attention_units": 0,
-    "readout_units": 0,
-    "bias": True,
-    "dropout": {},
-    "label_smoothing": 0.0,
-    "output": {},
-    "init": {},
-}
-_DROPOUT = {"embedding": 0.0, "encoding": 0.0, "readout": 0.0}
-_OUTPUT = {"name": "full", "samples": 0}
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -225,7 +209,7 @@ class MultiTargetModel(TaskModel):
         Nothing in it is compiled with XLA, so that it fits any shapes and can
         be exported. Called outside of a graph, it makes one for every setting.
         It is fastest with many sources of about the same length. A source
-        without tokens is translated to nothing, with the score 0.
+        without tokens has one translation, nothing, with the score 0.
 
         Args:
             tokens: int32 `[B, S]`, 0 is padding.
@@ -335,10 +319,9 @@ def _make(
     dtype: str | None,
 ) -> MultiTargetModel:
     """The model without weights; see `build_translation_model`."""
-    config = completed("model", model_config, _DEFAULTS)
-    checks.one_of("model.name", config["name"], ["multi_target"])
-    targets = _targets(pairs, target_vocabulary_sizes)
-    dropout = completed("model.dropout", config["dropout"], _DROPOUT)
+    config = translation_options.checked(model_config)
+    targets = translation_options.targets(pairs, target_vocabulary_sizes)
+    dropout = config["dropout"]
     embedding = {"embedding": dropout["embedding"]}
     sizes = {
         "embedding_dim": config["embedding_dim"],
@@ -359,7 +342,7 @@ def _make(
         readout_units=config["readout_units"],
         dropout=embedding | {"readout": dropout["readout"]},
         label_smoothing=config["label_smoothing"],
-        samples=_samples(config["output"]),
+        samples=config["output"]["samples"],
         **sizes,
     )
     decoders = [
@@ -367,38 +350,3 @@ def _make(
         for language in targets
     ]
     return MultiTargetModel(encoder, decoders, pairs, name="multi_target")
-
-
-def _targets(pairs: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
-    """The pairs' target languages."""
-    if not pairs:
-        raise ConfigError("pairs must name at least one pair, such as 'en-de'")
-    split = [tuple(pair.split("-", 1)) for pair in pairs]
-    for pair, languages in zip(pairs, split):
-        if len(languages) < 2 or not all(languages):
-            raise ConfigError(
-                f"a pair must be 'source-target', such as 'en-de', got {pair!r}"
-            )
-        look_up(languages[1], sizes, "target language")
-    sources = sorted({source for source, _ in split})
-    if len(sources) > 1:
-        raise ConfigError(f"pairs must share one source, got {sources}")
-    targets = [target for _, target in split]
-    if len(set(targets)) < len(targets):
-        raise ConfigError(f"pairs must have different targets, got {targets}")
-    return targets
-
-
-def _samples(output: Mapping | None) -> int:
-    """Samples of the output layer, 0 for all of the vocabulary."""
-    output = completed("model.output", output, _OUTPUT)
-    checks.one_of("model.output.name", output["name"], ["full", "sampled"])
-    name = "model.output.samples"
-    if output["name"] == "sampled":
-        return checks.positive_integer(name, output["samples"])
-    if output["samples"]:
-        raise ConfigError(
-            f"{name} must be 0 unless model.output.name is 'sampled', got "
-            f"{output['samples']}"
-        )
-    return 0

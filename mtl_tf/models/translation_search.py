@@ -66,12 +66,14 @@ class TranslationSearch:
         )
         start = {"hidden": decoder.start(encoded)["hidden"][0]}
         translations = search(start, tf.where(has_words, most, 1))
-        # A decoder without a source writes some frequent sentence.
+        # A decoder without a source writes some frequent sentence; nothing is
+        # the only translation of nothing.
         has_words = has_words[:, None]
+        of_nothing = tf.where(tf.range(self.n_best) > 0, float("-inf"), 0.0)
         return translations | {
             "tokens": tf.where(has_words[..., None], translations["tokens"], 0),
             "length": tf.where(has_words, translations["length"], 0),
-            "score": tf.where(has_words, translations["score"], 0.0),
+            "score": tf.where(has_words, translations["score"], of_nothing),
         }
 
 

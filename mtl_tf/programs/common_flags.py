@@ -150,13 +150,18 @@ def define_decoding(values: flags.FlagValues) -> None:
     )
 
 
-def define_alignments(values: flags.FlagValues) -> None:
-    """Defines `--alignments`; `decoding` reads it, too."""
+def define_alignments(values: flags.FlagValues, where: str) -> None:
+    """Defines `--alignments`; `decoding` reads it, too.
+
+    Args:
+        values: get the flag.
+        where: what has them.
+    """
     flags.DEFINE_bool(
         "alignments",
         None,
-        "of runs that translate: in jsonl, csv and tsv also which source word "
-        "each word of the translation attended to most; by default the run's "
+        f"of runs that translate: {where} also which source word each word of "
+        "the translation attended to most; by default the run's "
         "evaluation.decoding.alignments",
         flag_values=values,
     )

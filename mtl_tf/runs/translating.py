@@ -131,7 +131,7 @@ class Translator:
 
     def search(
         self, pair: int, tokens: tf.Tensor, words: tf.Tensor | None = None
-    ) -> tuple[tf.Tensor, tf.Tensor]:
+    ) -> dict[str, tf.Tensor]:
         """Translates sources, in Python or in a graph.
 
         Args:
@@ -141,11 +141,23 @@ class Translator:
                 needed where unknown words are replaced.
 
         Returns:
-            `n_best` translations of each source, the best first, string
-            [B, n_best], and their scores, float32 [B, n_best].
+            "translations" string [B, n_best], the best first, and their
+            "scores" float32 [B, n_best]. With `Decoding.alignments` also the
+            "words" string [B, U] of the best one, "" behind the last, and
+            "alignment" int32 [B, U], the place of the source's token that
+            each attended to most; -1 behind the last.
         """
         found = self._found(pair, tokens)
-        return self._texts(pair, found, words), found["score"]
+        texts = self._texts(pair, found, words)
+        outputs = {"translations": texts, "scores": found["score"]}
+        if self.decoding.alignments:
+            names = ("tokens", "aligned", "length")
+            ids, places, length = (found[name][:, 0] for name in names)
+            is_word = tf.sequence_mask(length, tf.shape(ids)[1])
+            written = self._decoders[pair].words(ids)
+            outputs["words"] = tf.where(is_word, written, "")
+            outputs["alignment"] = tf.where(is_word, places, -1)
+        return outputs
 
     def _found(self, pair: int, tokens: tf.Tensor) -> dict[str, tf.Tensor]:
         return self.model.translate(

@@ -61,6 +61,11 @@ class TextDecoder:
         )
         return tf.reshape(self._tokenizer.detokenize(rows), tf.shape(ids)[:-1])
 
+    def words(self, ids: tf.Tensor) -> tf.Tensor:
+        """The tokens that ids stand for, `UNKNOWN` among them, as `ids`."""
+        tokens = self._table.lookup(tf.cast(ids, tf.int64))
+        return tf.where(tf.equal(tokens, OOV_TOKEN), UNKNOWN, tokens)
+
     def inside(self, ids: tf.Tensor) -> tf.Tensor:
         """Which ids are of the text itself: bool, of the shape of `ids`."""
         vocabulary = self._vocabulary

@@ -100,6 +100,8 @@ def test_folds_need_the_field():
         ("training.l2.x", "has no group training.l2"),
         ("pipeline.schedule.name", "is called pipeline.mixing.name by now"),
         ("seed", "cannot hold seed"),
+        ("evaluation.decoding.beam", "neither a training .* --split=val.*beam"),
+        ("evaluation.answering.n_best", "neither a training .* --n_best"),
         ("cross_validation.fold", "give seeds and folds by themselves"),
     ],
 )

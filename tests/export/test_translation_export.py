@@ -5,10 +5,17 @@ import os
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 import mtl_tf
-from export import c_loader_process, check, saved_model, task_types
+from export import (
+    c_loader_process,
+    check,
+    saved_model,
+    serving,
+    task_types,
+)
 from mtl_tf.text.vocabulary import Vocabulary
 from tests.system import random_runs, toy_languages
 
@@ -21,7 +28,7 @@ PAIRS = ["xx-aa", "xx-cc"]
 # What an export is told, in place of what the run's config says.
 CHANGES = {
     "words": {"beam": 3, "n_best": 2, "length_penalty": 0.6},
-    "subwords": {},
+    "subwords": {"alignments": True},
 }
 # Texts end, and some of their words are unknown.
 FAVOURED = {Vocabulary.EOS: 5.0, Vocabulary.OOV: 6.0}
@@ -70,6 +77,59 @@ def test_a_row_has_only_what_the_search_found(count):
     assert row["translations"] == ["ein Hut", "Hut"][:count]
     assert row["scores"] == scores[:count]
     json.dumps(row, allow_nan=False)
+
+
+def test_a_row_has_the_words_that_are_aligned():
+    row = task_types.of("translation").row(
+        {
+            **{"translation": "ein", "score": -1.0},
+            **{"translations": ["ein"], "scores": [-1.0]},
+            **{"words": ["ein", "", ""], "source_words": ["a", "b", ""]},
+            "alignment": [1, -1, -1],
+        }
+    )
+    aligned = {"words": ["ein"], "source_words": ["a", "b"], "alignment": [1]}
+    assert row == {"translation": "ein", "score": -1.0, **aligned}
+
+
+@pytest.mark.extended
+def test_signatures_give_alignments_where_they_are_asked_for(tmp_path):
+    config = toy_languages.make_config(
+        toy_languages.write(str(tmp_path), 1, SIZES)[:2], units=8
+    )
+    directory, _ = random_runs.write_weights(tmp_path / "run", config, FAVOURED)
+    for options in ({"beam": 1}, {"beam": 1, "alignments": True}):
+        run = mtl_tf.load(directory.path, options)
+        served = serving.all_served(run, [run.model] * 2)["translation"]
+        texts = ["w1 w2 w3", "", "puma w3", "w4 " * 12]
+        found = served.for_task(1)(text=tf.constant(texts))
+        assert_translated(
+            read("xx-bb", lists(found)), run.predict("xx-bb", texts)
+        )
+        assert ("alignment" in found) == ("alignments" in options)
+    assert found["alignment"].shape[1] > 1
+    # Rows of two pairs, and of none.
+    tasks = ["xx-bb", "", "none", "xx-aa"]
+    found = lists(
+        served.for_all()(text=tf.constant(texts), task=tf.constant(tasks))
+    )
+    for number in (0, 3):
+        own = {
+            name: value[number : number + 1] for name, value in found.items()
+        }
+        task = tasks[number]
+        expected = run.predict(task, [texts[number]])
+        assert_translated(read(task, own), expected)
+    assert set(found["words"][2]) <= {""} == set(found["source_words"][2])
+    assert set(found["alignment"][2]) <= {-1}
+    for nothing in ([], ["", " "]):
+        found = served.for_task(0)(text=tf.constant(nothing, tf.string))
+        for name in ("words", "source_words", "alignment"):
+            assert found[name].shape == (len(nothing), 0)
+
+
+def lists(outputs):
+    return {name: saved_model._plain(value) for name, value in outputs.items()}
 
 
 def assert_translated(answers, expected):
@@ -182,6 +242,7 @@ def test_what_travels_along(exported):
         "replace_unknown": True,
         "n_best": 1,
         "max_length": 0,
+        "alignments": False,
         **changes,
     }
 

@@ -365,6 +365,22 @@ def test_flags_of_the_search_reach_the_run(translator, files):
     }
 
 
+@pytest.mark.parametrize(
+    ("more", "form"),
+    [
+        (("--output_format=text",), "text"),
+        (("--output_format=text", "--interactive"), "text"),
+        (("--interactive",), "lines for people"),
+    ],
+)
+def test_alignments_have_no_place_in_lines(translator, files, more, form):
+    with pytest.raises(ConfigError, match=f"jsonl, csv or tsv, .* as {form}:"):
+        files.call(b"a", "--task=en-de", "--alignments", *more)
+    assert not files.output.exists()
+    files.call(b"a", "--task=en-de", "--alignments")
+    assert translator.decoding == {"alignments": True}
+
+
 def test_only_translations_are_lines(translator, files):
     with pytest.raises(
         ConfigError,
@@ -423,6 +439,8 @@ def test_texts_that_are_given_are_scored(translator, files, caplog):
         (b"a\tb", ("--task=books",), "models write no texts"),
         (b"a\tb", ("--output_format=conll",), "jsonl, text, csv or tsv, not"),
         (b"a\tb", ("--interactive",), "--score takes no --interactive"),
+        (b"a\tb", ("--alignments",), "--score takes no --alignments: it looks"),
+        (b"a\tb", ("--beam=2",), "--score takes no --beam"),
     ],
 )
 def test_what_cannot_be_scored(translator, files, content, arguments, message):

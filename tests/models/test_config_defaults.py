@@ -1,7 +1,7 @@
 """A builder takes for a missing field what the papers' configs have."""
 
 from mtl_tf.configs import base, fields
-from mtl_tf.models import components, multi_target
+from mtl_tf.models import components, translation_options
 
 
 def test_parts_of_a_multi_task_model():
@@ -13,8 +13,8 @@ def test_parts_of_a_multi_task_model():
 def test_translation():
     default = fields.defaults("model.translation")
     dropout, output = default.pop("dropout"), default.pop("output")
-    assert dropout == multi_target._DROPOUT
-    assert output == multi_target._OUTPUT
-    assert default.items() <= multi_target._DEFAULTS.items()
+    assert dropout == translation_options.DROPOUT
+    assert output == translation_options.OUTPUT
+    assert default.items() <= translation_options.DEFAULTS.items()
     others = {"name": "multi_target", "dropout": {}, "output": {}}
-    assert default | others == multi_target._DEFAULTS
+    assert default | others == translation_options.DEFAULTS

@@ -12,7 +12,7 @@ import tensorflow as tf
 import mtl_tf
 from mtl_tf.configs import base
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.models import multi_target
+from mtl_tf.models import multi_target, translation_options
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.runs import (
     building,
@@ -93,7 +93,10 @@ def test_a_run_scores_and_answers_every_pair(run):
             "scores",
         }
         assert one["translation"] == one["translations"][0]
-        assert 0 >= one["score"] == one["scores"][0] >= one["scores"][1]
+        assert 0 >= one["score"] == one["scores"][0]
+    # Nothing is the only translation of nothing.
+    assert [len(one["translations"]) for one in said] == [2, 1, 2]
+    assert all(np.diff(one["scores"]) <= 0 for one in (said[0], said[2]))
 
 
 @pytest.mark.parametrize("name", ["whitespace", "reversible"])
@@ -133,9 +136,10 @@ def test_translations_that_the_search_did_not_find_are_left_out(run):
     # Of a token each there are only as many as the vocabulary has words.
     options = {"beam": 90, "n_best": 90, "max_length": 1}
     for one in mtl_tf.load(run[0], options).predict("xx-bb", ["w1 w2", ""]):
-        assert 0 < len(one["translations"]) < 90 or not one["translation"]
+        assert 0 < len(one["translations"]) < 90
         assert len(one["scores"]) == len(one["translations"])
         json.dumps(one, allow_nan=False)
+    assert one["translations"] == [""] and one["scores"] == [0.0]
 
 
 def test_alignments_name_the_words_that_were_attended_to(run):
@@ -318,9 +322,12 @@ def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
 
 def test_the_base_config_names_every_option():
     config = base.paper_config()
-    options = {**multi_target._DEFAULTS, "dropout": multi_target._DROPOUT}
+    options = {
+        **translation_options.DEFAULTS,
+        "dropout": translation_options.DROPOUT,
+    }
     del options["name"]
-    options["output"] = multi_target._OUTPUT
+    options["output"] = translation_options.OUTPUT
     assert config.model.translation.to_dict() == options
     decoding = dataclasses.asdict(translating.Decoding())
     assert config.evaluation.decoding.to_dict() == decoding

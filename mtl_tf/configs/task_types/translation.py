@@ -117,8 +117,8 @@ _EVALUATION = {
     "evaluation.decoding.alignments": Field(
         False,
         rules.BOOLEAN,
-        "Whether launch.predict and Run.predict tell which source word each "
-        "word of a translation attended to most.",
+        "Whether launch.predict, Run.predict and exports tell which source "
+        "word each word of a translation attended to most.",
     ),
 }
 

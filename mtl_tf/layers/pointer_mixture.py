@@ -1,0 +1,116 @@
+"""How a pointer decoder mixes its vocabulary's words with those of two texts.
+
+A mixture has what `PointerDecoder` computes of states: the weights "context"
+and, where words are copied from the question, "question", `[..., U, L]`, and
+the logits of its switches, "generate" and then "copy_context", `[..., U]`.
+"""
+
+from collections.abc import Mapping
+
+import tensorflow as tf
+
+# Below the smallest share that a word in reach can have: its logarithm is
+# finite where a word stands in no text.
+NOTHING = 1e-30
+_POINTERS = ("context", "question")
+
+Tensors = Mapping[str, tf.Tensor]
+
+
+def shares(mixture: Tensors) -> tf.Tensor:
+    """The switches: shares of vocabulary, context, question, `[..., 3]`.
+
+    Args:
+        mixture: see the module.
+    """
+    generate = tf.sigmoid(mixture["generate"])
+    context = 1.0 - generate
+    question = tf.zeros_like(context)
+    if "question" in mixture:
+        switch = tf.sigmoid(mixture["copy_context"])
+        context, question = context * switch, context * (1.0 - switch)
+    return tf.stack([generate, context, question], -1)
+
+
+def copied(mixture: Tensors, texts: Tensors, words: tf.Tensor) -> tf.Tensor:
+    """What copying gives words: l p_c + (1 - l) p_q, `[..., U]`.
+
+    Args:
+        mixture: see the module.
+        texts: see `PointerDecoder`.
+        words: int32 `[..., U]`.
+    """
+    copies = _copies(mixture, texts, words)
+    if "question" not in mixture:
+        return copies[0]
+    switch = tf.sigmoid(mixture["copy_context"])
+    return switch * copies[0] + (1.0 - switch) * copies[1]
+
+
+def sources(
+    mixture: Tensors,
+    texts: Tensors,
+    words: tf.Tensor,
+    log_p: tf.Tensor,
+    vocabulary_size: int,
+) -> tf.Tensor:
+    """How much of a word's probability each source gives, `[..., 3]`.
+
+    The terms of equation 13 over their sum: of a word that stands in no
+    text all is the vocabulary's, whatever the switches say.
+
+    Args:
+        mixture, texts, words: see `copied`.
+        log_p: the words' log probabilities, `[..., U]`.
+        vocabulary_size: of the generative vocabulary.
+    """
+    share = shares(mixture)
+    parts = [
+        share[..., number] * probability
+        for number, probability in enumerate(_copies(mixture, texts, words), 1)
+    ]
+    vocabulary = tf.maximum(tf.exp(log_p) - tf.add_n(parts), 0.0)
+    vocabulary = tf.where(words >= vocabulary_size, 0.0, vocabulary)
+    if "question" not in mixture:
+        parts.append(tf.zeros_like(vocabulary))
+    all_parts = tf.stack([vocabulary, *parts], -1)
+    total = tf.reduce_sum(all_parts, -1, keepdims=True)
+    return all_parts / tf.maximum(total, NOTHING)
+
+
+def log_sum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """`log(exp(a) + exp(b))`."""
+    return tf.reduce_logsumexp(tf.stack([a, b]), 0)
+
+
+def with_copied(log_p: tf.Tensor, ids: tf.Tensor, more: tf.Tensor) -> tf.Tensor:
+    """Adds shares `[B, K, S]` of words `[B, S]` to those of `log_p`.
+
+    Args:
+        log_p: logarithms, `[B, K, V]`.
+        ids: the words at all places of the texts, int32 `[B, S]`.
+        more: what copying gives the places, `[B, K, S]`.
+    """
+    # Every place of a word has the shares of all its places.
+    is_same = tf.cast(tf.equal(ids[:, :, None], ids[:, None]), more.dtype)
+    more = tf.matmul(more, is_same)
+    shape = tf.shape(more)
+    rows, beams, _ = tf.meshgrid(
+        *(tf.range(size) for size in tf.unstack(shape)), indexing="ij"
+    )
+    at = tf.stack([rows, beams, tf.broadcast_to(ids[:, None], shape)], -1)
+    p = tf.exp(tf.gather_nd(log_p, at)) + more
+    p = tf.math.log(tf.maximum(p, NOTHING))
+    return tf.tensor_scatter_nd_update(log_p, at, p)
+
+
+def _copies(
+    mixture: Tensors, texts: Tensors, words: tf.Tensor
+) -> list[tf.Tensor]:
+    """What the attention to each text gives words, `[..., U]`."""
+    copies = []
+    for name in filter(mixture.__contains__, _POINTERS):
+        ids = tf.expand_dims(texts[f"{name}_ids"], -2)
+        is_copy = tf.equal(words[..., None], ids)
+        copies.append(tf.reduce_sum(tf.where(is_copy, mixture[name], 0.0), -1))
+    return copies

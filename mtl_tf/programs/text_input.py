@@ -219,7 +219,9 @@ class TextReader:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"{location}: not JSON: {error}")
+            raise DataError(
+                f"{location}: not JSON: {error}; a line must hold one object"
+            )
         return self._from_value(value, line, location)
 
     def _from_squad(self, content: bytes) -> Iterator[Item]:

@@ -134,6 +134,8 @@ def test_wrong_jsonl(line, message):
     with pytest.raises(DataError) as caught:
         read(f"{good}\n{line}\n".encode(), "jsonl")
     assert str(caught.value).startswith(message)
+    # An object of several lines is seen by its first one.
+    assert str(caught.value).endswith("one object") == ("JSON" in message)
 
 
 def test_sentences_of_columns():

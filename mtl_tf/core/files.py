@@ -7,13 +7,15 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from typing import IO, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from mtl_tf.core.errors import InUse, RunError
 
 #: The file of a lock on a directory.
 LOCK = ".lock"
+# What names of temporary files and directories end with.
+_MARK = "~"
 
 
 def make_directory(path: str) -> str:
@@ -54,19 +56,16 @@ def replacing(path: str) -> Iterator[str]:
         RunError: as of `check_file`.
     """
     check_file(path)
-    directory = os.path.dirname(os.path.abspath(path))
-    name = f".{os.path.basename(path)}."
-    handle, temporary = tempfile.mkstemp(dir=directory, prefix=name)
-    os.close(handle)
-    try:
-        yield temporary
-        with open(temporary, "rb") as written:
-            os.fsync(written.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+    with _hidden(path, _new_file) as temporary:
+        try:
+            yield temporary
+            with open(temporary, "rb") as written:
+                os.fsync(written.fileno())
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, path)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
 
 
 @contextlib.contextmanager
@@ -91,13 +90,12 @@ def hidden_directory(path: str) -> Iterator[str]:
     path = os.path.abspath(path)
     if os.path.lexists(path):
         raise _exists(path)
-    parent = make_directory(os.path.dirname(path))
-    prefix = f".{os.path.basename(path)}."
-    temporary = tempfile.mkdtemp(dir=parent, prefix=prefix)
-    try:
-        yield temporary
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    make_directory(os.path.dirname(path))
+    with _hidden(path, tempfile.mkdtemp) as temporary:
+        try:
+            yield temporary
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def publish(temporary: str, path: str) -> None:
@@ -121,6 +119,57 @@ def publish(temporary: str, path: str) -> None:
             raise
         raise _exists(path)
     _flush(os.path.dirname(os.path.abspath(path)))
+
+
+@contextlib.contextmanager
+def _hidden(path: str, make: Callable[[str, str, str], str]) -> Iterator[str]:
+    """Yields what `make` made beside `path`; what killed processes left goes.
+
+    It is locked as long as its process lives, which tells it from those.
+    """
+    directory, name = os.path.split(os.path.abspath(path))
+    prefix = f".{name}."
+    _remove_left(directory, prefix)
+    with contextlib.ExitStack() as stack:
+        while True:
+            temporary = make(_MARK, prefix, directory)
+            try:
+                handle = os.open(temporary, os.O_RDONLY)
+                stack.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except (FileNotFoundError, BlockingIOError):
+                continue  # Another process has taken it for one that was left.
+            except OSError:
+                break  # This file system has no locks: nothing is removed.
+            if _is_at(handle, temporary):
+                break
+        yield temporary
+
+
+def _new_file(suffix: str, prefix: str, directory: str) -> str:
+    handle, path = tempfile.mkstemp(suffix, prefix, directory)
+    os.close(handle)
+    return path
+
+
+def _remove_left(directory: str, prefix: str) -> None:
+    """Removes what `_hidden` made for processes that live no more."""
+    try:
+        names = os.listdir(directory)
+    except PermissionError:
+        return  # One may write there, but not read.
+    for name in names:
+        if not (name.startswith(prefix) and name.endswith(_MARK)):
+            continue
+        path = os.path.join(directory, name)
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+            handle = os.open(path, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
 
 
 def _flush(path: str) -> None:
@@ -185,7 +234,9 @@ def locked(directory: str, name: str = LOCK) -> Iterator[None]:
         try:
             file = stack.enter_context(open(path, "a"))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            while not _is_at(file, path):  # Its last holder removed it.
+            while not _is_at(
+                file.fileno(), path
+            ):  # Its last holder removed it.
                 file = stack.enter_context(open(path, "a"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -215,10 +266,10 @@ def absent(directory: str) -> list[str]:
     return missing
 
 
-def _is_at(file: IO, path: str) -> bool:
+def _is_at(handle: int, path: str) -> bool:
     """Whether an open file is the one that stands at `path`."""
     try:
-        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+        return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:
         return False
 

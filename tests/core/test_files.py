@@ -1,5 +1,6 @@
 """Tests of mtl_tf.core.files."""
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -99,10 +100,65 @@ def test_replacing_survives_kill_9_in_the_middle(tmp_path):
     writer.communicate()
     assert writer.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
-    left = [name for name in os.listdir(tmp_path) if name != "a.json"]
-    assert all(name.startswith(".a.json.") for name in left)
+    (left,) = (name for name in os.listdir(tmp_path) if name != "a.json")
+    assert left.startswith(".a.json.")
+    # The next to write it removes what was left, and nothing else.
+    (tmp_path / ".a.json.mine").write_text("")
+    (tmp_path / ".b.json.12345678~").write_text("")
     files.write_text(str(path), "new")
     assert path.read_text() == "new"
+    kept = {"a.json", ".a.json.mine", ".b.json.12345678~"}
+    assert set(os.listdir(tmp_path)) == kept
+
+
+@pytest.mark.parametrize("make", [files.replacing, files.new_directory])
+def test_what_another_process_is_writing_stays(tmp_path, make):
+    path = str(tmp_path / "a")
+    with files.hidden_directory(path) as hidden:
+        one = os.path.join(hidden, "one")
+        open(one, "w").close()
+        with make(path) as second:
+            assert os.path.exists(one)
+            with contextlib.suppress(IsADirectoryError):
+                open(second, "w").close()
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_what_was_taken_for_left_is_made_again(tmp_path, monkeypatch):
+    """Between a name and its lock another process may remove the file."""
+    path, names = str(tmp_path / "a"), []
+    flock = fcntl.flock
+
+    def lock(handle, how):
+        if not names:
+            names.extend(os.listdir(tmp_path))
+            os.unlink(tmp_path / names[0])
+        flock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", lock)
+    files.write_text(path, "x")
+    assert len(names) == 1
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):
+    def lock(handle, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    (tmp_path / ".a.12345678~").write_text("")
+    monkeypatch.setattr(fcntl, "flock", lock)
+    files.write_text(str(tmp_path / "a"), "x")
+    assert set(os.listdir(tmp_path)) == {"a", ".a.12345678~"}
+
+
+def test_one_may_write_where_one_may_not_read(tmp_path, monkeypatch):
+    def listed(path):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "listdir", listed)
+        files.write_text(str(tmp_path / "a"), "x")
+    assert os.listdir(tmp_path) == ["a"]
 
 
 def test_replacing_makes_missing_parents(tmp_path):
@@ -247,7 +303,7 @@ def test_new_directory_survives_kill_9_in_the_middle(tmp_path):
     assert not path.exists()
     with files.new_directory(str(path)):
         pass
-    assert path.is_dir()
+    assert os.listdir(tmp_path) == ["1"]
 
 
 @pytest.mark.parametrize("is_file", [True, False])

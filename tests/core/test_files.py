@@ -6,13 +6,12 @@ import fcntl
 import os
 import signal
 import stat
-import subprocess
-import sys
 
 import pytest
 
 from mtl_tf.core import files
-from mtl_tf.core.errors import InUse, RunError
+from mtl_tf.core.errors import RunError
+from tests.core.processes import start
 
 KILLED_WHILE_WRITING = """
 import os, signal, sys
@@ -32,30 +31,6 @@ with files.new_directory(sys.argv[1]) as temporary:
     open(os.path.join(temporary, "one"), "w").close()
     os.kill(os.getpid(), signal.SIGKILL)
 """
-
-HOLDER = """
-import sys
-from mtl_tf.core import files
-with files.locked(sys.argv[1]):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def start(code, *arguments):
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def start_holder(directory):
-    holder = start(HOLDER, directory)
-    assert holder.stdout.readline() == "held\n"
-    return holder
 
 
 @pytest.fixture
@@ -368,99 +343,3 @@ def test_make_directory_refuses_one_without_write_permission(
         )
     with pytest.raises(RunError, match="cannot write into the directory"):
         files.make_directory(str(path))
-
-
-# locks
-
-
-def test_locked_refuses_a_second_process(tmp_path):
-    holder = start_holder(tmp_path)
-    with pytest.raises(InUse, match="in use by another process") as caught:
-        with files.locked(str(tmp_path)):
-            pytest.fail("two processes hold the lock")
-    assert str(tmp_path) in str(caught.value)
-    holder.communicate("")
-    with files.locked(str(tmp_path)):
-        pass
-
-
-def test_locked_is_free_after_kill_9(tmp_path):
-    holder = start_holder(tmp_path)
-    holder.kill()
-    holder.wait()
-    with files.locked(str(tmp_path)):
-        pass
-
-
-def test_locked_is_free_after_an_error(tmp_path):
-    with pytest.raises(ZeroDivisionError):
-        with files.locked(str(tmp_path)):
-            raise ZeroDivisionError
-    with files.locked(str(tmp_path)):
-        pass
-
-
-def test_a_refusal_leaves_no_directory(tmp_path):
-    (tmp_path / "there").mkdir()
-    for path in ("there/a/b", "there", "full"):
-        folder = tmp_path / path
-        with pytest.raises(ZeroDivisionError):
-            with files.locked(str(folder)):
-                if path == "full":
-                    (folder / "work").write_text("begun")
-                raise ZeroDivisionError
-    assert sorted(p.name for p in tmp_path.rglob("*")) == [
-        *(".lock", "full", "there", "work")
-    ]
-
-
-def test_a_lock_that_its_holder_removed_is_none(tmp_path, monkeypatch):
-    take, path = fcntl.flock, tmp_path / ".lock"
-    taken = []
-
-    def after_a_removal(file, how):
-        if not taken:
-            path.unlink()  # as the last holder does, between open and flock
-        taken.append(how)
-        take(file, how)
-
-    monkeypatch.setattr(fcntl, "flock", after_a_removal)
-    with files.locked(str(tmp_path)):
-        assert len(taken) == 2 and path.exists()
-        monkeypatch.undo()
-        with pytest.raises(InUse):
-            with files.locked(str(tmp_path)):
-                pytest.fail("two hold the lock")
-
-
-def test_locks_of_other_directories_and_names_do_not_interfere(tmp_path):
-    with files.locked(str(tmp_path / "a")):
-        with files.locked(str(tmp_path / "b")):
-            with files.locked(str(tmp_path / "a"), ".other"):
-                pass
-
-
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
-def test_a_file_system_without_locks_is_not_in_use(
-    tmp_path, monkeypatch, number
-):
-    def refuse(*arguments):
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(RunError, match=f"lock.*: {os.strerror(number)}") as got:
-        with files.locked(str(tmp_path)):
-            pytest.fail("it is not locked")
-    assert not isinstance(got.value, InUse)
-
-
-def test_a_lock_of_somebody_else_is_named(tmp_path):
-    (tmp_path / ".lock").mkdir()  # root would open any file
-    with pytest.raises(RunError, match=r"cannot lock .*\.lock: Is a dir"):
-        with files.locked(str(tmp_path)):
-            pytest.fail("it is not locked")
-
-
-def test_locked_makes_the_directory(tmp_path):
-    with files.locked(str(tmp_path / "new")):
-        assert (tmp_path / "new").is_dir()

@@ -99,21 +99,39 @@ def test_what_another_process_is_writing_stays(tmp_path, make):
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_what_was_taken_for_left_is_made_again(tmp_path, monkeypatch):
-    """Between a name and its lock another process may remove the file."""
-    path, names = str(tmp_path / "a"), []
-    flock = fcntl.flock
+@pytest.mark.parametrize("before", ["open", "flock"])
+def test_what_was_taken_for_left_is_made_again(tmp_path, monkeypatch, before):
+    """Between a name and its lock another process may remove it."""
+    module = os if before == "open" else fcntl
+    path, taken, real = str(tmp_path / "a"), [], getattr(module, before)
+
+    def late(*arguments):
+        left = [] if taken else os.listdir(tmp_path)
+        for name in left:
+            os.rmdir(tmp_path / name)
+        taken.extend(left)
+        return real(*arguments)
+
+    monkeypatch.setattr(module, before, late)
+    with files.new_directory(path) as temporary:
+        open(os.path.join(temporary, "one"), "w").close()
+    assert len(taken) == 1
+    assert os.listdir(tmp_path) == ["a"] and os.listdir(path) == ["one"]
+
+
+def test_what_another_process_is_removing_is_made_again(tmp_path, monkeypatch):
+    asked, flock = [], fcntl.flock
 
     def lock(handle, how):
-        if not names:
-            names.extend(os.listdir(tmp_path))
-            os.unlink(tmp_path / names[0])
+        asked.append(how)
+        if len(asked) == 1:
+            raise BlockingIOError
         flock(handle, how)
 
     monkeypatch.setattr(fcntl, "flock", lock)
-    files.write_text(path, "x")
-    assert len(names) == 1
-    assert os.listdir(tmp_path) == ["a"]
+    with files.replacing(str(tmp_path / "a")) as temporary:
+        names = os.listdir(tmp_path)
+        assert len(names) == 2 and os.path.basename(temporary) in names
 
 
 def test_without_locks_nothing_is_removed(tmp_path, monkeypatch):

@@ -35,8 +35,8 @@ def test_it_need_not_be_given(asking):
     for wrong in (CONTEXT, {"context": CONTEXT}, [CONTEXT]):
         with pytest.raises(TypeError, match="a question about a context"):
             types.fields_of(other, wrong)
-    fields = types.fields_of(task, ["who?", CONTEXT])
-    assert fields["question"] == "who?"
+    for own in (["who?", CONTEXT], {"question": "who?", "context": CONTEXT}):
+        assert types.fields_of(task, own)["question"] == "who?"
     assert types.fields_of(other, ["", ""])["question"] == ""
 
 
@@ -52,7 +52,7 @@ def test_it_need_not_be_given_in_python(asking):
     assert one["confidence"] == pytest.approx(two["confidence"], 1e-4)
 
 
-def test_exports_ask_it_where_rows_do_not(asking):
+def test_exports_ask_it_where_rows_do_not(asking, monkeypatch):
     served = served_types.of(NAME)(asking, [asking.model] * 2, [0, 1])
     assert served.extra["decoding.json"]["questions"] == {"behind": QUESTION}
     strings = {
@@ -64,6 +64,13 @@ def test_exports_ask_it_where_rows_do_not(asking):
     asked = found["question"].numpy().tolist()
     assert asked == [question, b"who?", b"", b""]
     assert found["context"] is strings["context"]
+    # Of two questions none is that of a row without a task.
+    with monkeypatch.context() as patched:
+        patched.setitem(asking.tasks[1], "question", "is it?")
+        two = served_types.of(NAME)(asking, [asking.model] * 2, [0, 1])
+        found = two.completed(strings, tf.constant([0, 0, 1, -1]))
+    asked = found["question"].numpy().tolist()
+    assert asked == [question, b"who?", b"is it?", b""]
     # Whatever the task of a row, it is that of all.
     only = served_types.of(NAME)(asking, [asking.model] * 2, [0])
     found = only.completed(strings, tf.constant([-1, -1, 0, -1]))

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,8 +15,9 @@ from mtl_tf.core.errors import InUse, RunError
 
 #: The file of a lock on a directory.
 LOCK = ".lock"
-# What names of temporary files and directories end with.
-_MARK = "~"
+# What names of temporary files and directories end with, and what stands
+# before it: a backup of somebody's hidden file ends with it, too.
+_MARK, _DRAWN = "~", "[a-z0-9_]{8}"
 
 
 def make_directory(path: str) -> str:
@@ -158,9 +160,8 @@ def _remove_left(directory: str, prefix: str) -> None:
         names = os.listdir(directory)
     except PermissionError:
         return  # One may write there, but not read.
-    for name in names:
-        if not (name.startswith(prefix) and name.endswith(_MARK)):
-            continue
+    left = re.compile(re.escape(prefix) + _DRAWN + _MARK)
+    for name in filter(left.fullmatch, names):
         path = os.path.join(directory, name)
         with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDONLY)
@@ -234,9 +235,8 @@ def locked(directory: str, name: str = LOCK) -> Iterator[None]:
         try:
             file = stack.enter_context(open(path, "a"))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            while not _is_at(
-                file.fileno(), path
-            ):  # Its last holder removed it.
+            # Its last holder may have removed it.
+            while not _is_at(file.fileno(), path):
                 file = stack.enter_context(open(path, "a"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

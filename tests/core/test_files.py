@@ -78,12 +78,13 @@ def test_replacing_survives_kill_9_in_the_middle(tmp_path):
     (left,) = (name for name in os.listdir(tmp_path) if name != "a.json")
     assert left.startswith(".a.json.")
     # The next to write it removes what was left, and nothing else.
-    (tmp_path / ".a.json.mine").write_text("")
-    (tmp_path / ".b.json.12345678~").write_text("")
+    others = [".a.json.mine", ".a.json.old~", ".b.json.12345678~"]
+    others += [".aXjson.12345678~", ".a.json.12345678", ".a.json.12345678~x"]
+    for name in others:
+        (tmp_path / name).write_text("")
     files.write_text(str(path), "new")
     assert path.read_text() == "new"
-    kept = {"a.json", ".a.json.mine", ".b.json.12345678~"}
-    assert set(os.listdir(tmp_path)) == kept
+    assert set(os.listdir(tmp_path)) == {"a.json", *others}
 
 
 @pytest.mark.parametrize("make", [files.replacing, files.new_directory])

@@ -37,8 +37,8 @@ Command: python -m launch.train --config=starter --model_dir=runs/starter
     or --config=starter:translation --config.tasks="('multi30k',)"
     --manual_dir=FOLDER
 
-Time and score: on the four sample tasks (seed 0) mean accuracy 91.5; the
-linear baseline has 82.8. The time was not measured on an idle machine.
+Time and score: on the four sample tasks (seed 0) mean accuracy 90.8 after
+8 min on 2 cores of an AMD EPYC; the linear baseline has 82.8.
 docs/results/own_configs.md has more.
 """
 

@@ -19,6 +19,7 @@ _FACTS = {
     "parameters_without_embedding": "parameters without embeddings",
     "own_parameters_per_task": "own parameters per task",
     "best_step": "best step",
+    "encoder_shares": "share of the encoder beside n-grams",
     "wall_time": "wall time",
     "hardware": "hardware",
     "versions": "versions",

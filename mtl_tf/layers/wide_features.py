@@ -40,7 +40,7 @@ class WideFeatures(StackedLayer):
             words, whose ends count as characters; 0 for none.
         rate: of dropout of whole n-grams.
         alone: fraction of the texts of which `beside` gives n-grams alone in
-            training.
+            training; above 0 there are `shares`.
 
     Input shape: `tokens` int32 `[G, B, T]`, 0 is padding; `task` int32 `[G]`;
         with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
@@ -50,6 +50,8 @@ class WideFeatures(StackedLayer):
     Attributes:
         vectors: float32 `[buckets, D]`.
         private_vectors: float32 `[tasks * buckets, D]`.
+        shares: float32 `[tasks]`, not trained: how much of what stands beside
+            the n-grams heads read outside training; None where `alone` is 0.
 
     Example:
         ```python
@@ -81,6 +83,7 @@ class WideFeatures(StackedLayer):
         )
         self.dropout = Dropout(rate, salt="wide")
         self.beside_dropout = Dropout(alone, salt="beside wide")
+        self.shares = None
 
     def build(self, input_shape=None):
         """Makes the vectors."""
@@ -95,6 +98,15 @@ class WideFeatures(StackedLayer):
             weight.is_by_word_id = True
             # They have a learning rate of their own.
             weight.is_wide = True
+        if self.beside_dropout.rate:
+            self.shares = self.add_weight(
+                name="shares",
+                shape=(self.tasks,),
+                initializer="ones",
+                dtype="float32",
+                trainable=False,
+            )
+            self.shares.is_private = True
         self.built = True
 
     def call(
@@ -124,11 +136,11 @@ class WideFeatures(StackedLayer):
     def beside(
         self,
         summary,
-        tokens,
+        wide,
         task,
-        characters=None,
         training: bool = False,
         seed=None,
+        share: float | None = None,
     ) -> tf.Tensor:
         """A text's summary and the sum of its n-grams, side by side.
 
@@ -136,20 +148,29 @@ class WideFeatures(StackedLayer):
         no gradient teaches the n-grams any more: of a fraction `alone` of the
         texts they are all that a head reads. Other summaries are scaled up.
 
+        So a head knows both, and outside training it reads the summary times
+        the task's share (`shares`): a linear head then says the mean of what
+        it says of both and of n-grams alone, weighted by the share.
+
         Args:
             summary: `[G, B, S]`.
-            tokens: as in the call.
-            task: likewise.
-            characters: likewise.
-            training: likewise.
+            wide: `[G, B, D]`, what the call returns.
+            task: int32 `[G]`.
+            training: as in the call.
             seed: likewise.
+            share: in place of the tasks' own.
 
         Returns:
             `[G, B, S + D]`.
         """
-        options = {"training": training, "seed": seed}
-        kept = self.beside_dropout(tf.ones_like(summary[..., :1]), **options)
-        wide = self(tokens, task, characters, **options)
+        if share is not None:
+            summary *= tf.cast(share, summary.dtype)
+        elif self.shares is not None and not training:
+            own = tf.gather(self.shares.value, task)[:, None, None]
+            summary *= tf.cast(own, summary.dtype)
+        kept = self.beside_dropout(
+            tf.ones_like(summary[..., :1]), training=training, seed=seed
+        )
         return tf.concat([summary * kept, wide], -1)
 
     def _of_words(self, tokens, more: int):

@@ -1,6 +1,6 @@
 """The multi-task model: embedding, sharing scheme, a head a task type."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import keras
 import numpy as np
@@ -25,6 +25,9 @@ from mtl_tf.models.scheme import SharingScheme
 
 # Between the dropout seeds of two texts of an example.
 _SEED_STEP = 104729
+
+# All of the summary first: it is kept where the others are no better.
+_SHARES = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -184,10 +187,16 @@ class MultiTaskModel(TaskModel):
             for number, prefix in enumerate(head_type.texts)
         ]
         first = texts[0]
-        read = head_type.combined([text["read"] for text in texts])
-        read = self.head_dropout(read, training=training, seed=seed)
-        output = head(first | {head.reads: read}, batch)
+
+        def scored(share: float | None = None) -> dict:
+            read = self._read(texts, head_type, batch, training, seed, share)
+            return head(first | {head.reads: read}, batch)
+
+        output = scored()
         components.check_scored(output, head, training)
+        has_choice = self.choices and first["wide"] is not None
+        if has_choice and "loss" in output and not training:
+            output |= _by_choice(scored)
         return output | {
             "losses": components.means([text["losses"] for text in texts]),
             "inspect": first["inspect"],
@@ -199,9 +208,12 @@ class MultiTaskModel(TaskModel):
     def _encode(
         self, batch, prefix, number, head, training, seed, inspect
     ) -> dict:
-        """The scheme's outputs for one text, its "mask", and what is "read"."""
-        if number and seed is not None:
-            seed = seed + tf.constant([number * _SEED_STEP, 0])
+        """A text's encoding: the scheme's outputs, "mask", "read" and "wide".
+
+        "read" is what the head reads, but for what stands beside it, "wide",
+        None where nothing does.
+        """
+        seed = _of_text(seed, number)
         tokens = batch[f"{prefix}tokens"]
         # A distributed iterator forgets the number of groups of one of them.
         task = tf.ensure_shape(batch["task"], tokens.shape[:1])
@@ -226,15 +238,54 @@ class MultiTaskModel(TaskModel):
             **entries,
         )
         components.check_encoded(encoded, self.scheme, head.reads)
-        read = encoded[head.reads]
+        read, wide = encoded[head.reads], None
         if self.hidden is not None:
             read = tf.nn.relu(self.hidden(read, task))
         if self.wide is not None and head.reads == "summary":
             characters = batch.get(f"{prefix}characters")
-            read = self.wide.beside(
-                read, tokens, task, characters, training=training, seed=seed
+            wide = self.wide(
+                tokens, task, characters, training=training, seed=seed
             )
-        return encoded | {"mask": mask, "read": read}
+        return encoded | {"mask": mask, "read": read, "wide": wide}
+
+    def _read(
+        self, texts, head_type, batch, training, seed, share=None
+    ) -> tf.Tensor:
+        """What a head reads of all texts; `share` as for the wide part."""
+        read = [text["read"] for text in texts]
+        if texts[0]["wide"] is not None:
+            read = [
+                self.wide.beside(
+                    *(text["read"], text["wide"], batch["task"]),
+                    training=training,
+                    seed=_of_text(seed, number),
+                    share=share,
+                )
+                for number, text in enumerate(texts)
+            ]
+        return self.head_dropout(
+            head_type.combined(read), training=training, seed=seed
+        )
+
+    @property
+    def choices(self) -> tuple[float, ...]:
+        """The shares of the summary beside the n-grams that a task may have."""
+        has = self.wide is not None and self.wide.shares is not None
+        return _SHARES if has else ()
+
+    def chosen(self, task: int) -> float | None:
+        """The task's share; None if its head reads no summary, or all of it."""
+        head = self.heads[self._type(self.key_of(task))]
+        if not self.choices or head.reads != "summary":
+            return None
+        return round(float(self.wide.shares.numpy()[task]), 3)
+
+    def choose(self, task: int, choice: int) -> bool:
+        """Gives a task one of the shares."""
+        shares = self.wide.shares.numpy()
+        before, shares[task] = shares[task], _SHARES[choice]
+        self.wide.shares.assign(shares)
+        return shares[task] != before
 
     def _embed(self, batch, prefix, task, training, seed) -> tf.Tensor:
         """What the scheme reads of the words, side by side."""
@@ -289,6 +340,23 @@ class MultiTaskModel(TaskModel):
             )
         look_up(name, self.heads, "task type")
         return name
+
+
+def _by_choice(scored: Callable[[float], dict]) -> dict:
+    """What examples get by each share, as the protocol has it."""
+    outputs = [scored(share) for share in _SHARES]
+    return {
+        f"choice_{name}": tf.stack([output[name] for output in outputs], 2)
+        for name in ("loss", "scores")
+        if name in outputs[0]
+    }
+
+
+def _of_text(seed, number: int):
+    """The seed of one of an example's texts."""
+    if not number or seed is None:
+        return seed
+    return seed + tf.constant([number * _SEED_STEP, 0])
 
 
 def _attribute(task_type: str) -> str:

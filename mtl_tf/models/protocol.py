@@ -102,6 +102,27 @@ class TaskModel(keras.Model):
         """
         raise NotImplementedError
 
+    #: What a task has one of, chosen on validation examples; () if nothing is.
+    #: Outputs of examples with targets hold, by choice, `choice_loss` `[G, B,
+    #: choices]` and maybe `choice_scores` `[G, B, choices, labels]`.
+    choices: tuple[Any, ...] = ()
+
+    def chosen(self, task: int) -> Any:
+        """The choice that a task has, None for a task without one."""
+        return None
+
+    def choose(self, task: int, choice: int) -> bool:
+        """Gives a task one of the choices, as a weight that is not trained.
+
+        Args:
+            task: its number.
+            choice: the number of one of `choices`.
+
+        Returns:
+            Whether it had another before.
+        """
+        raise NotImplementedError
+
     def private_variables(self) -> list[keras.Variable]:
         """The trainable weights that belong to single tasks."""
         raise NotImplementedError

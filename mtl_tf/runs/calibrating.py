@@ -28,6 +28,8 @@ from mtl_tf.evaluation.thresholds import (
 )
 from mtl_tf.runs import task_types
 
+# As many examples choose as well as more.
+_ENOUGH = 2000
 # Fewer examples than that say little about probabilities.
 _FEW = 50
 # What is so near an end of the range is there.
@@ -132,6 +134,38 @@ def settled(
         )
         found |= types.decision({**task, **found}, targets, outputs, wish)
     return found
+
+
+def best_choice(
+    task: Mapping[str, Any], targets: Any, outputs: Mapping[str, Any]
+) -> int:
+    """Which of a model's choices for a task is best on validation examples.
+
+    It is the one of the least mean loss: where there are probabilities, with
+    the temperature that each asks for, since one that is merely less sure of
+    itself would win otherwise.
+
+    Args:
+        task: as the run knows it.
+        targets: of the examples, at least one.
+        outputs: the model's for them, with those by choice (`TaskModel`).
+
+    Returns:
+        Its number, of equal ones the first.
+    """
+    kind = scoring.of(task["type"]).probabilities
+    if kind is None or "choice_scores" not in outputs:
+        return int(np.argmin(outputs["choice_loss"].mean(0)))
+    # Some of very many examples tell it as well.
+    some = slice(None, None, -(-len(targets) // _ENOUGH))
+    targets = np.asarray(targets)[some]
+    scores = outputs["choice_scores"][some, :, : len(task["labels"])]
+    losses = []
+    for number in range(scores.shape[1]):
+        temperature = fit_temperature(kind, targets, scores[:, number])
+        tempered = kind.tempered(scores[:, number], temperature)
+        losses.append(kind.losses(targets, tempered).mean())
+    return int(np.argmin(losses))
 
 
 def _temperature(

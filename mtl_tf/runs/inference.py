@@ -20,6 +20,9 @@ _MANY = 256
 # most were padding (docs/results/speed.md, "Pretrained encoder").
 _FEW_CELLS = 1 << 12
 
+#: What a model says by each of its choices; see `TaskModel`.
+CHOICES = ("choice_loss", "choice_scores")
+
 # Before the names of a model's diagnostics in `Predictor.predict`'s results.
 DIAGNOSTICS = "diagnostics/"
 
@@ -70,6 +73,7 @@ class Predictor:
         batch_size: int,
         texts: Sequence[str] = (),
         trim: bool = False,
+        choices: bool = False,
     ) -> dict[str, np.ndarray | list[np.ndarray]]:
         """The model's outputs for every example of a split, in its order.
 
@@ -81,6 +85,7 @@ class Predictor:
                 see `PredictionType.decode`.
             trim: pad a few examples to the longest of a batch, not to their
                 bucket; models without `static_shapes` always do.
+            choices: also return what a model that has choices says by each.
 
         Returns:
             What the task's type names as its outputs, arrays [n, ...], or
@@ -90,7 +95,7 @@ class Predictor:
             gives.
         """
         predictions = task_types.of(self.types[task_index])
-        wanted = tuple(predictions.outputs)
+        wanted = (*predictions.outputs, *(CHOICES if choices else ()))
         count = len(split)
         # Those of the first time axis.
         lengths = split.lengths.reshape(count, -1)[:, 0]

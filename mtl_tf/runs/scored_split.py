@@ -70,15 +70,23 @@ def score(
         batch_size: examples at a time.
         targets: what is scored against, where it is not what is encoded.
         texts: what the examples are read from, where decoding needs it.
-        fit: whether to settle on these examples what the task's type settles
-            on validation examples.
+        fit: whether to settle on these examples what the model and the task's
+            type settle on validation examples.
         **extra: what else `TaskPredictions` has.
     """
-    outputs = predictor.predict(encoded, index, batch_size, texts)
+    chooses = fit and bool(predictor.model.choices)
+    asked = {"choices": True} if chooses else {}
+    outputs = predictor.predict(encoded, index, batch_size, texts, **asked)
     predictions, labels = task_types.of(task["type"]), targets
     if labels is None:
         labels = predictions.encoded_targets(task, encoded)
     empty = not len(labels)
+    if "choice_loss" in outputs and not empty:
+        best = calibrating.best_choice(task, labels, outputs)
+        if predictor.model.choose(index, best):
+            outputs = predictor.predict(
+                encoded, index, batch_size, texts, **asked
+            )
     if fit and not empty:
         task = {**task, **predictions.fit(task, labels, outputs)}
     losses = None

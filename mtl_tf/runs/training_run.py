@@ -14,6 +14,7 @@ from absl import logging
 from mtl_tf.core import files, renewal
 from mtl_tf.evaluation import environment, evaluator, tables
 from mtl_tf.models.protocol import (
+    TaskModel,
     count_all_parameters,
     count_own_parameters,
     count_parameters,
@@ -350,6 +351,7 @@ def _train_jointly(
             session.beside(loaded, parts, config["seed"])
         about = {
             **run_facts(config),
+            **_chosen(model, names),
             "parameters": count_all_parameters(model),
             "trainable_parameters": count_parameters(model, True),
             "parameters_without_embedding": count_parameters(model),
@@ -363,6 +365,13 @@ def _train_jointly(
         return joined(parts, about)
 
     return workers.by_chief(results)
+
+
+def _chosen(model: TaskModel, names: Sequence[str]) -> dict[str, Any]:
+    """What was chosen for tasks on validation examples, if anything was."""
+    found = {name: model.chosen(n) for n, name in enumerate(names)}
+    found = {name: value for name, value in found.items() if value is not None}
+    return {"encoder_shares": found} if found else {}
 
 
 def _validation_mean(

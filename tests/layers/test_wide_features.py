@@ -157,11 +157,12 @@ def test_some_texts_are_read_by_their_ngrams_alone():
     layer.vectors.assign(np.random.default_rng(0).normal(size=(BUCKETS, D)))
     tokens = tf.constant(np.tile(TOKENS[:1, :1], [2, texts, 1]))
     summary = tf.random.stateless_uniform([2, texts, 4], (1, 2)) + 1.0
-    alone = np.concatenate([summary, layer(tokens, TASK)], -1)
-    np.testing.assert_array_equal(layer.beside(summary, tokens, TASK), alone)
+    wide = layer(tokens, TASK)
+    alone = np.concatenate([summary, wide], -1)
+    np.testing.assert_array_equal(layer.beside(summary, wide, TASK), alone)
     seed = tf.constant([3, 4])
-    read = layer.beside(summary, tokens, TASK, training=True, seed=seed)
-    again = layer.beside(summary, tokens, TASK, training=True, seed=seed)
+    read = layer.beside(summary, wide, TASK, training=True, seed=seed)
+    again = layer.beside(summary, wide, TASK, training=True, seed=seed)
     np.testing.assert_array_equal(read, again)
     np.testing.assert_allclose(read[..., 4:], alone[..., 4:], rtol=1e-6)
     # Whole summaries are zero; the others are as large in the mean as all.
@@ -169,3 +170,30 @@ def test_some_texts_are_read_by_their_ngrams_alone():
     assert 0.65 < kept.mean() < 0.85
     expected = np.where(kept[..., None], alone[..., :4] / 0.75, 0.0)
     np.testing.assert_allclose(read[..., :4], expected, rtol=1e-6)
+
+
+def test_outside_training_a_task_reads_its_share_of_the_summary():
+    layer = WideFeatures(BUCKETS, TASKS, D, alone=0.25)
+    layer.build()
+    summary = tf.random.stateless_uniform([2, 3, 4], (1, 2))
+    wide = tf.random.stateless_uniform([2, 3, D], (3, 4))
+    numbers = np.array([0.25, 0.5, 0.75])[:TASKS]
+    layer.shares.assign(numbers)
+    own = numbers[TASK.numpy()][:, None, None] * summary
+    read = layer.beside(summary, wide, TASK)
+    np.testing.assert_allclose(read[..., :4], own, rtol=1e-6)
+    np.testing.assert_array_equal(read[..., 4:], wide)
+    read = layer.beside(summary, wide, TASK, share=0.125)
+    np.testing.assert_allclose(read[..., :4], 0.125 * summary, rtol=1e-6)
+    # What a gradient is taken of does not change with it.
+    seed = tf.constant([3, 4])
+    read = layer.beside(summary, wide, TASK, training=True, seed=seed)
+    layer.shares.assign(tf.ones([TASKS]))
+    again = layer.beside(summary, wide, TASK, training=True, seed=seed)
+    np.testing.assert_array_equal(read, again)
+
+
+def test_without_texts_of_ngrams_alone_there_are_no_shares():
+    layer = WideFeatures(BUCKETS, TASKS, D)
+    layer.build()
+    assert layer.shares is None and len(layer.weights) == 2

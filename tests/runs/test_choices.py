@@ -1,40 +1,102 @@
-"""What configs know of names is what the modules have that make the things."""
+"""Which of a model's choices validation examples ask for."""
 
+import numpy as np
 import pytest
 
-from mtl_tf.configs import choices
-from mtl_tf.models import registry
-from mtl_tf.pipelines import mixing
-from mtl_tf.tasks import groups
-from mtl_tf.training import learning_rates, loss_weighting, optimizers
+from mtl_tf.runs.calibrating import best_choice
+from mtl_tf.runs.scored_split import score
 
-LISTS = {
-    "model.scheme.name": registry.SCHEMES,
-    "training.optimizer.name": optimizers.OPTIMIZERS,
-    "training.optimizer.schedule": learning_rates.SCHEDULES,
-    "training.loss_weighting": loss_weighting.LOSS_WEIGHTINGS,
-    "pipeline.mixing.name": mixing.MIXINGS,
+TASK = {
+    "name": "t",
+    "type": "classification",
+    "labels": ["no", "yes"],
+    "metrics": ["accuracy"],
 }
+LABELS = np.array([0, 1] * 20)
 
 
-def test_every_list_is_compared():
-    assert set(LISTS) == set(choices.fields())
+def of_yes(*columns):
+    yes = np.stack([np.broadcast_to(c, 40) for c in columns], 1)
+    return {"choice_scores": np.stack([1 - yes, yes], -1)}
 
 
-@pytest.mark.parametrize("field", LISTS)
-def test_the_names_are_those_of_the_module(field):
-    assert choices.names(field) == tuple(LISTS[field])
+def test_what_is_sure_of_itself_wins_if_it_is_right_more_often():
+    """By its loss alone it would not: one error in ten, sure as it is."""
+    wrong = np.arange(40) % 10 == 0
+    sure = np.where(LABELS ^ wrong, 1 - 1e-9, 1e-9)
+    unsure = np.where(LABELS ^ (np.arange(40) % 4 == 0), 0.6, 0.4)
+    outputs = of_yes(unsure, sure)
+    own = outputs["choice_scores"][np.arange(40), :, LABELS]
+    plain = -np.log(own).mean(0)
+    assert plain[0] < plain[1]
+    assert best_choice(TASK, LABELS, outputs) == 1
 
 
-@pytest.mark.parametrize("name", optimizers.OPTIMIZERS)
-def test_the_options_are_those_that_the_optimizer_takes(name):
-    options = choices.optimizer_options(name)
-    assert options
-    made = optimizers.make_optimizer({"name": name, "options": options}, 0.1)
-    assert {key: made.get_config()[key] for key in options} == options
+def test_of_equal_ones_the_first():
+    assert best_choice(TASK, LABELS, of_yes(0.5, 0.5, 0.5)) == 0
 
 
-def test_every_group_may_be_a_corpus():
-    assert all(map(choices.may_be_corpus, groups.GROUPS))
-    assert choices.may_be_corpus("FDU_MTL/books")
-    assert not choices.may_be_corpus("stars")
+def test_labels_that_only_other_tasks_have_are_left_out():
+    outputs = of_yes(np.where(LABELS, 0.6, 0.4), np.where(LABELS, 0.9, 0.1))
+    scores = outputs["choice_scores"]
+    filled = np.concatenate([scores, np.zeros([40, 2, 3])], -1)
+    assert best_choice(TASK, LABELS, {"choice_scores": filled}) == (
+        best_choice(TASK, LABELS, outputs)
+    )
+
+
+def test_numbers_are_judged_by_their_loss():
+    loss = np.array([[3.0, 1.0, 2.0], [3.0, 2.0, 2.0]])
+    task = {**TASK, "type": "regression", "labels": []}
+    assert best_choice(task, np.zeros(2), {"choice_loss": loss}) == 1
+
+
+def test_of_many_examples_some_decide(monkeypatch):
+    monkeypatch.setattr("mtl_tf.runs.calibrating._ENOUGH", 10)
+    odd = np.arange(40) % 4 != 0
+    # Right in the tenth part that is looked at, and wrong elsewhere.
+    right = np.where(LABELS ^ odd, 0.9, 0.1)
+    fair = np.where(LABELS ^ (np.arange(40) % 3 == 0), 0.6, 0.4)
+    outputs = of_yes(fair, right)
+    assert best_choice(TASK, LABELS, outputs) == 1
+    monkeypatch.setattr("mtl_tf.runs.calibrating._ENOUGH", 40)
+    assert best_choice(TASK, LABELS, outputs) == 0
+
+
+class Model:
+    choices = (1.0, 0.5)
+
+    def __init__(self):
+        self.chosen = [0, 0]
+
+    def choose(self, task, choice):
+        before, self.chosen[task] = self.chosen[task], choice
+        return before != choice
+
+
+class Predictor:
+    """Says by which choice it is asked, once it has one."""
+
+    def __init__(self):
+        self.model, self.asked = Model(), []
+
+    def predict(self, encoded, index, batch_size, texts, choices=False):
+        self.asked.append(choices)
+        right = np.where(LABELS, 0.9, 0.1)
+        outputs = of_yes(1 - right, right)
+        scores = outputs["choice_scores"][:, self.model.chosen[index]]
+        found = {"scores": scores, "prediction": scores.argmax(1)}
+        return found | {"loss": np.zeros(40)} | (outputs if choices else {})
+
+
+@pytest.mark.parametrize("fit", [True, False])
+def test_validation_examples_choose_and_are_scored_by_it(fit):
+    predictor = Predictor()
+    found = score(predictor, None, TASK, 1, 8, LABELS, fit=fit)
+    assert predictor.model.chosen == [0, int(fit)]
+    right = np.mean(found.predictions == LABELS)
+    assert right == (1.0 if fit else 0.0)
+    # Nothing is computed again where nothing changes.
+    assert predictor.asked == [fit] * (2 if fit else 1)
+    score(predictor, None, TASK, 1, 8, LABELS, fit=fit)
+    assert len(predictor.asked) == (3 if fit else 2)

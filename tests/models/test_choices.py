@@ -1,0 +1,92 @@
+"""What is chosen on validation examples: shares beside n-grams."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from mtl_tf.layers import recurrence
+from mtl_tf.models.multi_task import build_model
+from tests.models.model_testing import make_batch, make_tasks, small
+
+WIDE = {"buckets": 50, "dimension": 4, "alone": 0.25}
+
+
+@pytest.fixture(autouse=True)
+def without_jit():
+    """Compiling takes seconds."""
+    with recurrence.options(jit=False, shards=1):
+        yield
+
+
+def made(task_type, **changes):
+    about = {"type": task_type, "pairs": "apart", "range": []}
+    about |= {"offset": 0.0, "scale": 1.0}
+    tasks = [task | about for task in make_tasks(2, 3)]
+    model = build_model(small(wide=WIDE | changes), 20, tasks)
+    draw = np.random.default_rng(1)
+    for weight in model.wide.trainable_weights:
+        weight.assign(draw.normal(size=weight.shape))
+    return model
+
+
+def batch_of(task_type):
+    batch = make_batch()
+    if task_type.startswith("pair"):
+        batch["text_pair_tokens"] = make_batch(seed=1)["tokens"]
+    if task_type.endswith("regression"):
+        batch["value"] = tf.cast(batch["label"], tf.float32)
+    if task_type == "multi_label":
+        batch["labels"] = tf.one_hot(batch["label"], 3)
+    return batch
+
+
+@pytest.mark.parametrize(
+    "task_type",
+    [
+        "classification",
+        "multi_label",
+        "regression",
+        "pair_classification",
+        "pair_regression",
+    ],
+)
+def test_outputs_by_choice_are_those_of_models_with_it(task_type):
+    model, batch = made(task_type), batch_of(task_type)
+    output = model(batch)
+    assert model.choices[0] == 1.0 and model.choices[-1] == 0.0
+    assert ("choice_scores" in output) == ("scores" in output)
+    for number in range(len(model.choices)):
+        for task in range(2):
+            model.choose(task, number)
+        one = model(batch)
+        for name in {"loss", "scores"} & set(one):
+            np.testing.assert_allclose(
+                output[f"choice_{name}"][:, :, number], one[name], rtol=1e-5
+            )
+    assert np.any(one["loss"] != output["loss"])
+
+
+def test_a_choice_is_of_one_task():
+    model, batch = made("classification"), make_batch()
+    before = model(batch)["scores"]
+    assert not model.choose(1, 0)
+    assert model.choose(1, 3)
+    assert not model.choose(1, 3)
+    np.testing.assert_allclose(model.wide.shares, [1.0, 0.4])
+    after = model(batch)["scores"]
+    np.testing.assert_array_equal(after[0], before[0])
+    assert np.any(after[1] != before[1])
+
+
+def test_where_ngrams_are_never_alone_there_is_no_choice():
+    model, batch = made("classification", alone=0.0), make_batch()
+    assert model.choices == ()
+    assert "choice_loss" not in model(batch)
+
+
+def test_training_and_texts_without_labels_have_no_outputs_by_choice():
+    model, batch = made("classification"), make_batch()
+    output = model(batch, training=True, seed=tf.constant([1, 2]))
+    assert "choice_loss" not in output
+    del batch["label"]
+    assert not [name for name in model(batch) if name.startswith("choice")]

@@ -1,0 +1,97 @@
+"""Runs that choose on validation examples what heads read beside n-grams."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import mtl_tf
+from export import saved_model
+from mtl_tf.runs import training_run
+from mtl_tf.training import strategies
+from tests.runs.helpers import assert_same_weights, train_killed, weights
+from tests.system import corpus
+
+SIZES = {"train": 60, "validation": 40, "test": 20}
+
+
+def config_of(folder, **training):
+    """A recurrent part that tells the order of words, and n-grams."""
+    entries = corpus.write(folder, 1, SIZES)
+    config = corpus.quick(entries, "lstm", **training)
+    config["model"]["wide"] |= {"buckets": 64, "alone": 0.5}
+    return config
+
+
+def shares(directory):
+    (found,) = [v for k, v in weights(directory).items() if "shares" in k]
+    return found
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    config = config_of(folder)
+    return training_run.train(config, str(folder / "run")), folder / "run"
+
+
+def test_results_tell_what_the_weights_hold(trained):
+    results, directory = trained
+    told = results["run"]["encoder_shares"]
+    np.testing.assert_allclose([*told.values()], shares(directory))
+    assert list(told) == ["plain", "mirror"]
+    page = (directory / "results.md").read_text()
+    assert "share of the encoder beside n-grams" in page
+
+
+def test_the_share_is_that_of_the_best_weights(trained):
+    """Not of later ones, whose encoder is another."""
+    results, directory = trained
+    run = mtl_tf.load(str(directory))
+    best = run.evaluate("validation")["mean"]["overall"]
+    assert best == pytest.approx(results["run"]["validation_mean"])
+
+
+def test_an_export_reads_the_same_share(trained, tmp_path):
+    _, directory = trained
+    run = mtl_tf.load(str(directory))
+    texts = ["the yes of no", "no stone yes", "river"]
+    for task in range(2):
+        run.predictor.model.choose(task, 3)
+    path = saved_model.export(run, str(tmp_path / "export"))
+    served = tf.saved_model.load(path).signatures["mirror"]
+    said = served(text=tf.constant(texts))["scores"]
+    own = [row["scores"]["1"] for row in run.predict("mirror", texts)]
+    np.testing.assert_allclose(said[:, 1], own, atol=1e-6)
+
+
+@pytest.mark.extended
+def test_a_killed_run_ends_with_the_same_shares(tmp_path):
+    config = config_of(tmp_path, checkpoint_seconds=0)
+    training_run.train(config, str(tmp_path / "whole"))
+    train_killed(config, str(tmp_path / "killed"), 3)
+    training_run.train(config, str(tmp_path / "killed"))
+    assert_same_weights(tmp_path / "killed", tmp_path / "whole")
+
+
+@pytest.mark.extended
+def test_replicas_choose(tmp_path, two_replicas, monkeypatch):
+    monkeypatch.setitem(strategies.STRATEGIES, "two", lambda: two_replicas)
+    config = config_of(tmp_path)
+    results = training_run.train(config, str(tmp_path / "two"), strategy="two")
+    told = results["run"]["encoder_shares"]
+    np.testing.assert_allclose([*told.values()], shares(tmp_path / "two"))
+
+
+@pytest.mark.extended
+def test_types_that_read_tokens_have_no_share(tmp_path):
+    config = config_of(tmp_path)
+    path = tmp_path / "tags.jsonl"
+    line = {"tokens": ["yes", "no"], "tags": ["A", "B"]}
+    path.write_text(f"{json.dumps(line)}\n" * 20)
+    files = dict.fromkeys(("train", "validation", "test"), str(path))
+    tags = {"name": "tags", "type": "tagging", "files": files}
+    config["tasks"] = [*config["tasks"], tags]
+    results = training_run.train(config, str(tmp_path / "run"))
+    assert list(results["run"]["encoder_shares"]) == ["plain", "mirror"]

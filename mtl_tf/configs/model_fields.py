@@ -151,7 +151,8 @@ MODEL: Fields = {
         rules.FRACTION,
         "Fraction of the training texts of which heads read the n-grams "
         "alone: they learn more beside an encoder that knows few texts by "
-        "heart.",
+        "heart. Validation examples then choose for each task how much of the "
+        "encoder its head reads beside them.",
     ),
     "model.characters": Group(
         "Features of a word's characters: none, cnn (filters, width) or lstm "

@@ -20,7 +20,8 @@ reads words, their characters and casing; above it one of each task's own, so
 that tasks which learn at different speeds do not hold each other back; beside
 what heads of whole texts read, hashed n-grams of words and characters, of all
 tasks and of each (`model.wide`): with few examples they are what a linear
-model knows, and it is hard to beat there. Learned weights of the tasks' losses
+model knows, and it is hard to beat there. Validation examples choose for each
+task how much of the LSTM its head reads beside them. Learned weights of the tasks' losses
 (uncertainty) keep those with greater losses from moving what is shared most.
 Dropout, gradient clipping, Adam, a moving average of the weights, since
 validation scores of few examples are noisy, and patience decide by these how

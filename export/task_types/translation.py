@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.models.translation_search import checked_limit
+from mtl_tf.models.translation_search import most_tokens
 from mtl_tf.runs.translating import Translator
 
 from ..searching import ServedSearch
@@ -87,9 +87,7 @@ class ServedTranslation(ServedSearch):
 
     def _most(self, features: Tensors) -> tf.Tensor:
         """The most tokens of a translation of any of the texts, int32 []."""
-        a, b = checked_limit(self.decoding.limit)
-        width = tf.cast(tf.shape(features["tokens"])[1], tf.float32)
-        return tf.cast(a * width + b, tf.int32)
+        return most_tokens(self.decoding.limit, tf.shape(features["tokens"])[1])
 
     def answer(self, results, beside, number, task=None) -> Tensors:
         """The translations, and the best of them."""

@@ -142,6 +142,25 @@ def test_translations_that_the_search_did_not_find_are_left_out(run):
     assert one["translations"] == [""] and one["scores"] == [0.0]
 
 
+def test_of_translations_that_are_written_alike_the_best_one_stays(run):
+    loaded = mtl_tf.load(run[0])
+    decoder = loaded.predictor.decoder
+    (wanted,) = loaded.predict("xx-aa", ["w1 w2"])
+    assert len(wanted["scores"]) == 2
+
+    def alike(ids, words):
+        return tf.fill(tf.shape(ids)[:2], "alike")
+
+    decoder._decoders = decoder._traced = [alike] * 2
+    (found,) = loaded.predict("xx-aa", ["w1 w2"])
+    assert found["translations"] == ["alike"]
+    assert found["scores"] == wanted["scores"][:1] == [found["score"]]
+    ids = loaded.encoder.source.vocabulary.lookup(tf.constant([["w1", "w2"]]))
+    found = decoder.search(0, tf.cast(ids, tf.int32), tf.fill([1, 2], "w"))
+    assert found["translations"].numpy().tolist() == [[b"alike", b""]]
+    assert found["scores"].numpy()[0, 1] == -np.inf
+
+
 def test_alignments_name_the_words_that_were_attended_to(run):
     loaded = mtl_tf.load(run[0], {"alignments": True})
     texts = ["w1 w2", "w3 puma w5 w6 w7", ""]

@@ -66,13 +66,15 @@ def in_fold(task: Task, cross_validation: Mapping[str, int] | None) -> Task:
             "0 or take the sentence-level task"
         )
     source = FoldSource(task, pool, folds, fold)
+    task_type = task_types.of(task.type)
     return dataclasses.replace(
         task,
         source=HoldOutSource(
             source,
             OTHERS,
             task.name,
-            drawn_by=task_types.of(task.type).held_out_by(task.name),
+            drawn_by=task_type.held_out_by(task.name),
+            together=task_type.held_out_together,
         ),
         splits={"train": KEPT, "validation": HELD_OUT, "test": TESTED},
     )

@@ -1,6 +1,7 @@
 """A validation split for sources that have none."""
 
 import functools
+from collections.abc import Hashable
 
 import numpy as np
 import tensorflow as tf
@@ -8,19 +9,24 @@ from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.random import generator
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.source import Source, tell
 
 KEPT = "train without the held-out part"
 HELD_OUT = "held-out part of train"
 _PART = 10  # one in ten
+# Of examples that belong together there are more in some data: one in four.
+_MOST_PART = 4
+_AT_ONCE = 1024
 
 
 class HoldOutSource(Source):
     """Holds a tenth of the training split out for validation.
 
     Which examples those are depends on the task's name, or what it is drawn
-    by, and on how many examples there are, on nothing else; both parts stay
-    in source order. Other splits are those of the source.
+    by, on how many examples there are and on which of them belong together, on
+    nothing else; both parts stay in source order. Other splits are those of
+    the source.
 
     Args:
         source: what to take the splits from.
@@ -29,6 +35,10 @@ class HoldOutSource(Source):
         most: examples to hold out at most; 0 sets no limit.
         drawn_by: a name that stands for the task's in the draw, so that
             tasks with the same one hold out the same places; "" for none.
+        together: a text of the examples; those that have the same one are
+            held out together, or not at all. If that would be more than a
+            quarter of all, they are drawn one by one, and a warning says so.
+            "" for none.
     """
 
     def __init__(
@@ -38,6 +48,7 @@ class HoldOutSource(Source):
         task: str,
         most: int = 0,
         drawn_by: str = "",
+        together: str = "",
     ):
         super().__init__()
         self._source = source
@@ -45,6 +56,7 @@ class HoldOutSource(Source):
         self._task = task
         self._most = most
         self._drawn_by = drawn_by or task
+        self._together = together
         # One list: what the source finds later shows here, too.
         self.warnings = source.warnings
 
@@ -83,15 +95,60 @@ class HoldOutSource(Source):
             )
         count = max(1, size // _PART)
         count = min(count, self._most or count)
-        order = generator(0, "hold out", self._drawn_by).permutation(size)
-        mask = np.zeros(size, bool)
-        mask[order[:count]] = True
+        mask = self._drawn(self._groups(size), count)
+        if mask is None:
+            tell(
+                f"task {self._task} has too few different {self._together}s to "
+                "hold any out whole: some examples that are held out for "
+                f"validation share their {self._together} with ones that are "
+                "trained on; give a validation split"
+            )
+            mask = self._drawn(np.arange(size), count)
         tell(
-            f"task {self._task} has no validation split: {count} of its {size} "
-            "training examples are held out for validation",
+            f"task {self._task} has no validation split: {np.sum(mask)} of its "
+            f"{size} training examples are held out for validation",
             logging.INFO,
         )
         return mask
+
+    def _drawn(self, groups: np.ndarray, count: int) -> np.ndarray | None:
+        """Which examples are held out, about `count`, bool [n].
+
+        Args:
+            groups: int [n], the number of each one's group. Groups stay whole.
+
+        Returns:
+            None if no group is small enough.
+        """
+        sizes = np.bincount(groups)
+        order = generator(0, "hold out", self._drawn_by).permutation(len(sizes))
+        is_chosen, left = np.zeros(len(sizes), bool), count
+        for group in order:
+            if sizes[group] <= left:
+                is_chosen[group] = True
+                left -= sizes[group]
+                if not left:
+                    break
+        if not is_chosen.any():
+            smallest = order[np.argmin(sizes[order])]
+            if sizes[smallest] * _MOST_PART > len(groups):
+                return None
+            is_chosen[smallest] = True
+        return is_chosen[groups]
+
+    def _groups(self, size: int) -> np.ndarray:
+        """The number of each training example's group, int [size]."""
+        if not self._together:
+            return np.arange(size)
+        numbers: dict[Hashable, int] = {}
+        groups = []
+        for batch in batched(self._source.dataset(self._train), _AT_ONCE):
+            for text in batch[self._together].numpy():
+                # White space and case do not make another text of it, and
+                # none at all is nothing that examples have in common.
+                key = b" ".join(text.lower().split()) or len(groups)
+                groups.append(numbers.setdefault(key, len(numbers)))
+        return np.array(groups)
 
 
 def select(dataset: tf.data.Dataset, selected: np.ndarray) -> tf.data.Dataset:

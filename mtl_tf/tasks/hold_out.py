@@ -1,7 +1,7 @@
 """A validation split for sources that have none."""
 
 import functools
-from collections.abc import Hashable
+import hashlib
 
 import numpy as np
 import tensorflow as tf
@@ -15,8 +15,9 @@ from mtl_tf.tasks.source import Source, tell
 KEPT = "train without the held-out part"
 HELD_OUT = "held-out part of train"
 _PART = 10  # one in ten
-# Of examples that belong together there are more in some data: one in four.
-_MOST_PART = 4
+# Of examples that belong together it cannot always be so many: at least so much
+# of that number, or at most so much of all examples.
+_LEAST_OF_IT, _MOST_PART = 0.25, 0.25
 _AT_ONCE = 1024
 
 
@@ -122,16 +123,17 @@ class HoldOutSource(Source):
         """
         sizes = np.bincount(groups)
         order = generator(0, "hold out", self._drawn_by).permutation(len(sizes))
-        is_chosen, left = np.zeros(len(sizes), bool), count
+        is_chosen, taken = np.zeros(len(sizes), bool), 0
         for group in order:
-            if sizes[group] <= left:
+            if taken + sizes[group] <= count:
                 is_chosen[group] = True
-                left -= sizes[group]
-                if not left:
+                taken += sizes[group]
+                if taken == count:
                     break
-        if not is_chosen.any():
-            smallest = order[np.argmin(sizes[order])]
-            if sizes[smallest] * _MOST_PART > len(groups):
+        if taken < _LEAST_OF_IT * count:
+            others = order[~is_chosen[order]]
+            smallest = others[np.argmin(sizes[others])]
+            if taken + sizes[smallest] > _MOST_PART * len(groups):
                 return None
             is_chosen[smallest] = True
         return is_chosen[groups]
@@ -140,15 +142,21 @@ class HoldOutSource(Source):
         """The number of each training example's group, int [size]."""
         if not self._together:
             return np.arange(size)
-        numbers: dict[Hashable, int] = {}
-        groups = []
+        numbers: dict[int, int] = {}
+        groups: list[int] = []
         for batch in batched(self._source.dataset(self._train), _AT_ONCE):
             for text in batch[self._together].numpy():
-                # White space and case do not make another text of it, and
-                # none at all is nothing that examples have in common.
-                key = b" ".join(text.lower().split()) or len(groups)
+                # No text at all is nothing that examples have in common.
+                key = text_key(text) if text.strip() else -len(groups) - 1
                 groups.append(numbers.setdefault(key, len(numbers)))
         return np.array(groups)
+
+
+def text_key(text: bytes, key: bytes = b"") -> int:
+    """A number of 64 bits for a text; white space and case do not count."""
+    plain = b" ".join(text.lower().split())
+    digest = hashlib.blake2b(plain, digest_size=8, key=key)
+    return int.from_bytes(digest.digest(), "little")
 
 
 def select(dataset: tf.data.Dataset, selected: np.ndarray) -> tf.data.Dataset:

@@ -96,6 +96,7 @@ def question_parts(tmp_path, lines, name="mine"):
         # Each has more than a tenth of all.
         ([0, 30, 25, 40, 35], 25),
         ([0, 1000, 1, 50, 40], 91),
+        ([0, 1000, 30], 30),
     ],
 )
 def test_questions_on_a_context_are_held_out_together(tmp_path, sizes, count):
@@ -131,7 +132,7 @@ def test_questions_without_a_shared_context_are_drawn_as_other_examples(
         assert held_out == [23, 25, 34, 36, 42, 52]
 
 
-@pytest.mark.parametrize("sizes", [[0, 60], [0, 20, 20, 20]])
+@pytest.mark.parametrize("sizes", [[0, 60], [0, 20, 20, 20], [0, 59, 1]])
 def test_too_few_contexts_are_told(tmp_path, caplog, sizes):
     tell.cache_clear()
     _, held_out = question_parts(tmp_path, contexts_of(sizes), name="mails")

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.runs.answering import SOURCES, Answerer
+from mtl_tf.runs.answering import SOURCES, Answerer, several
 from mtl_tf.text.questions import QuestionEncoder
 
 from .. import exported_files
@@ -24,7 +24,9 @@ class ServedAnswers(ServedSearch):
     Its signatures return `answer` and `confidence` [batch], the model's
     probability of it, `words` [batch, U] with "" behind the last one, and
     `shares` [batch, U, 3], how much of a word's probability comes from the
-    vocabulary, the context and the question.
+    vocabulary, the context and the question. With an `n_best` above 1 also
+    `answers` and `confidences` [batch, n_best], the best first, all different;
+    "" and 0 stand behind the last one.
     """
 
     inputs = ("question", "context")
@@ -112,8 +114,8 @@ class ServedAnswers(ServedSearch):
             return {
                 "answers": answers.texts,
                 "confidences": answers.confidence,
-                "words": self._wide(answers.words[:, 0]),
-                "shares": self._wide(answers.shares[:, 0]),
+                "words": self._wide(answers.words),
+                "shares": self._wide(answers.shares),
             }
 
         return self.searched(features, search)
@@ -170,8 +172,9 @@ class ServedAnswers(ServedSearch):
             "sources": [SOURCES[source] for source in largest],
             "shares": shares,
         }
-        several = ("answers", "confidences")
-        return row | {n: outputs[n] for n in several if n in outputs}
+        if "answers" in outputs:
+            row |= several(outputs["answers"], outputs["confidences"])
+        return row
 
 
 TYPE = ServedAnswers

@@ -1,12 +1,11 @@
 """Translation: the best translations of a text."""
 
-import math
 from typing import Any
 
 import tensorflow as tf
 
-from mtl_tf.models.translation_search import checked_limit
-from mtl_tf.runs.translating import Translator
+from mtl_tf.models.translation_search import most_tokens
+from mtl_tf.runs.translating import Translator, several
 
 from ..searching import ServedSearch
 from ..serving import Tensors
@@ -19,8 +18,9 @@ class ServedTranslation(ServedSearch):
     """Translation, by beam search in the graph.
 
     Its signatures return `translation` and `score` [batch], the best one's,
-    and `translations` and `scores` [batch, n_best], the best first. Where the
-    search found fewer, "" and minus infinity stand for the others. With
+    and `translations` and `scores` [batch, n_best], the best first, all
+    different. Where the search found fewer, "" and minus infinity stand for
+    the others. With
     `Decoding.alignments` they also return the best one's `words` [batch, U],
     `source_words` [batch, S], with "" behind the last ones, and `alignment`
     [batch, U], the places among these that the words attended to most, with
@@ -87,9 +87,7 @@ class ServedTranslation(ServedSearch):
 
     def _most(self, features: Tensors) -> tf.Tensor:
         """The most tokens of a translation of any of the texts, int32 []."""
-        a, b = checked_limit(self.decoding.limit)
-        width = tf.cast(tf.shape(features["tokens"])[1], tf.float32)
-        return tf.cast(a * width + b, tf.int32)
+        return most_tokens(self.decoding.limit, tf.shape(features["tokens"])[1])
 
     def answer(self, results, beside, number, task=None) -> Tensors:
         """The translations, and the best of them."""
@@ -121,10 +119,7 @@ class ServedTranslation(ServedSearch):
         """`translation`, `score`, and what else `Run.predict` gives."""
         found = {name: outputs[name] for name in ("translation", "score")}
         if len(outputs["translations"]) > 1:
-            # The search found fewer; JSON knows no infinity.
-            count = sum(map(math.isfinite, outputs["scores"]))
-            for name in ("translations", "scores"):
-                found[name] = outputs[name][:count]
+            found |= several(outputs["translations"], outputs["scores"])
         if "alignment" in outputs:
             places = [n for n in outputs["alignment"] if n >= 0]
             found["words"] = outputs["words"][: len(places)]

@@ -24,7 +24,7 @@ from mtl_tf.evaluation import (
     scored_examples,
     tables,
 )
-from mtl_tf.runs import probability_files, run_data, soft_targets
+from mtl_tf.runs import probability_files, run_data, run_results, soft_targets
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.run_directory import RunDirectory
@@ -115,22 +115,21 @@ def _train(
         block.calibrate()
     clean = CleanParts.of_config(config, *folders)
     splits = [*config["evaluation"]["splits"], "validation"]
-    parts = {
-        split: _evaluate(loaded, blocks, split, clean, run.path)
+    parts = [
+        _evaluate(loaded, blocks, split, clean, run.path)
         for split in dict.fromkeys(splits)
-    }
+    ]
     # What other models learn from it (`training.teachers`).
     _evaluate(loaded, blocks, "train", clean, run.path)
     if probabilities_of and not run.has(probability_files.FOLDER):
         _keep_probabilities(loaded, blocks, probabilities_of, run)
-    first = parts.pop(splits[0])
-    validation = first if splits[0] == "validation" else parts["validation"]
+    (validation,) = (part for part in parts if part["split"] == "validation")
     about = _about(config, blocks, loaded) | {
         "features": features,
         "validation_mean": validation["mean"]["overall"],
         "wall_time": time.monotonic() - start,
     }
-    return {**first, "other_splits": parts, "run": about}
+    return run_results.joined(parts, about)
 
 
 def _check_types(tasks: Sequence[Task]) -> None:

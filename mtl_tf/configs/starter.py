@@ -21,11 +21,11 @@ that tasks which learn at different speeds do not hold each other back; beside
 what heads of whole texts read, hashed n-grams of words and characters, of all
 tasks and of each (`model.wide`): with few examples they are what a linear
 model knows, and it is hard to beat there. Validation examples choose for each
-task how much of the LSTM its head reads beside them. Learned weights of the tasks' losses
-(uncertainty) keep those with greater losses from moving what is shared most.
-Dropout, gradient clipping, Adam, a moving average of the weights, since
-validation scores of few examples are noisy, and patience decide by these how
-long to train.
+task how much of the LSTM its head reads beside them. Learned weights of the
+tasks' losses (uncertainty) keep those with greater losses from moving what is
+shared most. Dropout, gradient clipping, Adam, a moving average of the weights,
+since validation scores of few examples are noisy, and patience decide by these
+how long to train.
 
 Translation: the encoder and the decoders of Dong et al. (2015) in the sizes
 of `multi30k`, on subwords learnt from the training texts, with a moving

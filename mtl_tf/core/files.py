@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mtl_tf.core import strict_json
 from mtl_tf.core.errors import InUse, RunError
 
 #: The file of a lock on a directory.
@@ -199,8 +200,8 @@ def write_text(path: str, text: str) -> None:
 
 
 def write_json(path: str, value: Any) -> None:
-    """Writes `value` as indented JSON to `path`, all of it or nothing."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """Writes indented JSON, as `strict_json` does, all of it or nothing."""
+    write_text(path, strict_json.dumps(value, indent=2) + "\n")
 
 
 def read_json(path: str) -> Any:

@@ -2,7 +2,6 @@
 
 import abc
 import dataclasses
-import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.core import files, own_functions
+from mtl_tf.core import files, own_functions, strict_json
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.evaluation.mistakes import Mistake, scores_alone
@@ -231,7 +230,7 @@ class Scoring(abc.ABC):
             if task.scores is not None:
                 scores = map(float, task.scores[number])
                 line["scores"] = dict(zip(task.class_names, scores))
-            yield json.dumps(line, ensure_ascii=False) + "\n"
+            yield strict_json.dumps(line) + "\n"
 
     def mistakes(self, task: TaskPredictions) -> list[Mistake]:
         """What the model got wrong, the worst first.

@@ -20,7 +20,7 @@ from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import tables
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.pipelines import mixing
-from mtl_tf.runs import run_data, systems, training_run
+from mtl_tf.runs import run_data, run_results, systems, training_run
 from mtl_tf.runs.clean_parts import CleanParts
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.systems import sharing
@@ -231,8 +231,8 @@ class _Turns:
         }
         pairs = turns.values()
         about = {
-            **training_run.run_facts(self.config),
-            **training_run.parameters_of([t["target"] for t in pairs]),
+            **run_results.run_facts(self.config),
+            **run_results.parameters_of([t["target"] for t in pairs]),
             "models": len(turns),
             "wall_time": sum(
                 part["wall_time"] for turn in pairs for part in turn.values()
@@ -240,8 +240,8 @@ class _Turns:
             "steps": sum(t["target"].get("steps", 0) for t in pairs),
             "turns": turns,
         }
-        return training_run.joined(
-            training_run.parts_by_split(finished.values()), about
+        return run_results.joined(
+            run_results.parts_by_split(finished.values()), about
         )
 
     def _train(self, config: dict[str, Any], kind: str, name: str) -> None:

@@ -44,9 +44,9 @@ class TranslationSearch:
         with recurrence.options(jit=False, shards=1):
             encoded = encoder(at_least_one_step(tokens, 1)[None])
         memory = decoder.memory(encoded)
-        words = tf.reduce_sum(tf.cast(encoded["mask"][0], tf.float32), -1)
+        words = tf.reduce_sum(tf.cast(encoded["mask"][0], tf.int32), -1)
         has_words = words > 0
-        most = tf.cast(self.limit[0] * words + self.limit[1], tf.int32)
+        most = most_tokens(self.limit, words)
 
         def step(last, state, places):
             hidden, read, weights = decoder.advance(
@@ -102,6 +102,17 @@ class SearchGraphs:
                 autograph=False,
             )
         return self._graphs[key](tf.cast(tokens, tf.int32))
+
+
+def most_tokens(limit: int | tuple[float, int], words: tf.Tensor) -> tf.Tensor:
+    """The most tokens of translations, int32, of sources of so many tokens.
+
+    Args:
+        limit: as `checked_limit` takes it.
+        words: int32, any shape.
+    """
+    a, b = checked_limit(limit)
+    return tf.cast(a * tf.cast(words, tf.float32) + b, tf.int32)
 
 
 def checked_limit(limit: int | tuple[float, int]) -> tuple[float, int]:

@@ -9,6 +9,8 @@ from typing import Any, BinaryIO
 
 from absl import logging
 
+from mtl_tf.core import strict_json
+
 FORMS = ("csv", "tsv")
 
 
@@ -92,8 +94,7 @@ def _flat(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return ""
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False)
+    text = strict_json.dumps(value)
+    return "" if text == "null" else text

@@ -2,14 +2,13 @@
 
 import contextlib
 import gzip
-import json
 import os
 import sys
 import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from mtl_tf.core import files
+from mtl_tf.core import files, strict_json
 from mtl_tf.core.errors import ConfigError, DataError
 
 
@@ -78,6 +77,6 @@ def write_json(path: str | None, value: Any) -> None:
     """
     if not path:
         return
-    text = json.dumps(value, indent=2, ensure_ascii=False)
+    text = strict_json.dumps(value, indent=2)
     with writing(path) as output:
         output.write(f"{text}\n".encode())

@@ -12,6 +12,7 @@ from mtl_tf.core.special_ids import EOS, PAD
 from mtl_tf.models.question_answering import QuestionAnsweringModel
 from mtl_tf.runs import search_batches
 from mtl_tf.runs.search_options import SearchOptions
+from mtl_tf.text.decoding import distinct
 from mtl_tf.text.questions import (
     ANSWER,
     CONTEXT,
@@ -49,11 +50,12 @@ class Answers(NamedTuple):
     """The `n_best` answers to each of B questions, the best first.
 
     Attributes:
-        texts: string `[B, n]`.
+        texts: string `[B, n]`, all different; "" where there are fewer.
         confidence: float32 `[B, n]`, the model's probability of each,
-            whatever the length penalty that they are ranked with.
-        words: string `[B, n, U]`, "" behind the last one.
-        shares: float32 `[B, n, U, 3]`, how much of a word's probability comes
+            whatever the length penalty that they are ranked with; 0 where
+            there are fewer.
+        words: string `[B, U]`, of the best, "" behind the last one.
+        shares: float32 `[B, U, 3]`, how much of a word's probability comes
             from each of `SOURCES`.
     """
 
@@ -120,9 +122,11 @@ class Answerer:
             own_words=self.text.own_ngrams(own),
         )
         texts, words = self._texts(found["tokens"], found["length"], own)
+        words = words[:, 0]
         inside = tf.not_equal(words, "")[..., None]
-        shares = tf.where(inside, found["sources"], 0.0)
-        return Answers(texts, tf.exp(found["log_probability"]), words, shares)
+        shares = tf.where(inside, found["sources"][:, 0], 0.0)
+        chances = tf.exp(found["log_probability"])
+        return Answers(*distinct(texts, chances, 0.0), words, shares)
 
     def _log_likelihoods(
         self,
@@ -244,14 +248,25 @@ def _as_dict(
     """The answers to one question, plain values for JSON."""
     texts = [text.decode("utf-8", "replace") for text in texts]
     chances = [float(value) for value in confidence]
-    length = int(np.sum(words[0] != b""))
+    length = int(np.sum(words != b""))
     best = {
         "answer": texts[0],
         "confidence": chances[0],
-        "words": [w.decode("utf-8", "replace") for w in words[0][:length]],
-        "sources": [SOURCES[n] for n in shares[0][:length].argmax(-1)],
-        "shares": shares[0][:length].tolist(),
+        "words": [w.decode("utf-8", "replace") for w in words[:length]],
+        "sources": [SOURCES[n] for n in shares[:length].argmax(-1)],
+        "shares": shares[:length].tolist(),
     }
     if len(texts) > 1:
-        best |= {"answers": texts, "confidences": chances}
+        best |= several(texts, chances)
     return best
+
+
+def several(texts: Sequence[str], chances: Sequence[float]) -> dict[str, Any]:
+    """The "answers" to a question that there are, with their "confidences".
+
+    Args:
+        texts, chances: a row of `Answers`.
+    """
+    kept = [pair for pair in zip(texts, chances) if any(pair)]
+    answers, confidences = map(list, zip(*kept)) if kept else ([], [])
+    return {"answers": answers, "confidences": confidences}

@@ -2,7 +2,6 @@
 
 import abc
 import itertools
-import json
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core import strict_json
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import renamed
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -30,8 +30,8 @@ FITTED_FIELDS = ("temperature", "decision", "thresholds")
 
 
 def as_json(prediction: Mapping[str, Any]) -> str:
-    """A prediction as a line of JSON."""
-    return json.dumps(prediction, ensure_ascii=False) + "\n"
+    """A prediction as a line of JSON, with null for no finite number."""
+    return strict_json.dumps(prediction) + "\n"
 
 
 class PredictionType(abc.ABC):

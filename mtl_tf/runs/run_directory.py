@@ -10,7 +10,7 @@ from typing import Any
 from absl import logging
 
 from mtl_tf.configs import fields
-from mtl_tf.core import digests, files
+from mtl_tf.core import digests, files, strict_json
 from mtl_tf.core.errors import RunError
 from mtl_tf.runs import file_shapes, own_files, upgrading
 from mtl_tf.training import learning_rates
@@ -280,14 +280,14 @@ class RunDirectory:
     def append_metrics(self, entry: Mapping[str, Any]) -> None:
         """Adds a line to `metrics.jsonl`."""
         with open(self.file("metrics.jsonl"), "a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
+            file.write(strict_json.dumps(entry) + "\n")
 
     def cut_metrics(self, stage: str, step: int) -> None:
         """Drops what a killed process noted after its last checkpoint."""
         if not self.has("metrics.jsonl"):
             return
         kept = [
-            json.dumps(entry) + "\n"
+            strict_json.dumps(entry) + "\n"
             for entry in self.metrics()
             if entry.get("stage") != stage or entry["step"] <= step
         ]

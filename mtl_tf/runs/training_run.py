@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -12,7 +12,7 @@ import tensorflow as tf
 from absl import logging
 
 from mtl_tf.core import files, renewal
-from mtl_tf.evaluation import environment, evaluator, tables
+from mtl_tf.evaluation import tables
 from mtl_tf.models.protocol import (
     TaskModel,
     count_all_parameters,
@@ -25,6 +25,7 @@ from mtl_tf.runs import (
     model_to_train,
     own_files,
     run_data,
+    run_results,
     seals,
     stage_plan,
     stage_runner,
@@ -229,11 +230,11 @@ def _train_separately(
         collected.append(_train(single, folder, session))
     about = [results["run"] for results in collected]
     scores = [run["validation_mean"] for run in about]
-    return joined(
-        parts_by_split(collected),
+    return run_results.joined(
+        run_results.parts_by_split(collected),
         {
-            **run_facts(config),
-            **parameters_of(about),
+            **run_results.run_facts(config),
+            **run_results.parameters_of(about),
             "models": len(tasks),
             "validation_mean": sum(scores) / len(scores),
             # Runs of older versions do not say how many they took.
@@ -258,55 +259,6 @@ def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
     return {
         **training,
         **{name: -(-training[name] // tasks) for name in shared},
-    }
-
-
-def parameters_of(runs: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """The numbers of parameters of several models together.
-
-    Args:
-        runs: facts of each one's run.
-    """
-    names = ("parameters", "trainable_parameters")
-    names += ("parameters_without_embedding",)
-    # Those of older versions counted what is trained alone.
-    return {
-        name: sum(run.get(name, run["parameters"]) for run in runs)
-        for name in names
-    }
-
-
-def parts_by_split(results: Iterable[Mapping[str, Any]]) -> list[dict]:
-    """The scores of runs with different tasks as those of one run.
-
-    Args:
-        results: of each run, as `train` returns them.
-
-    Returns:
-        A structure as `evaluator.evaluate` returns it for each split.
-    """
-    collected: dict[str, dict] = {}
-    for one in results:
-        for part in (one, *one["other_splits"].values()):
-            collected.setdefault(part["split"], {}).update(part["tasks"])
-    return [
-        {"split": split, "tasks": scores, "mean": evaluator.mean(scores)}
-        for split, scores in collected.items()
-    ]
-
-
-def joined(parts: Sequence[dict], about: dict[str, Any]) -> dict[str, Any]:
-    """The structure of `results.json`.
-
-    Args:
-        parts: what `evaluator.evaluate` returned for each split.
-        about: facts of the run.
-    """
-    first, *others = parts
-    return {
-        **first,
-        "other_splits": {part["split"]: part for part in others},
-        "run": about,
     }
 
 
@@ -350,7 +302,7 @@ def _train_jointly(
         if session.beside is not None:
             session.beside(loaded, parts, config["seed"])
         about = {
-            **run_facts(config),
+            **run_results.run_facts(config),
             **_chosen(model, names),
             "parameters": count_all_parameters(model),
             "trainable_parameters": count_parameters(model, True),
@@ -362,7 +314,7 @@ def _train_jointly(
             "validation_mean": _validation_mean(run, stages),
             "wall_time": seconds,
         }
-        return joined(parts, about)
+        return run_results.joined(parts, about)
 
     return workers.by_chief(results)
 
@@ -399,14 +351,3 @@ def _service(
     service = DataService(address, run.file("served"))
     service.check()
     return service
-
-
-def run_facts(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts for `results.json` that do not depend on what was trained."""
-    return {
-        "name": config["name"],
-        "seed": config["seed"],
-        "precision": config["training"]["mixed_precision"],
-        "hardware": environment.hardware(),
-        "versions": environment.versions(),
-    }

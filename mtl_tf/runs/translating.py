@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from mtl_tf.models.multi_target import MultiTargetModel
 from mtl_tf.pipelines.encoding import EncodedSplit
 from mtl_tf.runs import search_batches
 from mtl_tf.runs.search_options import SearchOptions
-from mtl_tf.text.decoding import TextDecoder, aligned_words
+from mtl_tf.text.decoding import TextDecoder, aligned_words, distinct
 from mtl_tf.text.translation import TranslationText
 
 
@@ -55,8 +56,9 @@ class Translations(NamedTuple):
     """The translations of n sources.
 
     Attributes:
-        texts: n lists of `n_best` translations, the best first.
-        scores: float32 [n, n_best].
+        texts: n lists of `n_best` translations, the best first, all
+            different; "" where the search found fewer.
+        scores: float32 [n, n_best]; minus infinity there.
         words: the ids of the words of each best translation; empty without
             `Decoding.alignments`.
         aligned: likewise the place of the source's token that each of these
@@ -117,9 +119,8 @@ class Translator:
             if self.decoding.replace_unknown:
                 own = tf.gather(words, rows).to_tensor()
             found = self._found(pair, tokens)
-            scores[rows] = found["score"]
-            said = self._texts(pair, found, own).numpy()
-            for row, of_row in zip(rows, said):
+            said, scores[rows] = self._texts(pair, found, own)
+            for row, of_row in zip(rows, said.numpy()):
                 texts[row] = [one.decode("utf-8", "replace") for one in of_row]
             if self.decoding.alignments:
                 names = ("tokens", "aligned", "length")
@@ -141,15 +142,16 @@ class Translator:
                 needed where unknown words are replaced.
 
         Returns:
-            "translations" string [B, n_best], the best first, and their
-            "scores" float32 [B, n_best]. With `Decoding.alignments` also the
-            "words" string [B, U] of the best one, "" behind the last, and
-            "alignment" int32 [B, U], the place of the source's token that
-            each attended to most; -1 behind the last.
+            "translations" string [B, n_best] and their "scores" float32
+            [B, n_best], as `Translations` has them. With
+            `Decoding.alignments` also the "words" string [B, U] of the best
+            one, "" behind the last, and "alignment" int32 [B, U], the place
+            of the source's token that each attended to most; -1 behind the
+            last.
         """
         found = self._found(pair, tokens)
-        texts = self._texts(pair, found, words)
-        outputs = {"translations": texts, "scores": found["score"]}
+        texts, scores = self._texts(pair, found, words)
+        outputs = {"translations": texts, "scores": scores}
         if self.decoding.alignments:
             names = ("tokens", "aligned", "length")
             ids, places, length = (found[name][:, 0] for name in names)
@@ -174,12 +176,14 @@ class Translator:
         pair: int,
         found: Mapping[str, tf.Tensor],
         words: tf.Tensor | None,
-    ) -> tf.Tensor:
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Texts and scores, both [B, n_best]."""
         chosen = None
         if self.decoding.replace_unknown:
             chosen = aligned_words(words, found["aligned"])
         decoders = self._traced if tf.executing_eagerly() else self._decoders
-        return decoders[pair](found["tokens"], chosen)
+        texts = decoders[pair](found["tokens"], chosen)
+        return distinct(texts, found["score"], -math.inf)
 
     def log_likelihoods(
         self,
@@ -232,6 +236,16 @@ class Translator:
         sources = [column[n] for n in range(len(split))]
         found = self.translate(pair, sources, words)
         return [best for best, *_ in found.texts]
+
+
+def several(texts: Sequence[str], scores: Sequence[float]) -> dict[str, Any]:
+    """The "translations" that were found, with their "scores".
+
+    Args:
+        texts, scores: a row of `Translations`.
+    """
+    count = sum(map(math.isfinite, scores))
+    return {"translations": texts[:count], "scores": scores[:count]}
 
 
 def _padded(ids: Sequence[np.ndarray]) -> tf.Tensor:

@@ -142,6 +142,7 @@ def with_validation(
         name,
         task_type.most_held_out,
         task_type.held_out_by(name),
+        task_type.held_out_together,
     )
     return source, {**splits, "train": KEPT, "validation": HELD_OUT}
 

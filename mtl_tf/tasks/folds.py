@@ -15,7 +15,6 @@ is not, the tested example is not in the clean part.
 
 import dataclasses
 import functools
-import hashlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -26,7 +25,13 @@ from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.tasks import task_types
 from mtl_tf.tasks.batching import batched
-from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource, select
+from mtl_tf.tasks.hold_out import (
+    HELD_OUT,
+    KEPT,
+    HoldOutSource,
+    select,
+    text_key,
+)
 from mtl_tf.tasks.source import Source
 from mtl_tf.tasks.task import Task
 
@@ -66,13 +71,15 @@ def in_fold(task: Task, cross_validation: Mapping[str, int] | None) -> Task:
             "0 or take the sentence-level task"
         )
     source = FoldSource(task, pool, folds, fold)
+    task_type = task_types.of(task.type)
     return dataclasses.replace(
         task,
         source=HoldOutSource(
             source,
             OTHERS,
             task.name,
-            drawn_by=task_types.of(task.type).held_out_by(task.name),
+            drawn_by=task_type.held_out_by(task.name),
+            together=task_type.held_out_together,
         ),
         splits={"train": KEPT, "validation": HELD_OUT, "test": TESTED},
     )
@@ -166,7 +173,7 @@ def fold_numbers(
         int64 [n], 0 to folds - 1. Of every class the folds have the same
         number of examples, up to one and to the copies of a text.
     """
-    keys = np.array([_key(text) for text in texts], np.uint64)
+    keys = np.array([text_key(text, _DIVISION) for text in texts], np.uint64)
     labels = np.asarray(labels)
     numbers = np.zeros(len(keys), np.int64)
     for label in np.unique(labels):
@@ -178,10 +185,3 @@ def fold_numbers(
         )
         numbers[ordered] = first[copies] * folds // len(members)
     return numbers
-
-
-def _key(text: bytes) -> int:
-    # White space and case do not make another text of it.
-    plain = b" ".join(text.lower().split())
-    digest = hashlib.blake2b(plain, digest_size=8, key=_DIVISION)
-    return int.from_bytes(digest.digest(), "little")

@@ -1,6 +1,7 @@
 """A validation split for sources that have none."""
 
 import functools
+import hashlib
 
 import numpy as np
 import tensorflow as tf
@@ -8,19 +9,25 @@ from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.random import generator
+from mtl_tf.tasks.batching import batched
 from mtl_tf.tasks.source import Source, tell
 
 KEPT = "train without the held-out part"
 HELD_OUT = "held-out part of train"
 _PART = 10  # one in ten
+# Of examples that belong together it cannot always be so many: at least so much
+# of that number, or at most so much of all examples.
+_LEAST_OF_IT, _MOST_PART = 0.25, 0.25
+_AT_ONCE = 1024
 
 
 class HoldOutSource(Source):
     """Holds a tenth of the training split out for validation.
 
     Which examples those are depends on the task's name, or what it is drawn
-    by, and on how many examples there are, on nothing else; both parts stay
-    in source order. Other splits are those of the source.
+    by, on how many examples there are and on which of them belong together, on
+    nothing else; both parts stay in source order. Other splits are those of
+    the source.
 
     Args:
         source: what to take the splits from.
@@ -29,6 +36,10 @@ class HoldOutSource(Source):
         most: examples to hold out at most; 0 sets no limit.
         drawn_by: a name that stands for the task's in the draw, so that
             tasks with the same one hold out the same places; "" for none.
+        together: a text of the examples; those that have the same one are
+            held out together, or not at all. If that would be more than a
+            quarter of all, they are drawn one by one, and a warning says so.
+            "" for none.
     """
 
     def __init__(
@@ -38,6 +49,7 @@ class HoldOutSource(Source):
         task: str,
         most: int = 0,
         drawn_by: str = "",
+        together: str = "",
     ):
         super().__init__()
         self._source = source
@@ -45,6 +57,7 @@ class HoldOutSource(Source):
         self._task = task
         self._most = most
         self._drawn_by = drawn_by or task
+        self._together = together
         # One list: what the source finds later shows here, too.
         self.warnings = source.warnings
 
@@ -83,15 +96,67 @@ class HoldOutSource(Source):
             )
         count = max(1, size // _PART)
         count = min(count, self._most or count)
-        order = generator(0, "hold out", self._drawn_by).permutation(size)
-        mask = np.zeros(size, bool)
-        mask[order[:count]] = True
+        mask = self._drawn(self._groups(size), count)
+        if mask is None:
+            tell(
+                f"task {self._task} has too few different {self._together}s to "
+                "hold any out whole: some examples that are held out for "
+                f"validation share their {self._together} with ones that are "
+                "trained on; give a validation split"
+            )
+            mask = self._drawn(np.arange(size), count)
         tell(
-            f"task {self._task} has no validation split: {count} of its {size} "
-            "training examples are held out for validation",
+            f"task {self._task} has no validation split: {np.sum(mask)} of its "
+            f"{size} training examples are held out for validation",
             logging.INFO,
         )
         return mask
+
+    def _drawn(self, groups: np.ndarray, count: int) -> np.ndarray | None:
+        """Which examples are held out, about `count`, bool [n].
+
+        Args:
+            groups: int [n], the number of each one's group. Groups stay whole.
+
+        Returns:
+            None if no group is small enough.
+        """
+        sizes = np.bincount(groups)
+        order = generator(0, "hold out", self._drawn_by).permutation(len(sizes))
+        is_chosen, taken = np.zeros(len(sizes), bool), 0
+        for group in order:
+            if taken + sizes[group] <= count:
+                is_chosen[group] = True
+                taken += sizes[group]
+                if taken == count:
+                    break
+        if taken < _LEAST_OF_IT * count:
+            others = order[~is_chosen[order]]
+            smallest = others[np.argmin(sizes[others])]
+            if taken + sizes[smallest] > _MOST_PART * len(groups):
+                return None
+            is_chosen[smallest] = True
+        return is_chosen[groups]
+
+    def _groups(self, size: int) -> np.ndarray:
+        """The number of each training example's group, int [size]."""
+        if not self._together:
+            return np.arange(size)
+        numbers: dict[int, int] = {}
+        groups: list[int] = []
+        for batch in batched(self._source.dataset(self._train), _AT_ONCE):
+            for text in batch[self._together].numpy():
+                # No text at all is nothing that examples have in common.
+                key = text_key(text) if text.strip() else -len(groups) - 1
+                groups.append(numbers.setdefault(key, len(numbers)))
+        return np.array(groups)
+
+
+def text_key(text: bytes, key: bytes = b"") -> int:
+    """A number of 64 bits for a text; white space and case do not count."""
+    plain = b" ".join(text.lower().split())
+    digest = hashlib.blake2b(plain, digest_size=8, key=key)
+    return int.from_bytes(digest.digest(), "little")
 
 
 def select(dataset: tf.data.Dataset, selected: np.ndarray) -> tf.data.Dataset:

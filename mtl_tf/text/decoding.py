@@ -97,6 +97,31 @@ def aligned_words(source: tf.Tensor, aligned: tf.Tensor) -> tf.Tensor:
     return surface_in_graph(tf.gather(source, aligned, batch_dims=1))
 
 
+def distinct(
+    texts: tf.Tensor, scores: tf.Tensor, missing: float
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Keeps the first of equal texts: several ids may be written alike.
+
+    Args:
+        texts: string [B, n], of each row the best first.
+        scores: float32 [B, n].
+        missing: the score where there is no text any more.
+
+    Returns:
+        Both: different texts at the front, "" and `missing` behind them.
+    """
+    places = tf.range(tf.shape(texts)[1])
+    is_before = places < places[:, None]
+    equal = tf.equal(texts[:, None], texts[..., None])
+    repeats = tf.reduce_any(equal & is_before, -1)
+    order = tf.argsort(tf.cast(repeats, tf.int32), stable=True)
+    texts, scores = (
+        tf.gather(tf.where(repeats, otherwise, values), order, batch_dims=1)
+        for values, otherwise in ((texts, ""), (scores, missing))
+    )
+    return texts, scores
+
+
 def restricted(
     encoder: TextEncoder, texts: Sequence[str], unknown: str
 ) -> list[str]:

@@ -8,10 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from mtl_tf.baselines import linear, ngrams, svm
+from mtl_tf.baselines import linear, svm
 from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.evaluation import scored_examples
-from mtl_tf.pipelines.encoded_split import Column, EncodedSplit
 from mtl_tf.runs import probability_files, soft_targets, teachers
 from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks import registry
@@ -214,42 +213,6 @@ def test_odd_data(tmp_path, labels):
     assert results["tasks"]["odd"]["examples"] == 2
 
 
-@pytest.mark.parametrize("names", [["x", "none", "y", "all"], ["x"]])
-def test_texts_with_several_labels(tmp_path, names):
-    """Labels that all texts have or none; a label alone."""
-    texts = {"log in": ["x"], "pay": ["y"], "log pay": ["x", "y"], "ok": []}
-    path = tmp_path / "topics.jsonl"
-    with open(path, "w") as file:
-        for text, labels in [*texts.items()] * 5:
-            kept = [name for name in [*labels, "all"] if name in names]
-            file.write(json.dumps({"text": text, "labels": kept}) + "\n")
-    topics = {
-        "name": "topics",
-        "type": "multi_label",
-        "files": dict.fromkeys(SIZES, str(path)),
-        "labels": names,
-    }
-    where = str(tmp_path / "run")
-    results = linear.train(
-        make_config(topics), where, probabilities_of=["train"]
-    )
-    scores = results["tasks"]["topics"]
-    assert scores[scores["primary"]] == 100.0
-    assert results["run"]["parameters"] > 4
-    folder = os.path.join(where, probability_files.FOLDER)
-    table = probability_files.read(folder, "topics")
-    given = {"text": [text.encode() for text in texts]}
-    rows, found = probability_files.looked_up(
-        table, probability_files.keys_of(given)
-    )
-    assert found.all()
-    right = [
-        [name in (*labels, "all") for name in table.labels]
-        for labels in texts.values()
-    ]
-    np.testing.assert_array_equal(table.scores[rows] > 0.5, right)
-
-
 def test_numbers_beside_labels(tmp_path, entries):
     """A task of numbers has no probabilities to keep."""
     path = tmp_path / "lengths.tsv"
@@ -335,104 +298,6 @@ def test_it_teaches_by_the_probabilities_that_it_kept(tmp_path, entries, kept):
     assert again == run_of_teacher
     with pytest.raises(RunError, match="probabilities_of"):
         linear.train(config, directory)
-
-
-def split_of(*texts):
-    values = np.array([w for text in texts for w in text], np.int32)
-    offsets = np.cumsum([0, *map(len, texts)])
-    return EncodedSplit("t", {"tokens": Column(values, offsets)})
-
-
-def test_ngrams_by_hand():
-    split = split_of([2, 3, 2, 3], [], [4], [2, 1, 3])
-    counted = ngrams.ngrams(split, 10)
-    pair = {(2, 3): 10 * 3 + 3, (3, 2): 10 * 4 + 2}
-    found = sorted(zip(counted.rows, counted.codes))
-    assert counted.examples == 4
-    assert found == sorted(
-        [(0, 2), (0, 3), (0, 2), (0, 3)]
-        + [(0, pair[2, 3]), (0, pair[3, 2]), (0, pair[2, 3])]
-        + [(2, 4), (3, 2), (3, 3)]  # no pair across texts or the unknown 1
-    )
-    assert len({2, 3, 4, *pair.values()}) == 5
-
-
-def test_ngrams_of_pairs_by_hand():
-    first, second = split_of([2, 3], [4], []), split_of([5, 2, 3], [3], [2])
-    columns = {"text_pair_tokens": second.columns["tokens"], **first.columns}
-    counted = ngrams.ngrams(EncodedSplit("t", columns), 10)
-    pair, kinds = 10 * 3 + 3, 110
-    of_first = [(0, 2), (0, 3), (0, pair), (1, 4)]
-    of_second = [(0, 5), (0, 2), (0, 3), (0, 10 * 6 + 2), (0, pair)]
-    of_second += [(1, 3), (2, 2)]
-    found = sorted(zip(counted.rows, counted.codes))
-    assert counted.examples == 3
-    assert found == sorted(
-        of_first
-        + [(row, kinds + code) for row, code in of_second]
-        # What both have, under its own code and the one of all.
-        + [(0, 2 * kinds + code) for code in (2, 3, pair)]
-        + [(0, 3 * kinds)] * 3
-    )
-
-
-@pytest.mark.by_default("apart")
-@pytest.mark.parametrize("pairs", ["apart", "joined"])
-def test_pairs_of_texts(tmp_path, pairs):
-    """Of `apart` it sees whether both texts have a word in common."""
-    draw = np.random.default_rng(3)
-    rows = []
-    for number in range(400):
-        word, other = draw.choice(20, 2, replace=False)
-        texts = (f"a w{word}", f"w{other if number % 2 else word} b")
-        label = ("same", "other")[number % 2]
-        rows.append({"text": texts[0], "text_pair": texts[1], "label": label})
-    files = {}
-    for split, part in (("train", rows[:300]), ("test", rows[300:])):
-        files[split] = str(tmp_path / f"{split}.jsonl")
-        with open(files[split], "w") as file:
-            file.writelines(json.dumps(row) + "\n" for row in part)
-    task = {"name": "p", "type": "pair_classification", "pairs": pairs}
-    config = make_config({**task, "files": files})
-    run = tmp_path / "run"
-    results = linear.train(config, str(run), probabilities_of=["test"])
-    assert results["tasks"]["p"]["examples"] == 100
-    assert pairs == "joined" or accuracies(results)["p"] > 95
-    table = probability_files.read(str(run / probability_files.FOLDER), "p")
-    assert table.scores.shape == (100, 2)
-
-
-def test_features_are_scikit_learns_and_copied_by_task():
-    """Against TfidfVectorizer on the words themselves."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    texts = [[[2, 3, 2, 4], [5, 3]], [[2, 3], [], [6, 4, 6]]]
-    new = [[2, 3, 3, 4], [9, 6]]
-    splits = [split_of(*t) for t in texts]
-    vectorizer = TfidfVectorizer(
-        ngram_range=(1, 2),
-        sublinear_tf=True,
-        token_pattern=r"\S+",
-    )
-    words = [" ".join(map(str, t)) for part in texts for t in part]
-    vectorizer.fit(words)
-    expected = vectorizer.transform([" ".join(map(str, t)) for t in new])
-    plain = ngrams.Features(splits, 10, copies=False)
-    got = plain(split_of(*new), 0)
-    assert len(plain) == got.shape[1] == expected.shape[1]
-    # The columns have another order; inner products do not depend on it.
-    known = vectorizer.transform(words)
-    both = ngrams.stack([plain(s, 0) for s in splits])
-    np.testing.assert_allclose(
-        (got @ both.T).toarray(), (expected @ known.T).toarray(), atol=1e-12
-    )
-    copied = ngrams.Features(splits, 10, copies=True)
-    rows = ngrams.stack([copied(s, k) for k, s in enumerate(splits)])
-    kernel, single = (rows @ rows.T).toarray(), (both @ both.T).toarray()
-    same = np.repeat([0, 1], [2, 3])
-    same = same[:, None] == same[None]
-    np.testing.assert_allclose(kernel, single * (1 + same), atol=1e-12)
-    assert len(copied) == rows.shape[1] < 3 * len(plain)
 
 
 @pytest.mark.extended

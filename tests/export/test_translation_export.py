@@ -15,8 +15,10 @@ from export import (
     saved_model,
     serving,
     task_types,
+    warmup,
 )
 from mtl_tf.text.vocabulary import Vocabulary
+from tests.core import strict
 from tests.system import random_runs, toy_languages
 
 SIZES = {"train": 40, "validation": 4, "test": 4}
@@ -245,6 +247,19 @@ def test_what_travels_along(exported):
         "alignments": False,
         **changes,
     }
+
+
+def test_recorded_answers_are_json_that_every_reader_takes(tmp_path):
+    scores = [[-1.0, -np.inf]]
+    outputs = {"scores": scores}
+    call = {"signature": "a", "inputs": {"text": ["b"]}, "outputs": outputs}
+    warmup.write(str(tmp_path), [call])
+    with open(tmp_path / "assets.extra" / "warmup_answers.json") as file:
+        (found,) = strict.loads(file.read())
+    assert found["outputs"]["scores"] == [[-1.0, None]]
+    assert check.compare(found["outputs"]["scores"], scores) == 0
+    assert check.compare([[None]], [[-1.0]]) == np.inf
+    assert check.compare([None], [""]) == np.inf
 
 
 def test_what_was_not_found_has_no_difference():

@@ -6,21 +6,13 @@ import json
 
 import pytest
 
-import mtl_tf
 from launch import predict
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner
 from mtl_tf.runs import prompt
-from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
+from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION
 
 ROWS = 'id,review,label\n7,"a good, ""old"" one",x\n8,"two\nlines",\n'
-
-
-@pytest.fixture
-def run(monkeypatch):
-    run = Run()
-    monkeypatch.setattr(mtl_tf, "load", lambda *_: run)
-    return run
 
 
 @pytest.fixture

@@ -10,16 +10,12 @@ from mtl_tf.layers.gru_encoder import GRUEncoder
 from tests.layers import translation_reference as reference
 from tests.layers.layer_testing import assert_gradient, run_layer_test
 
+pytestmark = pytest.mark.usefixtures("without_jit")
+
 WORDS, EMBEDDING, UNITS, ALIGNMENT, READOUT, DEPTH = 7, 3, 4, 5, 2, 6
 UNIFORM = {"name": "uniform", "range": 0.7}
 TARGET = np.array([[4, 1, 3], [6, 3, 0], [3, 0, 0], [5, 4, 3]], np.int32)
 LENGTHS = [3, 5, 0, 1]
-
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    with recurrence.options(jit=False, shards=1):
-        yield
 
 
 def make_decoder(**options):

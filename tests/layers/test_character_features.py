@@ -5,21 +5,16 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
 from mtl_tf.layers.character_features import CharacterCNN, CharacterLSTM
 from mtl_tf.layers.word_dropout import WordDropout
 from tests.layers.layer_testing import run_layer_test
+
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 # Words of three, one and no characters, and of two; one id is a code point.
 CHARACTERS = np.array(
     [[[[3, 4, 5], [6, 0, 0]]], [[[0, 0, 0], [9731, 3, 0]]]], np.int32
 )
-
-
-@pytest.fixture(autouse=True)
-def without_compiling():
-    with recurrence.options(jit=False, shards=1):
-        yield
 
 
 def make_cnn():

@@ -1,7 +1,5 @@
 """The CRF layer beside an enumeration of all paths."""
 
-import functools
-
 import keras
 import numpy as np
 import pytest
@@ -10,93 +8,21 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import crf_recursions, recurrence
 from mtl_tf.layers.crf import CRF, CRFLoss
-from mtl_tf.layers.crf_constraints import Constraints, allowed_transitions
-from tests.layers.crf_reference import (
-    Reference,
-    allows,
-    long_log_partition,
+from mtl_tf.layers.crf_constraints import Constraints
+from tests.layers.crf_reference import Reference, allows, long_log_partition
+from tests.layers.crf_testing import (
+    BIO,
+    CONSTRAINTS,
+    COUNTS,
+    LABELS,
+    SHAPE,
+    Case,
+    compiled,
+    make_layer,
+    parts_of,
+    references,
 )
 from tests.layers.layer_testing import run_layer_test
-
-LABELS = 4
-COUNTS = [4, 3, 2, 4]
-BIO = allowed_transitions(["O", "B-X", "I-X"], "bio")
-IOBES = allowed_transitions(["O", "B-X", "E-X", "S-X"], "iobes")
-CONSTRAINTS = [None, BIO, None, IOBES]
-SHAPE = (len(COUNTS), 8, 5)
-
-
-@pytest.fixture
-def not_compiled():
-    """For speed: compiling takes longer than a few small steps."""
-    with recurrence.options(jit=False, shards=1):
-        yield
-
-
-@functools.cache
-def make_layer(dtype=None):
-    layer = CRF(
-        LABELS, len(COUNTS), COUNTS, CONSTRAINTS, name="crf", dtype=dtype
-    )
-    layer.build()
-    draw = np.random.default_rng(3)
-    for weight in layer.weights:
-        weight.assign(draw.normal(size=weight.shape))
-    return layer
-
-
-def parts_of(layer):
-    return [np.array(w, dtype=np.float64) for w in layer.weights]
-
-
-def references(parts):
-    return [
-        Reference(*(part[task] for part in parts), COUNTS[task], one)
-        for task, one in enumerate(CONSTRAINTS)
-    ]
-
-
-class Case:
-    """Random sentences of every task, with random lengths and holes."""
-
-    def __init__(self, seed, scale, holes):
-        draw = np.random.default_rng(seed)
-        self.task = draw.permutation(len(COUNTS)).astype(np.int32)
-        self.logits = scale * draw.normal(size=(*SHAPE, LABELS))
-        self.logits = self.logits.astype(np.float32).astype(np.float64)
-        lengths = draw.integers(0, SHAPE[2] + 1, SHAPE[:2])
-        lengths[:, 0], lengths[:, 1] = SHAPE[2], 1
-        self.mask = np.arange(SHAPE[2]) < lengths[..., None]
-        if holes:
-            self.mask &= draw.uniform(size=SHAPE) < 0.7
-        self.tags = draw.integers(0, 2, SHAPE)
-        known = references(parts_of(make_layer()))
-        for reference, logits, tags, mask in self.rows(known):
-            tags[mask] = reference.likely_tags(logits[mask], draw)
-
-    def rows(self, known):
-        """(reference, logits, tags, mask) of every row."""
-        for group, task in enumerate(self.task):
-            for row in range(SHAPE[1]):
-                where = group, row
-                arrays = (self.logits, self.tags, self.mask)
-                yield known[task], *(array[where] for array in arrays)
-
-    def tensors(self):
-        return (
-            tf.constant(self.logits, tf.float32),
-            tf.constant(self.tags, tf.int32),
-            tf.constant(self.mask),
-            tf.constant(self.task),
-        )
-
-
-@functools.cache
-def compiled(method):
-    layer = make_layer()
-    return tf.function(
-        getattr(layer, method), reduce_retracing=True, autograph=False
-    )
 
 
 # At the large scale products underflow, and logarithms have to be taken.
@@ -203,7 +129,7 @@ def test_labels_that_can_be_reached_now_and_then_only():
     )
 
 
-@pytest.mark.usefixtures("not_compiled")
+@pytest.mark.usefixtures("without_jit")
 def test_padding_changes_nothing():
     layer, case = make_layer(), Case(9, 1.0, holes=False)
     logits, tags, mask, task = case.tensors()
@@ -230,7 +156,7 @@ def test_padding_changes_nothing():
         assert not np.any(got[name][:, :, SHAPE[2] :])
 
 
-@pytest.mark.usefixtures("not_compiled")
+@pytest.mark.usefixtures("without_jit")
 def test_alone_without_groups_mask_or_tasks():
     layer = CRF(LABELS, name="alone")
     layer.build()
@@ -313,7 +239,7 @@ def test_half_precision_is_for_others_only():
         np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.usefixtures("not_compiled")
+@pytest.mark.usefixtures("without_jit")
 def test_what_is_forbidden_harms_no_gradient():
     layer = CRF(3, constraints=BIO, name="forbidden")
     layer.build()
@@ -336,7 +262,7 @@ def test_what_is_forbidden_harms_no_gradient():
     np.testing.assert_array_equal(best[1], [1, 2, 2])
 
 
-@pytest.mark.usefixtures("not_compiled")
+@pytest.mark.usefixtures("without_jit")
 def test_a_sentence_that_cannot_be_keeps_to_own_labels():
     nowhere = Constraints(np.zeros([2, 2], bool), *np.ones([2, 2], bool))
     layer = CRF(3, 1, [2], [nowhere], name="nowhere")
@@ -355,7 +281,7 @@ def test_a_sentence_that_cannot_be_keeps_to_own_labels():
 
 
 @pytest.mark.extended
-@pytest.mark.usefixtures("not_compiled")
+@pytest.mark.usefixtures("without_jit")
 def test_layer():
     logits, tags, mask, task = Case(1, 1.0, holes=False).tensors()
     groups, rows, length = SHAPE
@@ -395,7 +321,7 @@ def test_nothing_compiled_is_left_where_nothing_may_be():
 
 
 @pytest.mark.extended
-@pytest.mark.usefixtures("not_compiled")
+@pytest.mark.usefixtures("without_jit")
 def test_a_whole_step_compiles():
     """As TPUs do it: shapes are known, nothing is compiled on its own."""
     layer = make_layer()
@@ -414,7 +340,7 @@ def test_a_whole_step_compiles():
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("not_compiled")
+@pytest.mark.usefixtures("without_jit")
 def test_fits_in_keras():
     """Tags whose order is all there is to learn; they are -1 at padding."""
     draw = np.random.default_rng(0)

@@ -18,6 +18,8 @@ from mtl_tf.layers.crf import CRF, CRFLoss
 from mtl_tf.layers.crf_constraints import allowed_transitions
 from tests.layers.crf_reference import Reference
 
+pytestmark = pytest.mark.usefixtures("without_jit")
+
 ROOT = pathlib.Path(__file__).parent.parent.parent
 LABELS, WORDS, ROWS = 3, 7, 4
 BIO = allowed_transitions(["O", "B-X", "I-X"], "bio")
@@ -97,13 +99,6 @@ def batches(*arrays):
         lambda: iter([arrays]), output_signature=signature
     )
     return dataset.apply(tf.data.experimental.assert_cardinality(1))
-
-
-@pytest.fixture(autouse=True)
-def not_compiled():
-    """For speed: compiling takes longer than a few small steps."""
-    with recurrence.options(jit=False, shards=1):
-        yield
 
 
 @pytest.mark.extended

@@ -6,7 +6,6 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
 from mtl_tf.layers.gru import GRU
 from tests.layers import translation_reference as reference
 from tests.layers.layer_testing import (
@@ -16,13 +15,9 @@ from tests.layers.layer_testing import (
 )
 from tests.layers.recurrent_testing import FEATURES, UNIFORM, make_data
 
+pytestmark = pytest.mark.usefixtures("without_jit")
+
 UNITS = 3
-
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    with recurrence.options(jit=False, shards=1):
-        yield
 
 
 def make_layer(**options):

@@ -21,14 +21,9 @@ from tests.layers.recurrent_testing import (
     outputs_and_gradients,
 )
 
+pytestmark = pytest.mark.usefixtures("without_jit")
+
 H, M, Z = 3, 2, 2
-
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds: only tests that are about it do it."""
-    with recurrence.options(jit=False, shards=1):
-        yield
 
 
 def make_layer(reverse=False, tasks=3, **options):

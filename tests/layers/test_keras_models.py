@@ -6,7 +6,6 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
 from mtl_tf.layers.arc_ii import LocalGlobalLSTM
 from mtl_tf.layers.crf import CRF, CRFLoss, best_tags
 from mtl_tf.layers.crf_constraints import Constraints
@@ -20,6 +19,8 @@ from mtl_tf.layers.shared_private import (
     SerialSharedPrivate,
 )
 from mtl_tf.layers.transformer_encoder import TransformerEncoder
+
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 WORDS, UNITS, TASKS = 9, 3, 3
 # By name: makes a layer of one set of weights, and one of several tasks.
@@ -49,13 +50,6 @@ def mostly_slow(names):
     """The first, and the others as slow: each takes 0.3 GB for its traces."""
     first, *others = names
     return [first, *(pytest.param(n, marks=pytest.mark.slow) for n in others)]
-
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds: what XLA does is tested with each layer."""
-    with recurrence.options(jit=False, shards=1):
-        yield
 
 
 def make_ids(rows=6, length=5):

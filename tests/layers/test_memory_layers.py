@@ -1,78 +1,25 @@
 """MELSTM and LocalGlobalLSTM against a NumPy float64 reference."""
 
-import functools
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from mtl_tf.core.errors import ConfigError
 from mtl_tf.layers import external_memory, recurrence, step_plan
-from mtl_tf.layers.arc_ii import LocalGlobalLSTM
-from mtl_tf.layers.external_memory import ExternalMemory
-from mtl_tf.layers.me_lstm import MELSTM
 from tests.layers import memory_reference as reference
-from tests.layers import recurrent_testing
-from tests.layers.layer_testing import (
-    assert_gradient,
-    run_layer_test,
-    weights_of,
+from tests.layers.layer_testing import assert_gradient, weights_of
+from tests.layers.memory_testing import (
+    FEATURES,
+    LENGTH,
+    ONES,
+    SLOTS,
+    UNITS,
+    WIDTH,
+    made,
+    make_data,
+    outputs_and_gradients,
 )
 
-FEATURES, LENGTH, UNITS, SLOTS, WIDTH = 3, 4, 3, 4, 2
-UNIFORM = {"name": "uniform", "range": 0.7}
-
-MODELS = {
-    "me_lstm": (MELSTM, {"tasks": 0}),
-    "private": (MELSTM, {"tasks": 3}),
-    "arc_i": (MELSTM, {"tasks": 3, "shared_memory": True}),
-    "arc_ii": (LocalGlobalLSTM, {"tasks": 3}),
-}
-
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds: only tests that are about it do it."""
-    with recurrence.options(jit=False, shards=1):
-        yield
-
-
-def make_layer(model, **options):
-    kind, defaults = MODELS[model]
-    options = {"init": UNIFORM, "name": "l"} | defaults | options
-    layer = kind(UNITS, SLOTS, WIDTH, **options)
-    layer.build((None, None, None, FEATURES))
-    return layer
-
-
-# One of each kind for all tests: a layer plans its loops when it first runs.
-made = functools.cache(make_layer)
-
-
-def make_data(groups, batch=4, length=LENGTH):
-    return recurrent_testing.make_data(groups, batch, length, features=FEATURES)
-
-
-def outputs_and_gradients(layer, x, mask, task, factors, training=True):
-    """A result, and the gradients of a weighted sum of its hidden states."""
-    x = tf.constant(x)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        result = layer(
-            x,
-            tf.constant(mask),
-            tf.constant(task),
-            training=training,
-            inspect=True,
-        )
-        seen = tf.where(mask[..., None], result.sequences["hidden"], 0.0)
-        total = tf.reduce_sum(result.state["hidden"] * factors[0])
-        total += tf.reduce_sum(seen * factors[1])
-    gradients = tape.gradient(total, [x, *layer.trainable_variables])
-    return result, [tf.convert_to_tensor(g) for g in gradients]
-
-
-ONES = np.float32(1.0), np.float32(0.5)
+pytestmark = pytest.mark.usefixtures("without_jit")
 
 
 @pytest.mark.parametrize(
@@ -252,29 +199,6 @@ def test_cosine_of_zero_vectors_is_zero():
             assert np.all(np.abs(gradient) < 1)
 
 
-def owners(layer):
-    """Names of the weights that are stacks of the tasks' own."""
-    return {w.name for w in layer.weights if w.is_private}
-
-
-def test_what_is_private_and_what_is_shared():
-    lstm = {"kernel", "recurrent", "bias", "fusion_read", "fusion_memory"}
-    memory = {"initial", "keys", "keys_bias", "align", "align_score"}
-    expected = {
-        "me_lstm": set(),
-        "private": lstm | {f"external_{name}" for name in memory},
-        "arc_i": lstm,
-        "arc_ii": lstm | {f"local_{name}" for name in memory},
-    }
-    for model, private in expected.items():
-        # No other size is 7.
-        tasks = 7 if MODELS[model][1]["tasks"] else 0
-        layer = made(model, align="mlp", tasks=tasks)
-        assert owners(layer) == private, model
-        for weight in layer.weights:
-            assert (weight.shape[0] == 7) == weight.is_private, weight.name
-
-
 @pytest.mark.by_default("arc_ii")
 @pytest.mark.parametrize("model", ["arc_i", "arc_ii"])
 def test_a_batch_of_one_task_moves_its_slices_and_what_is_shared(model):
@@ -335,74 +259,6 @@ def test_states_are_float32_under_mixed_policies(align, policy):
         np.testing.assert_allclose(a, b, atol=0.15)
 
 
-def _arguments():
-    x, mask = make_data(2)
-    return tf.constant(x), tf.constant(mask), tf.constant([2, 0])
-
-
-def lstm_parameters(d, h, read):
-    return 4 * h * (d + h + 1) + 2 * read * h + h * h
-
-
-def memory_parameters(k, m, source, align):
-    mlp = 2 * m * m + m if align == "mlp" else 0
-    return k * m + 3 * m * (source + 1) + mlp
-
-
-@pytest.mark.extended
-@pytest.mark.parametrize(
-    "model, align",
-    [("private", "mlp"), ("arc_i", "cosine"), ("arc_ii", "mlp")],
-)
-def test_as_layers(model, align):
-    d, h, k, m = FEATURES, UNITS, SLOTS, WIDTH
-    kind, options = MODELS[model]
-    own, shared = memory_parameters(k, m, h, align), 0
-    lstm = lstm_parameters(d, h, m)
-    if model == "arc_i":
-        own, shared = 0, own
-    if model == "arc_ii":
-        lstm = lstm_parameters(d, h, 2 * m)
-        shared = memory_parameters(k, m, m, align)
-    state = {"hidden": (2, 4, h), "memory": (2, 4, h)}
-    for role in ("local", "global") if model == "arc_ii" else ("external",):
-        state |= {role: (2, 4, k, m), f"{role}_key": (2, 4, m)}
-    if model == "arc_ii":
-        state |= {"global_alpha": (2, 4, k)}
-    run_layer_test(
-        lambda: kind(h, k, m, align=align, name="l", init=UNIFORM, **options),
-        _arguments(),
-        parameters=max(options["tasks"], 1) * (lstm + own) + shared,
-        output_shapes=(state, {"hidden": (2, 4, LENGTH, h)}, {}),
-        call={"training": True, "sequence": True},
-    )
-
-
-def test_parameter_counts_of_the_papers_sizes():
-    """d = h = 100, memory 50 x 20, four tasks."""
-    lstm, memory = lstm_parameters(100, 100, 20), 50 * 20 + 60 * 101
-    assert (lstm, memory) == (94_400, 7_060)
-    counts = {
-        "me_lstm": 101_460,
-        "arc_i": 4 * 94_400 + 7_060,
-        "arc_ii": 4 * (98_400 + 7_060) + 1_000 + 60 * 21,
-    }
-    for model, count in counts.items():
-        kind, options = MODELS[model]
-        options = options | ({"tasks": 4} if options["tasks"] else {})
-        layer = kind(100, 50, 20, **options)
-        layer.build((None, None, None, 100))
-        assert layer.count_params() == count, model
-
-
-def test_two_layers_begin_with_unlike_memories():
-    """Initial values depend on the direction's name."""
-    one, other = made("arc_ii"), made("arc_ii", name="backward")
-    for a, b in zip(one.weights, other.weights):
-        assert np.any(np.array(a) != np.array(b)), a.path
-    assert np.any(np.array(one.local.initial[0]) != one.shared.initial)
-
-
 def test_the_backward_loop_keeps_one_stack_a_memory():
     """Everything else of a memory's size is computed again."""
     layer = made("arc_ii", tasks=0)
@@ -420,15 +276,3 @@ def test_the_backward_loop_keeps_one_stack_a_memory():
     assert max(spec.shape.rank for spec in kept) == 3
     assert max(spec.shape.rank for spec in plan.written.values()) == 3
     assert {"local", "global"} <= set(plan.kept_state)
-
-
-@pytest.mark.parametrize("kind", [MELSTM, LocalGlobalLSTM])
-def test_wrong_options_are_errors(kind):
-    sizes = {"units": 3, "memory_slots": 3, "memory_width": 3}
-    for field in sizes:
-        with pytest.raises(ConfigError, match=f"^{field} must be a positive"):
-            kind(**(sizes | {field: 0}))
-    with pytest.raises(ConfigError, match="unknown align 'cosin'; did you"):
-        kind(**sizes, align="cosin")
-    with pytest.raises(ConfigError, match="source must be a positive"):
-        ExternalMemory(3, 3, 0)

@@ -22,15 +22,10 @@ from tests.layers.recurrent_testing import (
     outputs_and_gradients,
 )
 
+pytestmark = pytest.mark.usefixtures("without_jit")
+
 H = 3
 KINDS = ["parallel", "shared", "both"]
-
-
-@pytest.fixture(autouse=True)
-def without_jit():
-    """Compiling takes seconds: only tests that are about it do it."""
-    with recurrence.options(jit=False, shards=1):
-        yield
 
 
 def make_layer(kind, reverse=False, **options):

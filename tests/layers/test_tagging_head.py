@@ -6,21 +6,16 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.layers import recurrence
 from mtl_tf.layers.crf_constraints import allowed_transitions
 from mtl_tf.layers.tagging_head import TaggingHead
 from tests.layers.crf_reference import allows
 from tests.layers.layer_testing import run_layer_test
 
+pytestmark = pytest.mark.usefixtures("without_jit")
+
 BIO = allowed_transitions(["O", "B-X", "I-X"], "bio")
 TASK = np.array([1, 0], np.int32)
 MASK = np.arange(4) < np.array([[4, 2, 0], [1, 3, 4]])[..., None]
-
-
-@pytest.fixture(autouse=True)
-def without_compiling():
-    with recurrence.options(jit=False, shards=1):
-        yield
 
 
 def make_batch():

@@ -5,7 +5,8 @@ import os
 import pytest
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.programs import streams
+from mtl_tf.programs import record_table, streams
+from tests.core import strict
 
 
 @pytest.mark.parametrize("name", ["missing", "."])
@@ -68,3 +69,14 @@ def test_output_to_a_folder(tmp_path):
     with pytest.raises(ConfigError, match="is a folder: name a file"):
         with streams.writing(str(tmp_path)):
             pass
+
+
+def test_numbers_that_json_has_not(tmp_path):
+    path = tmp_path / "out"
+    streams.write_json(str(path), {"scores": [1.0, float("-inf")]})
+    assert strict.loads(path.read_text()) == {"scores": [1.0, None]}
+    with record_table.RecordTable("tsv") as table:
+        table.add({"one": float("nan"), "several": [float("inf"), 1.0]})
+        with streams.writing(str(path)) as output:
+            table.write(output)
+    assert path.read_text() == "one\tseveral\n\t[null, 1.0]\n"

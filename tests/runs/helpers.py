@@ -6,6 +6,7 @@ import os
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.runs import training_run
 from tests.training.killing import run_killed
 
 
@@ -30,6 +31,11 @@ def assert_same_weights(one, two):
     assert set(one) == set(two) and len(one) > 2
     for key, value in one.items():
         np.testing.assert_array_equal(value, two[key], err_msg=key)
+
+
+def train(config, directory, **options):
+    """Trains a run and returns its results."""
+    return training_run.train(config, str(directory), **options)
 
 
 def train_killed(config, directory, saves):

@@ -1,4 +1,4 @@
-"""Starting from another run's weights, and freezing."""
+"""Starting from another run's weights."""
 
 import os
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mtl_tf
-from mtl_tf.core.errors import ConfigError, RunError
+from mtl_tf.core.errors import RunError
 from mtl_tf.models.multi_target import build_translation_model
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.runs import initializing, training_run
@@ -330,55 +330,6 @@ def test_a_directory_without_weights(tmp_path, toy_files):
     (tmp_path / "empty" / "config.json").write_text("{}")
     with pytest.raises(RunError, match="has no trained weights"):
         started(toy_files, tmp_path / "b", str(tmp_path / "empty"))
-
-
-@pytest.fixture(scope="module")
-def model(toy_run):
-    return mtl_tf.load(toy_run).model
-
-
-def paths(model, *patterns):
-    return {freezing.path_of(v) for v in freezing.frozen(model, patterns)}
-
-
-def test_the_named_parts_cover_the_model(model):
-    shared = paths(model, "shared")
-    names = ("meta_kernel", "meta_recurrent", "meta_bias", "vector_kernel")
-    assert shared == {f"scheme/forward/{n}" for n in names}
-    assert paths(model, "embedding") == {"embedding/vectors"}
-    private = paths(model, "private")
-    everything = {freezing.path_of(v) for v in model.trainable_variables}
-    assert shared | private | {"embedding/vectors"} == everything
-    assert not private & shared
-    assert paths(model, "heads") == {
-        "classification/dense/kernel",
-        "classification/dense/bias",
-    }
-
-
-def test_patterns_of_paths(model):
-    assert paths(model, "scheme") == paths(model, "scheme/forward")
-    assert paths(model, "scheme/*/meta_*") == paths(
-        model,
-        "scheme/forward/meta_kernel",
-        "scheme/forward/meta_recurrent",
-        "scheme/forward/meta_bias",
-    )
-    assert paths(model, "*/vectors", "heads") == {"embedding/vectors"} | paths(
-        model, "heads"
-    )
-
-
-def test_a_pattern_without_weights_lists_the_paths(model):
-    with pytest.raises(ConfigError, match="'scheme/meta' names no") as got:
-        paths(model, "scheme/meta")
-    assert "scheme/forward/meta_kernel" in str(got.value)
-
-
-def test_freezing_everything_is_an_error(tmp_path, toy_files):
-    chosen = corpus.config(toy_files, freeze=["*"])
-    with pytest.raises(ConfigError, match="leaves the stage joint nothing"):
-        training_run.train(chosen, str(tmp_path / "a"))
 
 
 @pytest.mark.parametrize("words", [["a", "b"], ["a", "c"]])

@@ -8,6 +8,7 @@ from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.runs.loading import load
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 from mtl_tf.training import learning_rates
+from tests.core import strict
 
 CONFIG = json.loads(json.dumps(fields.defaults()))
 CONFIG |= {"seed": 1, "tasks": ["a"]}
@@ -239,6 +240,13 @@ def test_metrics_after_the_last_checkpoint_are_cut(run):
         {"stage": "joint", "step": 5},
         {"stage": "tuned", "step": 7},
     ]
+
+
+def test_a_loss_that_is_no_number_is_noted_as_null(run):
+    run.append_metrics({"stage": "joint", "step": 1, "loss": float("nan")})
+    run.cut_metrics("joint", 1)
+    with open(run.file("metrics.jsonl")) as file:
+        assert strict.loads(file.read())["loss"] is None
 
 
 def test_a_damaged_config_is_named(run):

@@ -9,39 +9,32 @@ import numpy as np
 import pytest
 
 import mtl_tf
-from mtl_tf.core.errors import ConfigError, DataError, RunError
+from mtl_tf.core.errors import ConfigError, RunError
 from mtl_tf.layers import distillation
 from mtl_tf.pipelines import unlabelled_texts
 from mtl_tf.runs import (
     probability_files,
-    run_data,
     seals,
     soft_targets,
     teacher_kinds,
     teachers,
-    training_run,
 )
 from mtl_tf.runs.clean_parts import texts
 from mtl_tf.runs.run_directory import RunDirectory
 from tests.runs.helpers import train_killed, weights
+from tests.runs.teaching import (
+    UNLABELLED,
+    loaded,
+    student,
+    train,
+    with_unlabelled,
+)
 from tests.system import corpus
-
-UNLABELLED = ["yes the tree no", "no a yes", "of some stone yes no this"] * 4
-
-
-def train(config, directory):
-    return training_run.train(config, str(directory), strategy="one_device")
 
 
 @pytest.fixture(scope="module")
 def entries(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("entries")
-    sizes = {"train": 60, "validation": 20, "test": 20}
-    found = corpus.write(folder, 5, sizes)
-    path = folder / "more.tsv"
-    path.write_text("".join(f"\t{text}\n" for text in UNLABELLED))
-    found[0]["files"]["unlabelled"] = str(path)
-    return found
+    return with_unlabelled(tmp_path_factory.mktemp("entries"))
 
 
 @pytest.fixture(scope="module")
@@ -49,20 +42,6 @@ def teacher(tmp_path_factory, entries):
     directory = tmp_path_factory.mktemp("teacher") / "seed_1"
     train(corpus.quick(entries, epochs=1), directory)
     return str(directory)
-
-
-def student(entries, *given, **distillation):
-    config = corpus.quick(entries, epochs=2)
-    config["training"]["teachers"] = list(map(str, given))
-    config["training"]["distillation"] |= distillation
-    return config
-
-
-def loaded(config, directory):
-    run = RunDirectory(str(directory))
-    run.claim(config)
-    teachers.prepare(config, run, (None, None))
-    return run_data.load(config, run, None, None)
 
 
 def test_the_columns_are_what_the_teacher_says(tmp_path, entries, teacher):
@@ -356,55 +335,6 @@ def test_files_that_lack_texts_or_are_damaged(tmp_path, entries, teacher):
         file.write(b"PK nothing")
     with pytest.raises(RunError, match=r"plain.npz must hold keys, scores"):
         loaded(student(entries[:1], folder), tmp_path / "run")
-
-
-def test_what_is_not_labelled_needs_no_label(tmp_path, entries):
-    """Not even a column of them; the texts are those of the column."""
-    rows = "".join(json.dumps({"text": text}) + "\n" for text in UNLABELLED)
-    path = tmp_path / "more.jsonl"
-    path.write_text(rows)
-    train_file = tmp_path / "train.jsonl"
-    labelled = [{"text": "yes no", "label": n} for n in "01" * 5]
-    train_file.write_text("".join(json.dumps(r) + "\n" for r in labelled))
-    from mtl_tf.tasks import registry
-
-    files = {"train": str(train_file), "unlabelled": str(path)}
-    (task,) = registry.resolve([{"name": "t", "files": files}])
-    examples = list(task.dataset("unlabelled").as_numpy_iterator())
-    assert [one["text"].decode() for one in examples] == UNLABELLED
-    assert all(set(one) == {"text"} for one in examples)
-    assert task.labels == ("0", "1") and task.size("unlabelled") == 12
-    path.write_text('{"texts": "a"}\n')
-    (task,) = registry.resolve([{"name": "t", "files": files}])
-    with pytest.raises(DataError, match=r"more.jsonl:1: no key 'text'"):
-        task.size("unlabelled")
-
-
-@pytest.mark.extended
-def test_raw_texts_are_read_as_the_training_texts_are(tmp_path, entries):
-    """Spaced as tokens are, without those of the test split."""
-    more = tmp_path / "more.tsv"
-    tested = entries[0]["files"]["test"]
-    with open(tested) as file:
-        tested_text = file.readline().rstrip("\n").split("\t")[1]
-    more.write_text(f"\tyes, the tree. No.\n\t{tested_text.upper()} !\n")
-    train_file = tmp_path / "train.tsv"
-    rows = [f"{n % 2}\tyes , a tree .\n" for n in range(20)]
-    train_file.write_text("".join(rows))
-    files = entries[0]["files"] | {
-        "unlabelled": str(more),
-        "train": str(train_file),
-    }
-    raw = entries[0] | {"files": files}
-    config = corpus.quick([raw], epochs=1)
-    train(config, tmp_path / "teacher")
-    taught = student([raw], tmp_path / "teacher", unlabelled="unlabelled")
-    data = loaded(taught, tmp_path / "run")
-    (split,) = data.train
-    assert len(split) == 21
-    tokens = split.columns["tokens"]
-    yes, comma, _, tree, stop = tokens[0]
-    assert tokens[20][[0, 1, 3, 4]].tolist() == [yes, comma, tree, stop]
 
 
 def test_probabilities_of_other_labels_are_told_with_their_file(tmp_path):

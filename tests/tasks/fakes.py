@@ -116,6 +116,12 @@ def mails(tmp_path, **contents):
     return resolve([{"name": "mails", "files": files, "columns": columns}])[0]
 
 
+def own(files, **fields):
+    """An entry on files of label, tab, text."""
+    columns = {"text": 1, "label": 0}
+    return {"name": "mails", "files": files, "columns": columns, **fields}
+
+
 def task_of(source, labels=("a", "b")):
     """A task of one split, `test`."""
     return Task("t", "classification", source, labels, splits={"test": "all"})

@@ -1,7 +1,10 @@
+import json
+
 import pytest
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
+from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.source import tell
 from tests.tasks.fakes import Numbers
 
@@ -57,3 +60,93 @@ def test_sizes_and_other_splits(caplog):
 def test_one_example_cannot_be_split():
     with pytest.raises(DataError, match="mails has no validation split"):
         parts(1)
+
+
+def contexts_of(sizes):
+    """Questions on contexts of so many each; of those of the first "", none."""
+    return [
+        {"context": f"text {n}" if n else "", "question": "?", "answer": "!"}
+        for n, size in enumerate(sizes)
+        for _ in range(size)
+    ]
+
+
+def question_parts(tmp_path, lines, name="mine"):
+    """The places in the file of the examples that are trained on and not."""
+    path = tmp_path / "questions.jsonl"
+    rows = [{**line, "question": str(n)} for n, line in enumerate(lines)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    entry = {"name": name, "type": "question_answering"}
+    (task,) = resolve([{**entry, "files": {"train": str(path)}}])
+    parts = [task.dataset(split) for split in ("train", "validation")]
+    assert [task.size(split) for split in ("train", "validation")] == [
+        int(part.cardinality()) for part in parts
+    ]
+    return [
+        [int(one["question"]) for one in part.as_numpy_iterator()]
+        for part in parts
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count"),
+    [
+        ([0] + [7] * 30, 21),
+        ([20] + [1, 2, 3, 9] * 12, 20),
+        # Each has more than a tenth of all.
+        ([0, 30, 25, 40, 35], 25),
+        ([0, 1000, 1, 50, 40], 91),
+        ([0, 1000, 30], 30),
+    ],
+)
+def test_questions_on_a_context_are_held_out_together(tmp_path, sizes, count):
+    lines = contexts_of(sizes)
+    kept, held_out = question_parts(tmp_path, lines)
+    assert sorted(kept + held_out) == list(range(len(lines)))
+    contexts = [
+        {lines[n]["context"] for n in part} for part in (kept, held_out)
+    ]
+    assert contexts[0] & contexts[1] <= {""}
+    assert len(held_out) == count
+    assert question_parts(tmp_path, lines) == [kept, held_out]
+    other = question_parts(tmp_path, lines, name="other")
+    assert len(sizes) < 6 or other != [kept, held_out]
+
+
+def test_contexts_that_differ_in_white_space_and_case_are_one(tmp_path):
+    lines = contexts_of([0] + [1] * 20)
+    lines += [
+        {**line, "context": line["context"].title() + "\n"} for line in lines
+    ]
+    kept, held_out = question_parts(tmp_path, lines)
+    assert len(held_out) == 4
+    assert {n % 20 for n in held_out}.isdisjoint(n % 20 for n in kept)
+
+
+def test_questions_without_a_shared_context_are_drawn_as_other_examples(
+    tmp_path,
+):
+    for sizes in ([60], [0] + [1] * 60):
+        lines = contexts_of(sizes)
+        _, held_out = question_parts(tmp_path, lines, name="mails")
+        assert held_out == [23, 25, 34, 36, 42, 52]
+
+
+@pytest.mark.parametrize("sizes", [[0, 60], [0, 20, 20, 20], [0, 59, 1]])
+def test_too_few_contexts_are_told(tmp_path, caplog, sizes):
+    tell.cache_clear()
+    _, held_out = question_parts(tmp_path, contexts_of(sizes), name="mails")
+    assert held_out == [23, 25, 34, 36, 42, 52]
+    assert "mails has too few different contexts" in caplog.text
+
+
+def test_repeated_texts_of_other_types_are_drawn_one_by_one(tmp_path):
+    rows = "".join(f"same\tother {n}\t{n % 2}\n" for n in range(60))
+    (tmp_path / "a.tsv").write_text(rows)
+    entry = {"name": "mails", "type": "pair_classification"}
+    entry["files"] = {"train": str(tmp_path / "a.tsv")}
+    entry["columns"] = {"text": 0, "text_pair": 1, "label": 2}
+    (task,) = resolve([{**entry, "header": False}])
+    held_out = task.dataset("validation").as_numpy_iterator()
+    found = [one["text_pair"].decode() for one in held_out]
+    assert found == [f"other {n}" for n in (23, 25, 34, 36, 42, 52)]

@@ -2,7 +2,7 @@ import pytest
 import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.text.decoding import TextDecoder, aligned_words
+from mtl_tf.text.decoding import TextDecoder, aligned_words, distinct
 from mtl_tf.text.encoder import TextEncoder
 from mtl_tf.text.tokenizers import make_tokenizer
 from mtl_tf.text.translation import (
@@ -120,6 +120,24 @@ def test_aligned_words_are_those_of_the_most_attention():
     ]
     nothing = aligned_words(source[2:, :0], places[2:])
     assert nothing.numpy().tolist() == [[[b"", b""]]]
+
+
+def test_of_equal_texts_the_first_stays():
+    texts = [["a", "b", "a", "c"], ["d", "", "d", "d"], ["", "", "", ""]]
+    scores = [[-1.0, -2.0, -3.0, -4.0]] * 3
+    texts, scores = distinct(tf.constant(texts), tf.constant(scores), -9.0)
+    assert texts.numpy().tolist() == [
+        [b"a", b"b", b"c", b""],
+        [b"d", b"", b"", b""],
+        [b""] * 4,
+    ]
+    assert scores.numpy().tolist() == [
+        [-1.0, -2.0, -4.0, -9.0],
+        [-1.0, -2.0, -9.0, -9.0],
+        [-1.0, -9.0, -9.0, -9.0],
+    ]
+    none = distinct(tf.zeros([0, 2], tf.string), tf.zeros([0, 2]), 0.0)
+    assert [part.shape for part in none] == [(0, 2)] * 2
 
 
 def test_pairs_end_with_an_end_and_are_read_again(tmp_path):

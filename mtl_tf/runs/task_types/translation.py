@@ -1,6 +1,5 @@
 """Translation: a text in the target language."""
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -31,6 +30,7 @@ from mtl_tf.runs.prediction_type import (
     format_of,
     resolve_file,
 )
+from mtl_tf.runs.translating import several
 from mtl_tf.tasks.row_files import FORMATS, json_records, lines_of
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.decoding import UNKNOWN, restricted
@@ -78,9 +78,9 @@ class TranslationPrediction(PredictionType):
     """`translation`, the best one, and its `score`, a log-likelihood.
 
     Of an `n_best` above 1 also `translations` and `scores`, the best first, of
-    those that the search found. With `alignments` also the `words` of the best
-    one, the `source_words`, and of each of `words` the place among those that
-    it attended to most, in `alignment`.
+    those that the search found, which are all different. With `alignments`
+    also the `words` of the best one, the `source_words`, and of each of `words`
+    the place among those that it attended to most, in `alignment`.
     """
 
     outputs = {"loss": False}
@@ -125,10 +125,7 @@ class TranslationPrediction(PredictionType):
             prediction = {"task": task["name"], "translation": best[0]}
             prediction["score"] = values[0]
             if decoder.decoding.n_best > 1:
-                # The search found fewer; JSON knows no infinity.
-                count = sum(map(math.isfinite, values))
-                several = {"translations": best, "scores": values}
-                prediction |= {k: row[:count] for k, row in several.items()}
+                prediction |= several(best, values)
             predictions.append(prediction)
         if decoder.decoding.alignments:
             tokens = run.encoder.target(task["name"]).vocabulary.tokens

@@ -50,7 +50,7 @@ class QuestionAnswering(TaskType):
     right and the first one is learnt; "scoring", an object, is what some
     metrics need beside. `columns` names other keys. `question` is the question
     of all lines, which then have none. Without a validation file a tenth of
-    the training file is held out.
+    the training file is held out, with all questions on a context or none.
 
     In csv and tsv the three texts are columns; `format`, `delimiter` and
     `header` are as of tasks with labels, see `TextTaskType`. A file whose
@@ -71,6 +71,7 @@ class QuestionAnswering(TaskType):
     file_fields = {**FIELDS, "question": ()}
     fields = ("long_contexts", "bleu_tokenizer", "language")
     most_held_out = 2000
+    held_out_together = "context"
 
     def features(
         self, labels: Sequence[str], settings: Mapping[str, Any]

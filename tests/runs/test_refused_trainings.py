@@ -1,0 +1,107 @@
+"""Trainings that are refused before they begin."""
+
+import pytest
+
+from mtl_tf.core.errors import ConfigError, DataError
+from tests.runs.helpers import train
+from tests.system import corpus
+
+
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("optimizer", "adagad", "unknown optimizer 'adagad'; did you mean"),
+        ("loss_weighting", "statik", "unknown loss weighting 'statik'; did"),
+    ],
+)
+def test_unknown_names_offer_the_nearest(
+    tmp_path, small_files, field, value, message
+):
+    config = corpus.quick(small_files)
+    if field == "optimizer":
+        config["training"]["optimizer"]["name"] = value
+    else:
+        config["training"][field] = value
+    with pytest.raises(ConfigError, match=message):
+        train(config, tmp_path / "a")
+
+
+def test_wrong_mixing_scheme_and_strategy(tmp_path, small_files):
+    config = corpus.quick(small_files)
+    config["pipeline"]["mixing"] = {"name": "unifrom"}
+    with pytest.raises(ConfigError, match="did you mean 'uniform'"):
+        train(config, tmp_path / "a")
+    config = corpus.quick(small_files)
+    config["model"]["scheme"] = {"name": "meta_lstn"}
+    with pytest.raises(ConfigError, match="did you mean 'meta_lstm'"):
+        train(config, tmp_path / "b")
+    with pytest.raises(ConfigError, match="did you mean 'mirrored'"):
+        train(corpus.quick(small_files), tmp_path / "c", strategy="mirored")
+
+
+@pytest.mark.parametrize("separately", [False, True])
+def test_a_task_that_cannot_be_scored_is_not_trained(
+    tmp_path, toy_files, separately
+):
+    *others, last = toy_files
+    files = {"train": last["files"]["train"]}
+    config = corpus.config([*others, {**last, "files": files}], epochs=1)
+    config["train_separately"] = separately
+    run = tmp_path / "run"
+    with pytest.raises(ConfigError, match="has no test split: "):
+        train(config, run)
+    assert not run.exists()
+
+
+def test_a_malformed_line_is_named(tmp_path):
+    entries = corpus.write(tmp_path, 1, {"train": 4, "test": 2})
+    with open(entries[1]["files"]["train"], "a") as file:
+        file.write("no tab here\n")
+    with pytest.raises(DataError, match=r"mirror\.train\.tsv:5"):
+        train(corpus.config(entries), tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("scheme", {"name": "ssp", "meta_units": 3}, "no option 'meta_units'"),
+        ("scheme", {"name": "asp", "pooling": "attention"}, "pooling of asp"),
+        ("characters", {"name": "cnn", "filter": 3}, "no option 'filter'"),
+        ("init", {"name": "orthogonal"}, "unknown init.name 'orthogonal'"),
+    ],
+)
+def test_a_wrong_model_is_refused_before_any_text_is_read(
+    tmp_path, toy_files, field, value, message
+):
+    config = corpus.quick(toy_files, "lstm", epochs=1)
+    config["model"][field] = value
+    with pytest.raises(ConfigError, match=message):
+        train(config, tmp_path / "a")
+    assert not (tmp_path / "a" / "config.json").exists()
+
+
+def test_a_wrong_mixing_is_refused_before_any_text_is_read(tmp_path, toy_files):
+    config = corpus.config(toy_files, steps=1)
+    weights = {"plain": 2.0, "miror": 1.0}
+    config["pipeline"]["mixing"] = {"name": "weighted", "weights": weights}
+    with pytest.raises(ConfigError, match="'miror'; did you mean 'mirror'"):
+        train(config, tmp_path / "a")
+    assert not (tmp_path / "a" / "config.json").exists()
+
+
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("name", "keras.optimizers:Nope", "has no class 'Nope'"),
+        ("schedule", "no_such_file.py:stairs", "there is no file"),
+        ("options", {"momentun": 0.5}, "momentun"),
+    ],
+)
+def test_a_wrong_optimizer_leaves_no_run(
+    tmp_path, small_files, field, value, message
+):
+    config = corpus.config(small_files, steps=1)
+    config["training"]["optimizer"][field] = value
+    with pytest.raises(ConfigError, match=message):
+        train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,125 @@
+"""Runs of a model for each task."""
+
+import json
+import os
+
+import pytest
+
+import mtl_tf
+from mtl_tf.core.errors import RunError
+from mtl_tf.evaluation.clean import SeenTexts
+from mtl_tf.runs import run_results, training_run
+from tests.runs.helpers import train
+from tests.system import corpus
+
+
+def test_parameters_of_several_models_are_summed():
+    runs = [
+        {"parameters": 9, "trainable_parameters": 7},
+        # Of a version that counted what is trained alone.
+        {"parameters": 5},
+    ]
+    runs = [one | {"parameters_without_embedding": 2} for one in runs]
+    assert run_results.parameters_of(runs) == {
+        "parameters": 14,
+        "trainable_parameters": 12,
+        "parameters_without_embedding": 4,
+    }
+
+
+@pytest.mark.extended
+def test_single_runs_are_scored_on_the_clean_part_of_all_tasks(
+    tmp_path, toy_run, toy_files, monkeypatch, points
+):
+    config = corpus.quick(toy_files, "lstm")
+    config["train_separately"] = True
+    made, read = SeenTexts.__init__, []
+    monkeypatch.setattr(
+        SeenTexts,
+        "__init__",
+        lambda self, *texts: (read.append(len(texts)), made(self, *texts))[1],
+    )
+    results = train(config, tmp_path / "a")
+    assert len(points) == 2
+    # Two splits of each task of the group, read once for both runs.
+    assert read.count(2) == 2
+    with open(os.path.join(toy_run, "results.json")) as file:
+        joint = json.load(file)
+    for name in ("plain", "mirror"):
+        clean = results["tasks"][name]["clean"]["examples"]
+        assert clean == joint["tasks"][name]["clean"]["examples"]
+        assert os.path.exists(tmp_path / "a" / "tasks" / name / "best")
+    assert results["mean"]["overall"] > 95
+    assert results["run"]["parameters"] > 0
+    with pytest.raises(RunError, match="holds one run for each task"):
+        mtl_tf.load(str(tmp_path / "a"))
+    run = mtl_tf.load(str(tmp_path / "a" / "tasks" / "plain"))
+    assert [t["name"] for t in run.tasks] == ["plain"]
+
+
+@pytest.mark.parametrize(
+    ("shared", "steps", "every"), [(False, 9, 4), (True, 5, 2)]
+)
+def test_single_runs_have_the_steps_or_their_share_of_them(
+    tmp_path, toy_files, monkeypatch, shared, steps, every
+):
+    config = corpus.config(toy_files, steps=9)
+    config["train_separately"] = True
+    config["training"].update(share_steps=shared, min_steps=0, evaluate_every=4)
+    joint, trained = training_run._train, []
+
+    def train_one(config, folder, session):
+        if config["train_separately"]:
+            return joint(config, folder, session)
+        trained.append(config["training"])
+        raise RunError("enough")
+
+    monkeypatch.setattr(training_run, "_train", train_one)
+    with pytest.raises(RunError, match="enough"):
+        train(config, tmp_path / "a")
+    (training,) = trained
+    assert (training["steps"], training["evaluate_every"]) == (steps, every)
+    assert training["min_steps"] == 0
+
+
+def test_models_of_single_tasks_go_on_with_code_that_moved(
+    tmp_path, toy_files, monkeypatch
+):
+    config = corpus.config(toy_files, steps=1)
+    config["train_separately"] = True
+
+    def stop(config, run, session):
+        os.makedirs(run.file("tasks"), exist_ok=True)
+        raise RunError("enough")
+
+    monkeypatch.setattr(training_run, "_train_separately", stop)
+    file = tmp_path / "mine.py"
+    file.write_text("def flat(progress, step, warmup):\n    return 1.0\n")
+    for _ in range(2):
+        optimizer = config["training"]["optimizer"]
+        optimizer["schedule"] = f"{file}:flat"
+        with pytest.raises(RunError, match="enough"):
+            train(config, tmp_path / "run")
+        (tmp_path / "b").mkdir(exist_ok=True)
+        file = file.rename(tmp_path / "b" / "mine.py")
+
+
+PHASES = [{"tasks": [name], "steps": 1} for name in ("plain", "mirror")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "mixing",
+    [
+        {"name": "phases", "phases": PHASES},
+        {"name": "weighted", "weights": {"plain": 2.0, "mirror": 1.0}},
+    ],
+)
+def test_mixings_that_name_other_tasks_are_not_those_of_a_single_model(
+    tmp_path, toy_files, mixing
+):
+    config = corpus.config(toy_files, steps=1)
+    config["train_separately"] = True
+    config["pipeline"]["mixing"] = mixing
+    results = train(config, tmp_path / "a")
+    assert set(results["tasks"]) == {"plain", "mirror"}

@@ -4,10 +4,8 @@ import json
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import mtl_tf
-from export import saved_model
 from mtl_tf.runs import training_run
 from mtl_tf.training import strategies
 from tests.runs.helpers import assert_same_weights, train_killed, weights
@@ -51,19 +49,6 @@ def test_the_share_is_that_of_the_best_weights(trained):
     run = mtl_tf.load(str(directory))
     best = run.evaluate("validation")["mean"]["overall"]
     assert best == pytest.approx(results["run"]["validation_mean"])
-
-
-def test_an_export_reads_the_same_share(trained, tmp_path):
-    _, directory = trained
-    run = mtl_tf.load(str(directory))
-    texts = ["the yes of no", "no stone yes", "river"]
-    for task in range(2):
-        run.predictor.model.choose(task, 3)
-    path = saved_model.export(run, str(tmp_path / "export"))
-    served = tf.saved_model.load(path).signatures["mirror"]
-    said = served(text=tf.constant(texts))["scores"]
-    own = [row["scores"]["1"] for row in run.predict("mirror", texts)]
-    np.testing.assert_allclose(said[:, 1], own, atol=1e-6)
 
 
 @pytest.mark.extended

@@ -1,6 +1,9 @@
 """A validation split for sources that have none."""
 
 import functools
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -8,19 +11,24 @@ from absl import logging
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.random import generator
+from mtl_tf.tasks.batching import batched
+from mtl_tf.tasks.features import Feature, text_of
 from mtl_tf.tasks.source import Source, tell
 
 KEPT = "train without the held-out part"
 HELD_OUT = "held-out part of train"
 _PART = 10  # one in ten
+_AT_ONCE = 1024
 
 
 class HoldOutSource(Source):
     """Holds a tenth of the training split out for validation.
 
     Which examples those are depends on the task's name, or what it is drawn
-    by, and on how many examples there are, on nothing else; both parts stay
-    in source order. Other splits are those of the source.
+    by, and on how many examples there are, on nothing else; or on the texts
+    alone, so that tasks on one table hold out the same rows of it, mostly also
+    where some have no target for one of them. Both parts stay in source order.
+    Other splits are those of the source.
 
     Args:
         source: what to take the splits from.
@@ -29,6 +37,7 @@ class HoldOutSource(Source):
         most: examples to hold out at most; 0 sets no limit.
         drawn_by: a name that stands for the task's in the draw, so that
             tasks with the same one hold out the same places; "" for none.
+        features: of the task, where it is drawn by the texts.
     """
 
     def __init__(
@@ -38,6 +47,7 @@ class HoldOutSource(Source):
         task: str,
         most: int = 0,
         drawn_by: str = "",
+        features: Sequence[Feature] = (),
     ):
         super().__init__()
         self._source = source
@@ -45,6 +55,7 @@ class HoldOutSource(Source):
         self._task = task
         self._most = most
         self._drawn_by = drawn_by or task
+        self._features = tuple(features)
         # One list: what the source finds later shows here, too.
         self.warnings = source.warnings
 
@@ -83,15 +94,34 @@ class HoldOutSource(Source):
             )
         count = max(1, size // _PART)
         count = min(count, self._most or count)
-        order = generator(0, "hold out", self._drawn_by).permutation(size)
         mask = np.zeros(size, bool)
-        mask[order[:count]] = True
+        mask[self._order(size)[:count]] = True
         tell(
             f"task {self._task} has no validation split: {count} of its {size} "
             "training examples are held out for validation",
             logging.INFO,
         )
         return mask
+
+    def _order(self, size: int) -> np.ndarray:
+        """The places of the examples, int [size], in the order of the draw."""
+        if not self._features:
+            return generator(0, "hold out", self._drawn_by).permutation(size)
+        keys: list[int] = []
+        copies: Counter[int] = Counter()
+        for batch in batched(self._source.dataset(self._train), _AT_ONCE):
+            for text in text_of(self._features, batch).numpy().tolist():
+                text_key = _key(text)
+                # Copies are drawn one by one: a frequent text is not to be
+                # missing in one of the parts.
+                keys.append(_key(b"%d %d" % (copies[text_key], text_key)))
+                copies[text_key] += 1
+        return np.argsort(np.array(keys, np.uint64), kind="stable")
+
+
+def _key(text: bytes) -> int:
+    digest = hashlib.blake2b(text, digest_size=8, key=b"hold out")
+    return int.from_bytes(digest.digest(), "little")
 
 
 def select(dataset: tf.data.Dataset, selected: np.ndarray) -> tf.data.Dataset:

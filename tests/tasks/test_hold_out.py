@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
+from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.source import tell
 from tests.tasks.fakes import Numbers
 
@@ -52,6 +54,48 @@ def test_sizes_and_other_splits(caplog):
     assert again.size(KEPT) == 36
     (notice,) = caplog.messages
     assert "mails has no validation split: 4 of its 40" in notice
+
+
+def held_out(task):
+    """The numbers in the texts of the part that is held out."""
+    examples = task.dataset("validation").as_numpy_iterator()
+    words = [
+        b" ".join(np.atleast_1d(example.get("text", example.get("tokens"))))
+        for example in examples
+    ]
+    return {int(text.split()[0]) for text in words}
+
+
+def test_tasks_on_one_table_hold_out_the_same_rows(tmp_path):
+    path = tmp_path / "desk.csv"
+    rows = [f"{n} x,{n % 2},{n if n % 9 else ''}" for n in range(400)]
+    path.write_text("\n".join(["text,label,value", *rows]))
+    entry = {"name": "a", "files": {"train": str(path)}}
+    number = {"name": "b", "type": "regression", "skip_missing": True}
+    tasks = resolve([entry, entry | {"name": "z"}, entry | number])
+    by_task = [held_out(task) for task in tasks]
+    assert len(by_task[0]) == 40 and by_task[0] == by_task[1]
+    # Where rows are left out, a few more come in at the border.
+    assert len(by_task[2]) == 35 and len(by_task[2] - by_task[0]) <= 2
+    columns = tmp_path / "desk.conll"
+    columns.write_text("".join(f"{n} A X\nx B Y\n\n" for n in range(400)))
+    tagging = {"type": "tagging", "files": {"train": str(columns)}}
+    tasks = resolve(
+        [
+            tagging | {"name": f"c{n}", "columns": {"tokens": 0, "tags": n}}
+            for n in (1, 2)
+        ]
+    )
+    assert [held_out(task) for task in tasks] == [by_task[0]] * 2
+
+
+def test_a_frequent_text_is_in_both_parts(tmp_path):
+    path = tmp_path / "chats.csv"
+    rows = [f"{n if n % 2 else 'ok'},{n % 3}" for n in range(400)]
+    path.write_text("\n".join(["text,label", *rows]))
+    (task,) = resolve([{"name": "chats", "files": {"train": str(path)}}])
+    texts = [x["text"] for x in task.dataset("validation").as_numpy_iterator()]
+    assert 10 <= texts.count(b"ok") <= 30
 
 
 def test_one_example_cannot_be_split():

@@ -63,6 +63,19 @@ def test_wrong_values(tmp_path, value, message):
     assert "train.jsonl:2" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("value", "is_told"), [(-999, True), (1e9, True), (60, False)]
+)
+def test_a_value_far_from_the_others_is_told(tmp_path, value, is_told):
+    task = task_of(tmp_path, [*[1, 2, 3, 4, 5] * 20, value])
+    assert len(task.source.warnings) == is_told
+    if is_told:
+        assert (
+            f"the value {value:g} is far from the others, 9 of 10 of which are "
+            "from 1 to 5: does it stand for none?"
+        ) in task.source.warnings[0]
+
+
 def test_numbers_that_are_missing_are_left_out_if_asked(tmp_path):
     values = [1, "NaN", " nan ", "NA", "null", "", None, float("nan"), 2]
     task = task_of(tmp_path, values, skip_missing=True)

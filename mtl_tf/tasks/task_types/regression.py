@@ -21,6 +21,8 @@ from mtl_tf.tasks.text_task_type import TextTaskType
 _NUMBERS = (tf.float32, tf.float64, tf.int64, tf.int32, tf.uint8)
 # Losses are squares of errors, in float32, which ends at 3.4e38.
 _LARGEST = 1e18
+# Such a value is most of the error, and of the standard deviation.
+_FAR = 50
 # What tables have in place of a number that is not there, beside nothing.
 _MISSING = frozenset(("nan", "na", "n/a", "<na>", "null", "none"))
 _COMMAS = re.compile(r"[-+]?[\d.]*,[\d.,]*")
@@ -85,10 +87,17 @@ class Number(TextTarget):
         return value
 
     def doubts(self, values: Sequence[float]) -> list[str]:
-        """Whether all numbers are one."""
-        if len(set(values)) > 1:
+        """Whether all numbers are one, or one is far from the others."""
+        if len(set(values)) == 1:
+            return [f"all {len(values)} rows have the value {values[0]:g}"]
+        low, middle, high = np.percentile(values, [5, 50, 95])
+        far = max(values, key=lambda value: abs(value - middle))
+        if abs(far - middle) <= _FAR * (high - low) or low == high:
             return []
-        return [f"all {len(values)} rows have the value {values[0]:g}"]
+        return [
+            f"the value {far:g} is far from the others, 9 of 10 of which are "
+            f"from {low:g} to {high:g}: does it stand for none?"
+        ]
 
     def request(self, column: str) -> FeatureRequest:
         """A number."""

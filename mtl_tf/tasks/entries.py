@@ -70,8 +70,10 @@ def _task(
         settings = {**settings, **own_settings}
     # Tasks on one file that share an encoder: what one holds out, no other
     # trains on.
-    is_shared = "files" in entry and task_type.system == TaskType.system
-    texts = task_type.features(labels, settings) if is_shared else ()
+    is_shared = task_type.system == TaskType.system or task_type.held_together
+    texts: Sequence[Feature] = ()
+    if "files" in entry and is_shared:
+        texts = task_type.features(labels, settings)
     source, splits = with_validation(name, source, splits, task_type, texts)
     return Task(
         name=name,
@@ -150,6 +152,7 @@ def with_validation(
         task_type.most_held_out,
         task_type.held_out_by(name),
         texts,
+        task_type.held_together,
     )
     return source, {**splits, "train": KEPT, "validation": HELD_OUT}
 

@@ -38,6 +38,8 @@ class HoldOutSource(Source):
         drawn_by: a name that stands for the task's in the draw, so that
             tasks with the same one hold out the same places; "" for none.
         features: of the task, where it is drawn by the texts.
+        together: the feature that alone decides then: of one value there are
+            examples in both parts at most once, where the border is.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class HoldOutSource(Source):
         most: int = 0,
         drawn_by: str = "",
         features: Sequence[Feature] = (),
+        together: str = "",
     ):
         super().__init__()
         self._source = source
@@ -55,7 +58,8 @@ class HoldOutSource(Source):
         self._task = task
         self._most = most
         self._drawn_by = drawn_by or task
-        self._features = tuple(features)
+        self._features = tuple(f for f in features if together in ("", f.name))
+        self._together = together
         # One list: what the source finds later shows here, too.
         self.warnings = source.warnings
 
@@ -112,6 +116,9 @@ class HoldOutSource(Source):
         for batch in batched(self._source.dataset(self._train), _AT_ONCE):
             for text in text_of(self._features, batch).numpy().tolist():
                 text_key = _key(text)
+                if self._together:
+                    keys.append(text_key)
+                    continue
                 # Copies are drawn one by one: a frequent text is not to be
                 # missing in one of the parts.
                 keys.append(_key(b"%d %d" % (copies[text_key], text_key)))

@@ -42,6 +42,8 @@ class TaskType(abc.ABC):
         fields: fields of any entry.
         most_held_out: examples that are held out for validation at most,
             where no split is given for it; 0 for a tenth of any number.
+        held_together: the input of which examples with the same one are held
+            out together, "" for none.
     """
 
     name = ""
@@ -50,6 +52,7 @@ class TaskType(abc.ABC):
     file_fields: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     fields: tuple[str, ...] = ()
     most_held_out = 0
+    held_together = ""
 
     def held_out_by(self, name: str) -> str:
         """What decides which examples of a task are held out.

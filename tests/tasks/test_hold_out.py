@@ -89,6 +89,20 @@ def test_tasks_on_one_table_hold_out_the_same_rows(tmp_path):
     assert [held_out(task) for task in tasks] == [by_task[0]] * 2
 
 
+def test_questions_about_one_context_are_held_out_together(tmp_path):
+    path = tmp_path / "questions.csv"
+    rows = [f"{n} in {n // 10}?,text {n // 10},a" for n in range(400)]
+    path.write_text("\n".join(["question,context,answer", *rows]))
+    entry = {"name": "who", "type": "question_answering"}
+    (task,) = resolve([entry | {"files": {"train": str(path)}}])
+    train, validation = (
+        [x["context"] for x in task.dataset(split).as_numpy_iterator()]
+        for split in ("train", "validation")
+    )
+    assert len(validation) == 40 and len(set(validation)) == 4
+    assert not set(train) & set(validation)
+
+
 def test_a_frequent_text_is_in_both_parts(tmp_path):
     path = tmp_path / "chats.csv"
     rows = [f"{n if n % 2 else 'ok'},{n % 3}" for n in range(400)]

@@ -71,6 +71,7 @@ class QuestionAnswering(TaskType):
     file_fields = {**FIELDS, "question": ()}
     fields = ("long_contexts", "bleu_tokenizer", "language")
     most_held_out = 2000
+    held_together = "context"
 
     def features(
         self, labels: Sequence[str], settings: Mapping[str, Any]

@@ -74,6 +74,11 @@ class TextFileSource(StreamedSource):
             return self._target.given_labels or ()
         scan = self._scanned("train")
         labels = self._target.collect(scan.values)
+        if not labels:
+            raise DataError(
+                f"{self.named('train')}: no row has a label: there is nothing "
+                "to learn"
+            )
         doubts = self._target.label_doubts(labels, scan.values)
         if not doubts:
             doubts = [*odd_labels.doubts(labels), *self._rare(scan)]

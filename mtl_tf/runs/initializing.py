@@ -112,6 +112,7 @@ def initialize(
     Returns:
         What was taken and what not, and why not, for `initialized.json`.
     """
+    _tell_lost_words(source, words)
     taken, left = [], []
     wanted = {id(v) for v in freezing.taken(model, only)}
     for variable in model.variables:
@@ -131,6 +132,23 @@ def initialize(
         "taken": taken,
         "not_taken": left,
     }
+
+
+def _tell_lost_words(
+    source: Source, words: Mapping[str, Sequence[str]]
+) -> None:
+    """Warns where most of what the other run knows is unknown to this one."""
+    for path, theirs in source.words.items():
+        own = set(words.get(path, theirs))
+        lost = sum(word not in own for word in theirs)
+        if 2 * lost > len(theirs):
+            logging.warning(
+                "training.initialize_from: the vocabulary of this run lacks "
+                "%d of the %d words or characters that %s has for %s: it "
+                "keeps them with the tasks of that run in "
+                "text.vocabulary_tasks.",
+                *(lost, len(theirs), source.directory, path),
+            )
 
 
 def _take(

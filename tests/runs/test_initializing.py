@@ -88,6 +88,20 @@ def test_words_are_matched_by_name_not_by_place():
     ]
 
 
+@pytest.mark.parametrize("here", ["abcd", "abxy", "axyz"])
+def test_a_vocabulary_that_lacks_most_words_is_told(here, caplog):
+    tasks = [{"name": "t", "type": "classification", "labels": ["a", "b"]}]
+    options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
+    model = build_model(options, 4, tasks, seed=1)
+    there = initializing.Source(
+        "runs/a", values(model), ["t"], named(*"abcd"), 9
+    )
+    initializing.initialize(model, there, ["t"], named(*here))
+    told = [text for text in caplog.messages if "vocabulary_tasks" in text]
+    assert len(told) == (here == "axyz")
+    assert all("lacks 3 of the 4 words" in text for text in told)
+
+
 def test_translation_takes_encoder_and_decoders_by_word():
     def text(**languages):
         made = {

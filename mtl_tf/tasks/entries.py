@@ -68,12 +68,10 @@ def _task(
         built_in = set(metrics) - set(own_metrics.places(own_settings))
         task_type.check_metrics([m for m in metrics if m in built_in], settings)
         settings = {**settings, **own_settings}
-    # Tasks on one file that share an encoder: what one holds out, no other
-    # trains on.
-    is_shared = task_type.system == TaskType.system or task_type.held_together
-    texts: Sequence[Feature] = ()
-    if "files" in entry and is_shared:
-        texts = task_type.features(labels, settings)
+    # Tasks on one file share what reads it: no other trains on what one holds
+    # out.
+    by_file = "files" in entry
+    texts = task_type.features(labels, settings) if by_file else ()
     source, splits = with_validation(name, source, splits, task_type, texts)
     return Task(
         name=name,

@@ -88,7 +88,7 @@ def _show_tasks(values: flags.FlagValues) -> None:
     for number, task in enumerate(tasks, 1):
         logging.info("[%d/%d] %s", number, len(tasks), task.name)
         for split in task_statistics.statistics(task):
-            shown = (split.examples, split.tokens, split.labels)
+            shown = (split.examples, split.tokens, split.labels, split.values)
             rows.append(_row(task.name, split.split, *shown))
             warnings += [f"{task.name}: {text}" for text in split.warnings()]
             if split.split == "train" and split.glued > _GLUED:
@@ -211,9 +211,13 @@ def _row(
     examples: int,
     tokens: float | None,
     labels: Mapping[str, int] | None,
+    values: Sequence[float] = (),
 ) -> tuple[str, ...]:
     length = "-" if tokens is None else f"{tokens:.1f}"
-    return name, split, f"{examples:,}", length, _balance(labels)
+    targets = _balance(labels)
+    if values:
+        targets = "{:g} to {:g}, mean {:.4g}".format(*values[::2], values[1])
+    return name, split, f"{examples:,}", length, targets
 
 
 def _balance(labels: Mapping[str, int] | None) -> str:

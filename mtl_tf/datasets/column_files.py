@@ -60,6 +60,7 @@ def read_sentences(
             `file:line`.
     """
     sentence: Sentence = []
+    first = ""
     for number, line in enumerate(lines, 1):
         line = line.removesuffix("\r")
         if comment and line.startswith(comment):
@@ -71,7 +72,8 @@ def read_sentences(
             continue
         row = Row(number, cells_of(line, separator))
         columns = columns or len(row.cells)
-        check_width(path, row, line, columns, separator)
+        first = first or line
+        check_width(path, row, line, columns, separator, first)
         sentence.append(row)
     if sentence:
         yield sentence
@@ -90,7 +92,12 @@ def cells_of(line: str, separator: str = "") -> list[str]:
 
 
 def check_width(
-    path: str, row: Row, line: str, columns: int, separator: str = ""
+    path: str,
+    row: Row,
+    line: str,
+    columns: int,
+    separator: str = "",
+    first: str = "",
 ) -> None:
     """Raises `DataError` where a line has another number of columns.
 
@@ -100,11 +107,14 @@ def check_width(
         line: the line.
         columns: how many are wanted.
         separator: see `read_sentences`.
+        first: the line that says how many are wanted, if one does.
     """
     if len(row.cells) == columns:
         return
     advice = ""
-    if separator and separator not in line:
+    if first.startswith("#") != line.startswith("#"):
+        advice = " (if lines that begin with '#' are comments, set comment)"
+    elif separator and separator not in line:
         name = {"\t": "a tab"}.get(separator, repr(separator))
         advice = f" ({name} separates them, and the line has none)"
     raise DataError(

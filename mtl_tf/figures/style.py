@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -193,7 +194,9 @@ def _write(figure: Any, target: Any, form: str, page: Page) -> None:
     metadata = {"png": {}, "svg": {"Date": None}}.get(
         form, {"CreationDate": None}
     )
-    with drawing(page):
+    with drawing(page), warnings.catch_warnings():
+        # Of emoji, for example: a box stands for each, which says it all.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure.savefig(target, format=form, dpi=page.dpi, metadata=metadata)
 
 

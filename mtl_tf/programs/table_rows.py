@@ -7,7 +7,7 @@ from mtl_tf.datasets.csv_records import COMMA, cells_of, other_delimiter
 class TableRows:
     """Puts lines together to rows; the first row names the columns.
 
-    Blank lines between rows are nothing.
+    Blank lines between rows are nothing. One column may have no name.
 
     Args:
         name: of the file, for messages.
@@ -65,8 +65,11 @@ class TableRows:
         return dict(zip(self._header, cells)), location
 
     def _checked(self, names: list[str], location: str) -> list[str]:
+        # As in files to train on. One may have no name, as the numbers of
+        # rows that pandas writes.
+        names = [name.strip() for name in names]
         for name in names:
-            if not name.strip() or names.count(name) > 1:
+            if names.count(name) > 1 or not any(names):
                 raise DataError(
                     f"{location}: the first row must name the columns, each "
                     f"once, got {name!r} among {', '.join(names)[:80]!r}"

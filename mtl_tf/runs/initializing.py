@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import keras
@@ -93,10 +94,11 @@ def initialize(
     taken. Of a stack, one slice
     a task, the slices of the tasks of the same name are taken and no others;
     likewise of a shared weight that says that it has `rows_of_tasks`. What a
-    head has for a task is only taken where its labels are the same, in the
-    same order; a head that is wider, for other tasks with more labels, gives
-    and takes the part of the task's own. What was learnt from texts of no
-    task fills every slice.
+    head has for a task is taken label by label, by their names, so that a task
+    may have more labels than there or others, and the head be wider, for other
+    tasks; what is of no single label is only taken where all labels are the
+    same, in the same order. What was learnt from texts of no task fills every
+    slice.
 
     Args:
         model: the model to fill; what is not taken stays.
@@ -110,18 +112,13 @@ def initialize(
     Returns:
         What was taken and what not, and why not, for `initialized.json`.
     """
+    _tell_lost_words(source, words)
     taken, left = [], []
-    changed = {
-        name
-        for name, own in (labels or {}).items()
-        if list(own) != list(source.labels.get(name, own))
-    }
-    counts = {name: len(own) for name, own in (labels or {}).items()}
     wanted = {id(v) for v in freezing.taken(model, only)}
     for variable in model.variables:
         what, why = "", "training.initialize_only does not name it"
         if not only or id(variable) in wanted:
-            what, why = _take(variable, source, tasks, words, changed, counts)
+            what, why = _take(variable, source, tasks, words, labels or {})
         path = path_of(variable)
         if what:
             taken.append({"path": path, "what": what})
@@ -137,39 +134,53 @@ def initialize(
     }
 
 
+def _tell_lost_words(
+    source: Source, words: Mapping[str, Sequence[str]]
+) -> None:
+    """Warns where most of what the other run knows is unknown to this one."""
+    for path, theirs in source.words.items():
+        own = set(words.get(path, theirs))
+        lost = sum(word not in own for word in theirs)
+        if 2 * lost > len(theirs):
+            logging.warning(
+                "training.initialize_from: the vocabulary of this run lacks "
+                "%d of the %d words or characters that %s has for %s: it "
+                "keeps them with the tasks of that run in "
+                "text.vocabulary_tasks.",
+                *(lost, len(theirs), source.directory, path),
+            )
+
+
 def _take(
     variable: keras.Variable,
     source: Source,
     tasks: Sequence[str],
     words: Mapping[str, Sequence[str]],
-    changed: Collection[str] = (),
-    counts: Mapping[str, int] | None = None,
+    labels: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[str, str]:
     """Takes what fits; returns what it was, or "" and why nothing was.
 
     Args:
-        variable, source, tasks, words: see `initialize`.
-        changed: names of tasks whose labels are others than there.
-        counts: how many labels a task has, where it has some.
+        variable, source, tasks, words, labels: see `initialize`.
     """
     path = path_of(variable)
-    if getattr(variable, "is_of_vocabulary", False):
-        return "", "the vocabulary of this run says what it is"
-    value = source.weights.get(path)
-    if value is None:
-        return "", "the other run has no weight of this path"
-    if getattr(variable, "is_by_word_id", False) and words != source.words:
-        return "", "its n-grams are of words' ids: the vocabularies differ"
+    if why := _no_source(variable, source, words):
+        return "", why
+    value = source.weights[path]
     here, there = _below(words, path), _below(source.words, path)
     shape = tuple(variable.shape)
     new = variable.numpy()
-    changed = changed if is_head(variable) else ()
+    changed = _changed(source, labels) if is_head(variable) else set()
     if is_private(variable) or getattr(variable, "rows_of_tasks", False):
         # A stack may be a long table of the tasks' tables.
         value = _by_task(value, len(source.tasks))
         new = _by_task(new, len(tasks))
         if here != there:
             return "", "the vocabularies differ"
+        if labels and _differ_in_labels(variable, value, new):
+            what = _take_labels(variable, value, new, source, tasks, labels)
+            variable.assign(new.reshape(shape))
+            return what, "" if what else "no tasks of the same name and labels"
         pairs, noun = _pairs(source.tasks, tasks, changed), "tasks"
     elif here is not None and there is not None:
         pairs, noun = _pairs(there, here), "words"
@@ -180,8 +191,7 @@ def _take(
     else:
         variable.assign(value)
         return "all", ""
-    wider = value.shape[1:] != new.shape[1:]
-    if wider and not (counts and _differ_in_labels(variable, value, new)):
+    if value.shape[1:] != new.shape[1:]:
         return (
             "",
             f"a slice has the shape {new.shape[1:]}, there {value.shape[1:]}",
@@ -192,22 +202,75 @@ def _take(
         what = "name and the same labels" if changed else "name"
         return "", f"no {noun} of the same {what}"
     places, own = map(list, zip(*pairs))
-    if wider:
-        narrow = min(value.shape[-1], new.shape[-1])
-        for place, row in pairs:
-            count = min(counts.get(tasks[row], 0), narrow)
-            labels = (..., *[slice(count)] * variable.label_axes)
-            new[row][labels] = value[place][labels]
-    else:
-        new[own] = value[places]
+    new[own] = value[places]
     variable.assign(new.reshape(shape))
     return f"{len(pairs)} of {len(new)} {noun}", ""
+
+
+def _no_source(
+    variable: keras.Variable,
+    source: Source,
+    words: Mapping[str, Sequence[str]],
+) -> str:
+    """Why a weight has none there that it may be taken from, or ""."""
+    if getattr(variable, "is_of_vocabulary", False):
+        return "the vocabulary of this run says what it is"
+    if path_of(variable) not in source.weights:
+        return "the other run has no weight of this path"
+    if getattr(variable, "is_by_word_id", False) and words != source.words:
+        return "its n-grams are of words' ids: the vocabularies differ"
+    return ""
+
+
+def _take_labels(
+    variable: keras.Variable,
+    value: np.ndarray,
+    new: np.ndarray,
+    source: Source,
+    tasks: Sequence[str],
+    labels: Mapping[str, Sequence[str]],
+) -> str:
+    """Takes what a stack has of the labels that both runs have.
+
+    Args:
+        variable: that says which of its axes are of labels.
+        value, new: its stack there, and here, which is written to.
+        source, tasks, labels: see `initialize`.
+
+    Returns:
+        What was taken; "" for nothing.
+    """
+    taken, parts = 0, []
+    for place, row in _pairs(source.tasks, tasks):
+        name = tasks[row]
+        own = list(labels.get(name, ()))
+        theirs = list(source.labels.get(name, own))
+        both = [label for label in own if label in theirs]
+        if not both:
+            continue
+        taken += 1
+        if len(both) < len(own):
+            parts.append(f", of {name} {len(both)} of {len(own)} labels")
+        axes = variable.label_axes
+        here = np.ix_(*[[own.index(label) for label in both]] * axes)
+        there = np.ix_(*[[theirs.index(label) for label in both]] * axes)
+        new[row][(..., *here)] = value[place][(..., *there)]
+    return f"{taken} of {len(new)} tasks{''.join(parts)}" if taken else ""
+
+
+def _changed(source: Source, labels: Mapping[str, Sequence[str]]) -> set[str]:
+    """The tasks whose labels are others than there."""
+    return {
+        name
+        for name, own in labels.items()
+        if list(own) != list(source.labels.get(name, own))
+    }
 
 
 def _differ_in_labels(
     variable: keras.Variable, value: np.ndarray, new: np.ndarray
 ) -> bool:
-    """Whether slices are of heads that differ in their width alone."""
+    """Whether slices differ at most in axes that are of labels."""
     axes = getattr(variable, "label_axes", 0)
     both = [part.shape[1 : part.ndim - axes] for part in (value, new)]
     return axes > 0 and value.ndim == new.ndim and both[0] == both[1]

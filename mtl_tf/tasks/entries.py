@@ -1,7 +1,7 @@
 """From a config entry to a task."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl_tf.core import checks
@@ -10,6 +10,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import hint
 from mtl_tf.core.task_types import DEFAULT
 from mtl_tf.tasks import fields, own_metrics, task_types
+from mtl_tf.tasks.features import Feature
 from mtl_tf.tasks.groups import Member, pool_of
 from mtl_tf.tasks.hold_out import HELD_OUT, KEPT, HoldOutSource
 from mtl_tf.tasks.source import Source
@@ -67,7 +68,11 @@ def _task(
         built_in = set(metrics) - set(own_metrics.places(own_settings))
         task_type.check_metrics([m for m in metrics if m in built_in], settings)
         settings = {**settings, **own_settings}
-    source, splits = with_validation(name, source, splits, task_type)
+    # Tasks on one file share what reads it: no other trains on what one holds
+    # out.
+    by_file = "files" in entry
+    texts = task_type.features(labels, settings) if by_file else ()
+    source, splits = with_validation(name, source, splits, task_type, texts)
     return Task(
         name=name,
         type=type_names.place(entry.get("type", DEFAULT)),
@@ -126,10 +131,12 @@ def with_validation(
     source: Source,
     splits: Mapping[str, str],
     task_type: TaskType,
+    texts: Sequence[Feature] = (),
 ) -> tuple[Source, dict[str, str]]:
     """Holds a part of the training split out if there is no validation split.
 
-    It is a tenth, but not more than `task_type.most_held_out`.
+    It is a tenth, but not more than `task_type.most_held_out`. With `texts`,
+    the features of the task, it is drawn by the texts.
 
     Returns:
         The source and splits to use; as they were if nothing is missing.
@@ -142,6 +149,7 @@ def with_validation(
         name,
         task_type.most_held_out,
         task_type.held_out_by(name),
+        texts,
         task_type.held_out_together,
     )
     return source, {**splits, "train": KEPT, "validation": HELD_OUT}

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
-from mtl_tf.tasks import rare_labels
+from mtl_tf.tasks import odd_labels
 from mtl_tf.tasks.row_files import (
     MISSING,
     SKIP,
@@ -74,9 +74,14 @@ class TextFileSource(StreamedSource):
             return self._target.given_labels or ()
         scan = self._scanned("train")
         labels = self._target.collect(scan.values)
+        if not labels:
+            raise DataError(
+                f"{self.named('train')}: no row has a label: there is nothing "
+                "to learn"
+            )
         doubts = self._target.label_doubts(labels, scan.values)
-        if not doubts and (rare := self._rare(scan)):
-            doubts = [rare]
+        if not doubts:
+            doubts = [*odd_labels.doubts(labels), *self._rare(scan)]
         for doubt in doubts:
             self.note(f"{self.named('train')}: {doubt}")
         return labels
@@ -100,7 +105,7 @@ class TextFileSource(StreamedSource):
             )
         return " ".join(sentences).rstrip(".")
 
-    def _rare(self, scan: "_Scan") -> str:
+    def _rare(self, scan: "_Scan") -> list[str]:
         """What is to be said of labels that hardly any row has."""
         counts: Counter[str] = Counter()
         places: dict[str, str] = {}
@@ -111,7 +116,7 @@ class TextFileSource(StreamedSource):
             for label in self._target.collect([value]):
                 counts[label] += count
                 places.setdefault(label, place)
-        return rare_labels.doubt(counts, places, len(scan.values))
+        return odd_labels.rare(counts, places, len(scan.values))
 
     def check(self, split: str) -> int:
         """Reads the split's files to their ends, and counts their rows."""
@@ -176,7 +181,7 @@ class TextFileSource(StreamedSource):
 
     def _parsed(self, value: Any, column: str) -> Any:
         """A target; `MISSING` where there is none and that is allowed."""
-        if not _is_missing(value):
+        if not self._target.is_missing(value):
             return self._target.parse(value, column)
         if self._skip_missing:
             return MISSING
@@ -218,13 +223,6 @@ class TextFileSource(StreamedSource):
             )
         for warning in warnings:
             self.note(f"{path}: {warning}")
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether a cell or JSON value is empty, null or NaN."""
-    if isinstance(value, str):
-        return not value.strip()
-    return value is None or value != value
 
 
 def _is_left_out(row: Row) -> bool:

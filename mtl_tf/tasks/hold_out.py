@@ -2,6 +2,8 @@
 
 import functools
 import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -10,6 +12,7 @@ from absl import logging
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.random import generator
 from mtl_tf.tasks.batching import batched
+from mtl_tf.tasks.features import Feature, text_of
 from mtl_tf.tasks.source import Source, tell
 
 KEPT = "train without the held-out part"
@@ -19,15 +22,17 @@ _PART = 10  # one in ten
 # of that number, or at most so much of all examples.
 _LEAST_OF_IT, _MOST_PART = 0.25, 0.25
 _AT_ONCE = 1024
+_KEY = b"hold out"
 
 
 class HoldOutSource(Source):
     """Holds a tenth of the training split out for validation.
 
     Which examples those are depends on the task's name, or what it is drawn
-    by, on how many examples there are and on which of them belong together, on
-    nothing else; both parts stay in source order. Other splits are those of
-    the source.
+    by, and on how many examples there are; or on the texts alone, so that
+    tasks on one table hold out the same rows of it, mostly also where some have
+    no target for one of them. Both parts stay in source order. Other splits are
+    those of the source.
 
     Args:
         source: what to take the splits from.
@@ -36,6 +41,7 @@ class HoldOutSource(Source):
         most: examples to hold out at most; 0 sets no limit.
         drawn_by: a name that stands for the task's in the draw, so that
             tasks with the same one hold out the same places; "" for none.
+        features: of the task, where it is drawn by the texts.
         together: a text of the examples; those that have the same one are
             held out together, or not at all. If that would be more than a
             quarter of all, they are drawn one by one, and a warning says so.
@@ -49,6 +55,7 @@ class HoldOutSource(Source):
         task: str,
         most: int = 0,
         drawn_by: str = "",
+        features: Sequence[Feature] = (),
         together: str = "",
     ):
         super().__init__()
@@ -57,6 +64,7 @@ class HoldOutSource(Source):
         self._task = task
         self._most = most
         self._drawn_by = drawn_by or task
+        self._features = tuple(features)
         self._together = together
         # One list: what the source finds later shows here, too.
         self.warnings = source.warnings
@@ -96,7 +104,7 @@ class HoldOutSource(Source):
             )
         count = max(1, size // _PART)
         count = min(count, self._most or count)
-        mask = self._drawn(self._groups(size), count)
+        mask = _drawn(*self._groups(size), count)
         if mask is None:
             tell(
                 f"task {self._task} has too few different {self._together}s to "
@@ -104,7 +112,7 @@ class HoldOutSource(Source):
                 f"validation share their {self._together} with ones that are "
                 "trained on; give a validation split"
             )
-            mask = self._drawn(np.arange(size), count)
+            mask = _drawn(np.arange(size), self._order(size), count)
         tell(
             f"task {self._task} has no validation split: {np.sum(mask)} of its "
             f"{size} training examples are held out for validation",
@@ -112,44 +120,79 @@ class HoldOutSource(Source):
         )
         return mask
 
-    def _drawn(self, groups: np.ndarray, count: int) -> np.ndarray | None:
-        """Which examples are held out, about `count`, bool [n].
-
-        Args:
-            groups: int [n], the number of each one's group. Groups stay whole.
+    def _groups(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """The number of each example's group, and the groups as drawn.
 
         Returns:
-            None if no group is small enough.
+            int [size]; int [groups].
         """
-        sizes = np.bincount(groups)
-        order = generator(0, "hold out", self._drawn_by).permutation(len(sizes))
-        is_chosen, taken = np.zeros(len(sizes), bool), 0
-        for group in order:
-            if taken + sizes[group] <= count:
-                is_chosen[group] = True
-                taken += sizes[group]
-                if taken == count:
-                    break
-        if taken < _LEAST_OF_IT * count:
-            others = order[~is_chosen[order]]
-            smallest = others[np.argmin(sizes[others])]
-            if taken + sizes[smallest] > _MOST_PART * len(groups):
-                return None
-            is_chosen[smallest] = True
-        return is_chosen[groups]
-
-    def _groups(self, size: int) -> np.ndarray:
-        """The number of each training example's group, int [size]."""
         if not self._together:
-            return np.arange(size)
+            return np.arange(size), self._order(size)
         numbers: dict[int, int] = {}
         groups: list[int] = []
+        for text in self._texts(lambda batch: batch[self._together]):
+            # No text at all is nothing that examples have in common.
+            own = text_key(b"%d" % len(groups), b"no text")
+            key = text_key(text, _KEY) if text.strip() else own
+            groups.append(numbers.setdefault(key, len(numbers)))
+        return np.array(groups), self._sorted(list(numbers))
+
+    def _order(self, size: int) -> np.ndarray:
+        """The examples as they are drawn one by one, int [size]."""
+        if not self._features:
+            return self._sorted([0] * size)
+        keys: list[int] = []
+        copies: Counter[int] = Counter()
+        for text in self._texts(lambda batch: text_of(self._features, batch)):
+            key = text_key(text, _KEY)
+            # Copies are drawn one by one: a frequent text is not to be
+            # missing in one of the parts.
+            keys.append(text_key(b"%d %d" % (copies[key], key), _KEY))
+            copies[key] += 1
+        return self._sorted(keys)
+
+    def _sorted(self, keys: list[int]) -> np.ndarray:
+        """The places of keys by these, or by chance, int [keys]."""
+        if not self._features:
+            draw = generator(0, "hold out", self._drawn_by)
+            return draw.permutation(len(keys))
+        return np.argsort(np.array(keys, np.uint64), kind="stable")
+
+    def _texts(
+        self, read: Callable[[dict[str, tf.Tensor]], tf.Tensor]
+    ) -> Iterator[bytes]:
         for batch in batched(self._source.dataset(self._train), _AT_ONCE):
-            for text in batch[self._together].numpy():
-                # No text at all is nothing that examples have in common.
-                key = text_key(text) if text.strip() else -len(groups) - 1
-                groups.append(numbers.setdefault(key, len(numbers)))
-        return np.array(groups)
+            yield from read(batch).numpy().tolist()
+
+
+def _drawn(
+    groups: np.ndarray, order: np.ndarray, count: int
+) -> np.ndarray | None:
+    """Which examples are held out, about `count`, bool [n].
+
+    Args:
+        groups: int [n], the number of each one's group. Groups stay whole.
+        order: in which the groups are drawn.
+        count: of examples.
+
+    Returns:
+        None if no group is small enough.
+    """
+    sizes = np.bincount(groups)
+    is_chosen, taken = np.zeros(len(sizes), bool), 0
+    for group in order:
+        if taken + sizes[group] <= count:
+            is_chosen[group] = True
+            taken += sizes[group]
+            if taken == count:
+                break
+    if taken < _LEAST_OF_IT * count:
+        others = order[~is_chosen[order]]
+        smallest = others[np.argmin(sizes[others])]
+        if taken + sizes[smallest] > _MOST_PART * len(groups):
+            return None
+        is_chosen[smallest] = True
+    return is_chosen[groups]
 
 
 def text_key(text: bytes, key: bytes = b"") -> int:

@@ -191,6 +191,11 @@ class QuestionFileSource(StreamedSource):
             # As datasets in the form of SQuAD have them; none: no answer.
             value = value["text"] or [""]
         answers = [value] if isinstance(value, str) else value
+        if isinstance(answers, list):
+            # As the questions of a SQuAD file have them.
+            answers = [
+                a.get("text") if isinstance(a, Mapping) else a for a in answers
+            ]
         are_texts = isinstance(answers, list) and answers
         if not are_texts or not all(
             isinstance(answer, str) for answer in answers

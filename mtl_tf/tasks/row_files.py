@@ -25,6 +25,7 @@ SKIP = object()
 #: The same where a row has no target.
 MISSING = object()
 _SHOWN = 40  # characters of a wrong value in a message
+_BLANK = "a blank line; a file may have some at its end alone: remove it"
 
 
 class Row(NamedTuple):
@@ -205,6 +206,8 @@ def json_records(
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
+            if not line.strip():
+                raise DataError(f"{path}:{number}: {_BLANK}")
             reason = f"{error}".replace("line 1 column", "column")
             raise DataError(
                 f"{path}:{number}: not valid JSON: {reason}; each line must "
@@ -256,6 +259,13 @@ def _place(
     if isinstance(column, int):
         return column
     names = [name.strip() for name in header]
+    if names.count(column) > 1:
+        places = [str(i) for i, name in enumerate(names) if name == column]
+        raise DataError(
+            f"{path}:1: {len(places)} columns are called {column!r}: give the "
+            f"one that is meant by its number in columns, {' or '.join(places)}"
+            ", and set header to True"
+        )
     if column in names:
         return names.index(column)
     shown = ", ".join(_short(name) for name in names[:20])
@@ -304,6 +314,8 @@ def _too_few(
     layout: Layout,
     columns: Sequence[int],
 ) -> DataError:
+    if not any(map(str.strip, cells)) and len(cells) == 1:
+        return DataError(f"{path}:{line}: {_BLANK}")
     count = (
         f"no {layout.separator} in the line"
         if len(cells) == 1
@@ -345,6 +357,8 @@ def _from_object(
     parse: Parse,
 ) -> Row:
     keys = list(layout.columns.values())
+    if keys[-1] not in value and _may_be_missing(parse, keys[-1]):
+        value = {**value, keys[-1]: None}
     for key in keys:
         if key not in value:
             raise DataError(
@@ -354,12 +368,20 @@ def _from_object(
     for key, text in zip(keys, texts):
         if not isinstance(text, str):
             raise DataError(
-                f"{path}:{line}: {key!r} must be a string, found {_short(text)}"
+                f"{path}:{line}: {key!r} must be a string, found "
+                f"{json.dumps(text):.{_SHOWN}}"
             )
     target = _parsed(path, line, target, keys[-1], parse)
     return Row(tuple(texts), target, line)
 
 
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
+def _may_be_missing(parse: Parse, key: Column) -> bool:
+    """Whether rows without a target are left out."""
+    try:
+        return parse(None, key) is MISSING
+    except ValueError:
+        return False
+
+
+def _short(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")

@@ -1,6 +1,7 @@
 """What the splits of a task hold."""
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Set
 
 import numpy as np
@@ -8,7 +9,14 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.tasks.batching import batched
-from mtl_tf.tasks.features import LABELS, WORDS, Feature, inputs, targets
+from mtl_tf.tasks.features import (
+    LABELS,
+    NUMBERS,
+    WORDS,
+    Feature,
+    inputs,
+    targets,
+)
 from mtl_tf.tasks.source import UNLABELLED
 from mtl_tf.tasks.task import Task
 
@@ -34,6 +42,8 @@ class TaskSplit:
             too: scores on them say little.
         glued: share of its white-space separated tokens that end in a comma,
             a full stop or the like behind a letter: raw texts have some 10 %.
+        values: the least, mean and greatest one where targets are numbers;
+            () otherwise.
     """
 
     split: str
@@ -43,6 +53,7 @@ class TaskSplit:
     unlabelled: int
     repeated: int
     glued: float = 0.0
+    values: tuple[float, ...] = ()
 
     def warnings(self) -> Iterator[str]:
         """What is odd about the split, in sentences."""
@@ -93,6 +104,8 @@ def _count(
 ) -> TaskSplit:
     """Counts; `texts` takes the hashes of the split's texts."""
     read, labels = inputs(task.features), _labels(task)
+    numbers = [f for f in targets(task.features) if f.element == NUMBERS]
+    least, total, greatest = math.inf, 0.0, -math.inf
     tokens = unlabelled = glued = 0
     counts = np.zeros(len(task.labels), np.int64)
     for batch in batched(task.dataset(split), _BATCH):
@@ -103,6 +116,13 @@ def _count(
             tokens += int(tf.size(words))
             if text.element != WORDS:
                 glued += int(tf.math.count_nonzero(_is_glued(words)))
+        if numbers:
+            values = batch[numbers[0].name].numpy().astype(np.float64)
+            least, greatest = (
+                min(least, values.min()),
+                max(greatest, values.max()),
+            )
+            total += values.sum()
         if labels:
             values = _values(batch[labels.name])
             unlabelled += int(np.sum(values < 0))
@@ -118,6 +138,7 @@ def _count(
         unlabelled,
         sum(text in earlier for text in texts),
         glued / max(tokens, 1),
+        (least, total / len(texts), greatest) if numbers and texts else (),
     )
 
 

@@ -48,6 +48,12 @@ class TextTarget(abc.ABC):
                 such as "the label is empty".
         """
 
+    def is_missing(self, value: Any) -> bool:
+        """Whether a cell or JSON value is no target: empty, null or NaN."""
+        if isinstance(value, str):
+            return not value.strip()
+        return value is None or value != value
+
     @abc.abstractmethod
     def collect(self, values: Sequence[Any]) -> tuple[str, ...]:
         """The names of the labels that parsed values hold, in their order."""

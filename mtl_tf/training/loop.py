@@ -126,6 +126,9 @@ class Loop:
             options.steps_per_epoch,
             silent=not self.workers.is_chief,
             evaluate_every=options.evaluate_every,
+            most_seconds=options.max_seconds
+            and options.max_seconds - float(self.checkpoints.seconds),
+            patient=bool(options.patience),
         )
         self.saved = time.monotonic()
         logging.info("Compiling the first steps takes some seconds.")

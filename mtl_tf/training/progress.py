@@ -47,6 +47,8 @@ class Progress:
         silent: show nothing: another process does.
         evaluate_every: steps between evaluations, of which one is at the end;
             0 for none.
+        most_seconds: after which it ends; 0 for no such time.
+        patient: whether it may end early, so that the time left is the most.
     """
 
     def __init__(
@@ -57,8 +59,12 @@ class Progress:
         stream: TextIO | None = None,
         silent: bool = False,
         evaluate_every: int = 0,
+        most_seconds: float = 0.0,
+        patient: bool = False,
     ):
         self.evaluate_every = evaluate_every
+        self.ends = time.monotonic() + most_seconds if most_seconds else None
+        self.left = "left at most" if patient else "left"
         self.evaluation_seconds = 0.0  # of the last one
         self.total, self.steps_per_epoch = total, steps_per_epoch
         self.stream = stream or sys.stderr
@@ -114,14 +120,16 @@ class Progress:
             columns: how long it may be; what matters least is left out.
         """
         rate = self.rate()
-        left = duration(self.seconds_left(step, rate)) if rate else "?"
+        left = "left ?"
+        if rate:
+            left = f"{self.left} {duration(self.seconds_left(step, rate))}"
         # With how soon each gives way to the others.
         parts = [
             (0, f"step {step}/{self.total}"),
             (4, f"epoch {step / self.steps_per_epoch:.2f}"),
             (1, f"loss {loss:.4f}"),
             *([(5, f"{rate:.1f} steps/s")] if rate else []),
-            (2, f"left {left}"),
+            (2, left),
             *((3, one) for one in self.scores[:1]),
             *((6, one) for one in self.scores[1:]),
         ]
@@ -142,6 +150,8 @@ class Progress:
             last = -(-self.total // self.evaluate_every)
             done = step // self.evaluate_every
             seconds += (last - done) * self.evaluation_seconds
+        if self.ends is not None:
+            seconds = min(seconds, max(self.ends - time.monotonic(), 0.0))
         return seconds
 
     @contextlib.contextmanager

@@ -266,3 +266,12 @@ def test_dollar_signs_are_no_formulas(tmp_path):
 def test_other_endings_are_refused(paths):
     with pytest.raises(ConfigError, match="--output"):
         style.check_paths(paths)
+
+
+def test_characters_that_the_font_lacks_are_boxes_without_a_word(recwarn):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.text(0.5, 0.5, "parcel \N{PACKAGE} \u4f60")
+    assert style.png(figure)
+    assert not [one for one in recwarn if "font" in str(one.message)]

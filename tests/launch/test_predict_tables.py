@@ -184,6 +184,14 @@ def test_a_table_without_rows(run, call):
     assert call("id,text\n", "in.csv", "out.csv", "--task=books") == ""
 
 
+def test_a_table_of_pandas_and_names_with_spaces(run, call):
+    rows = ',"text ", label\r\n0,good,x\r\n1,old,\r\n'
+    text = call(rows, "in.csv", "out.csv", "--task=books")
+    first, second = csv.DictReader(io.StringIO(text))
+    assert first[""] == "0" and first["text"] == "good"
+    assert second["input_label"] == "" and second["label"]
+
+
 def test_empty_texts_are_told(run, call, caplog):
     rows = "id,text\n1,good\n2, \n3,\n"
     text = call(rows, "in.csv", "out.csv", "--task=books")
@@ -197,7 +205,11 @@ def test_empty_texts_are_told(run, call, caplog):
     [
         ("id,text\n1\n", [], "in.csv:2: a row must have 2 cells"),
         ("id,id\n1,2\n", [], "in.csv:1: the first row must name the columns"),
-        ("id,\n1,2\n", [], "in.csv:1: the first row must name the columns"),
+        (
+            ",,text\n1,2,3\n",
+            [],
+            "in.csv:1: the first row must name the columns",
+        ),
         (
             *("text;id\na, b;1\n", []),
             "in.csv:1: .*'text;id': if ';' separates .* give --delimiter=';'",

@@ -109,6 +109,11 @@ def get_config():
             "separator": ";",
         },
         {"name": "things", "type": "tagging", "files": {"train": things}},
+        {
+            "name": "stars",
+            "type": "regression",
+            "files": {"train": str(HERE / "stars.csv")},
+        },
         "sample_reviews/books",
     )
     return config
@@ -152,6 +157,7 @@ def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):
     )
     sentence = '{"tokens": ["a", "b"], "tags": ["O", "B-T"]}\n'
     (tmp_path / "things.jsonl").write_text(20 * sentence)
+    (tmp_path / "stars.csv").write_text("text,value\na,2.5\na,2.5\n")
     status, out, _ = run(
         capsys, f"--config={tmp_path / 'own.py'}", f"--data_dir={tmp_path}"
     )
@@ -160,6 +166,7 @@ def test_a_config_shows_the_statistics_of_its_own_files(capsys, tmp_path):
     assert table[0] == "task split texts tokens/text labels (%)"
     assert "mails train 4 1.5 x 75.0, y 25.0" in table
     assert "things train 18 2.0 O 50.0, B-T 50.0, I-T 0.0" in table
+    assert "stars train 1 1.0 2.5 to 2.5, mean 2.5" in table
     (held_out,) = [t for t in table if t.startswith("things validation")]
     assert held_out.startswith("things validation 2 2.0 O 50.0")
     assert any(line.startswith("books test 200 ") for line in table)

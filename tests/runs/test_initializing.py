@@ -88,6 +88,20 @@ def test_words_are_matched_by_name_not_by_place():
     ]
 
 
+@pytest.mark.parametrize("here", ["abcd", "abxy", "axyz"])
+def test_a_vocabulary_that_lacks_most_words_is_told(here, caplog):
+    tasks = [{"name": "t", "type": "classification", "labels": ["a", "b"]}]
+    options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
+    model = build_model(options, 4, tasks, seed=1)
+    there = initializing.Source(
+        "runs/a", values(model), ["t"], named(*"abcd"), 9
+    )
+    initializing.initialize(model, there, ["t"], named(*here))
+    told = [text for text in caplog.messages if "vocabulary_tasks" in text]
+    assert len(told) == (here == "axyz")
+    assert all("lacks 3 of the 4 words" in text for text in told)
+
+
 def test_translation_takes_encoder_and_decoders_by_word():
     def text(**languages):
         made = {
@@ -216,13 +230,44 @@ def test_heads_are_taken_where_labels_are_the_same(sharing):
     left = {e["path"]: e["why"] for e in report["not_taken"]}
     (path,) = [p for p in got if p.endswith("dense/kernel")]
     if sharing == "private":
-        assert taken[path] == "1 of 2 tasks"
-        np.testing.assert_array_equal(got[path][0], drawn[path][0])
-        np.testing.assert_array_equal(got[path][1], there.weights[path][1])
+        known = there.weights[path]
+        assert taken[path] == "2 of 2 tasks"
+        np.testing.assert_array_equal(got[path][0], known[0][:, ::-1])
+        np.testing.assert_array_equal(got[path][1], known[1])
     else:
         assert left[path] == "mails: the labels differ"
         np.testing.assert_array_equal(got[path], drawn[path])
     assert taken["scheme/forward/recurrent"] == "all"
+
+
+def test_a_task_with_one_more_label_keeps_what_is_of_the_others():
+    options = {"scheme": {"name": "lstm", "units": 3}, "embedding_dim": 2}
+    of = [{"mails": ["ham", "spam"]}, {"more": ["a"], "mails": ["eggs", "ham"]}]
+    crf = {"tagging": {"decoder": "crf"}}
+    source, target = (
+        build_model(
+            options | crf,
+            4,
+            [
+                {"name": name, "type": "tagging", "labels": own, "scheme": ""}
+                for name, own in labels.items()
+            ],
+            seed=seed,
+        )
+        for seed, labels in enumerate(of)
+    )
+    words = named(*"abcd")
+    there = initializing.Source("x", values(source), ["mails"], words, 9, of[0])
+    drawn = values(target)
+    report = initializing.initialize(target, there, list(of[1]), words, of[1])
+    taken = {e["path"]: e["what"] for e in report["taken"]}
+    got, known = values(target), there.weights
+    (path,) = [p for p in got if p.endswith("transitions")]
+    assert taken[path] == "1 of 2 tasks, of mails 1 of 2 labels"
+    assert got[path][1][1, 1] == known[path][0][0, 0]
+    for place in ((0, 0), (0, 1), (1, 0)):
+        assert got[path][1][place] == drawn[path][1][place]
+    np.testing.assert_array_equal(got[path][0], drawn[path][0])
 
 
 def test_characters_are_matched_by_name():

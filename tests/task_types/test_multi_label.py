@@ -53,6 +53,19 @@ def test_lists_and_cells(tmp_path):
     assert sum(labels["x"] for labels in counted) == 2
 
 
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_cells_with_lists_as_pandas_writes_them(tmp_path, quote):
+    table = "text\tlabels\na\t['x', 'z, w']\nb\t[]\nc\t['y', 'x']\nd\t[e],y\n"
+    task = task_of(tmp_path, table.replace("'", quote), "train.tsv")
+    assert task.labels == ("[e]", "x", "y", "z, w")
+    assert rows(task)[1] == ("b", [0, 0, 0, 0])
+
+
+def test_a_file_without_any_label_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="train.tsv: no row has a label"):
+        task_of(tmp_path, "text\tlabels\na\t\nb\t,\n", "train.tsv")
+
+
 def test_a_label_that_may_be_misspelt_is_told(tmp_path):
     content = "text\tlabels\n" + "a\tbug,login\nb\tlogin\n" * 60
     task = task_of(tmp_path, content + "c\tlogin,bgu\n", "train.tsv")

@@ -52,9 +52,15 @@ def test_a_line_is_an_example(tmp_path):
     assert task.metrics == ("nf1", "em") and task.labels == ()
 
 
-def test_answers_may_have_the_form_of_squad(tmp_path):
+@pytest.mark.parametrize(
+    "several",
+    [
+        {"text": ["Ann", "it", "Ann"], "answer_start": [7, 0, 7]},
+        [{"text": "Ann", "answer_start": 7}, {"text": "it"}],
+    ],
+)
+def test_answers_may_have_the_form_of_squad(tmp_path, several):
     asked = {name: LINE[name] for name in ("question", "context")}
-    several = {"text": ["Ann", "it", "Ann"], "answer_start": [7, 0, 7]}
     none = {"text": [], "answer_start": []}
     task = task_of(
         tmp_path, {**asked, "answers": several}, {**asked, "answers": none}

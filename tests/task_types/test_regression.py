@@ -47,6 +47,9 @@ def test_values_and_their_scale(tmp_path):
     ("value", "message"),
     [
         ("much", "'value' must be a number, found \"much\""),
+        ("3,5", 'found "3,5": write 1234.5 for 1,234.5 or 1.234,5$'),
+        ("1.234,5", 'found "1.234,5": write 1234.5 for 1,234.5'),
+        ("nan", "must be finite, found nan; `skip_missing=True` in the task's"),
         (True, "'value' must be a number, found true"),
         (None, "'value' must be a number, found null"),
         (float("nan"), "'value' must be finite, found nan"),
@@ -58,6 +61,25 @@ def test_wrong_values(tmp_path, value, message):
     with pytest.raises(DataError, match=message) as caught:
         task_of(tmp_path, [1, value], range=[0, 10]).source.size("train")
     assert "train.jsonl:2" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_told"), [(-999, True), (1e9, True), (60, False)]
+)
+def test_a_value_far_from_the_others_is_told(tmp_path, value, is_told):
+    task = task_of(tmp_path, [*[1, 2, 3, 4, 5] * 20, value])
+    assert len(task.source.warnings) == is_told
+    if is_told:
+        assert (
+            f"the value {value:g} is far from the others, 9 of 10 of which are "
+            "from 1 to 5: does it stand for none?"
+        ) in task.source.warnings[0]
+
+
+def test_numbers_that_are_missing_are_left_out_if_asked(tmp_path):
+    values = [1, "NaN", " nan ", "NA", "null", "", None, float("nan"), 2]
+    task = task_of(tmp_path, values, skip_missing=True)
+    assert task.source.size("train") == 2
 
 
 @pytest.mark.parametrize("bounds", [[1], [2, 1], [1, 1], "0-5", [0, "5"]])

@@ -139,13 +139,31 @@ def test_labels_of_hardly_any_row_are_told_with_their_lines(
     source = source_of(train=content, test=rows(good=1, fine=1))
     assert len(source.labels) == 7
     source.size("train"), source.size("test")
-    assert source.warnings == [
+    assert source.warnings[1:] == [
         f"{tmp_path}/train.tsv: at most 2 of 129 rows have the label 'godo' "
         "(line 121; did you mean 'good'?), 'Bad' (line 122; did you mean "
         "'bad'?), 'BAd' (line 124; did you mean 'bad'?) and 1 more: each "
         "becomes a class of its own, unless `labels` in the task's entry "
         "lists those that are right"
     ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "warning"),
+    [
+        ({"Good": 9, "good": 9, "bad": 9}, "'Good', 'good'. If they are not"),
+        ({"1": 9, "0": 9, "1.0": 9}, "classes of their own: '1', '1.0'. If"),
+        ({"so so": 9, "so_so": 9, "bad": 9}, "'so so', 'so_so'"),
+        ({"a": 9, "nan": 9}, "'nan': learnt as a label like others"),
+    ],
+)
+def test_labels_in_two_spellings_and_missing_ones_are_told(
+    source_of, labels, warning
+):
+    source = source_of(train=rows(**labels))
+    assert len(source.labels) == len(labels)
+    (told,) = source.warnings
+    assert warning in told
 
 
 def test_rare_labels_without_a_near_one(source_of):
@@ -320,3 +338,20 @@ def test_many_unknown_labels_are_counted(source_of):
     )
     with pytest.raises(DataError, match=r"'17', '18' and 19 more\. Labels"):
         source.dataset("test")
+
+
+@pytest.mark.parametrize("is_skipped", [True, False])
+def test_a_line_without_the_targets_key_has_no_target(tmp_path, is_skipped):
+    path = tmp_path / "train.jsonl"
+    path.write_text(
+        '{"text": "a", "label": 1}\n{"text": "b"}\n{"text": "c", "label": 0}\n'
+    )
+    layout = Layout("jsonl", {"text": "text", "label": "label"}, header=False)
+    source = TextFileSource(
+        {"train": [str(path)]}, {"train": layout}, ClassTarget(), is_skipped
+    )
+    if is_skipped:
+        assert source.size("train") == 2
+        return
+    with pytest.raises(DataError, match="train.jsonl:2: no key 'label'"):
+        source.size("train")

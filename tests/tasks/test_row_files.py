@@ -91,6 +91,12 @@ def test_header_by_name_and_by_number(write):
     assert rows_of(path, by_number) == [("a b", "pos", 2)]
 
 
+def test_of_columns_with_one_name_a_number_tells_which(write):
+    path = write(b"text,label,text,x,x\na,1,b,,\n")
+    layout = CSV._replace(columns={"text": 2, "label": "label"})
+    assert rows_of(path, layout) == [("b", "1", 2)]
+
+
 def test_csv_quoting_of_rfc_4180(write):
     path = write(
         b'label,text,"other, one"\r\n'
@@ -129,7 +135,8 @@ def test_jsonl(write):
     ("layout", "content", "line", "message"),
     [
         (TSV, b"1\ta\n0 b\n", 2, "no tab in the line"),
-        (TSV, b"1\ta\n\n0\tb\n", 2, "no tab in the line"),
+        (TSV, b"1\ta\n\n0\tb\n", 2, "a blank line; "),
+        (CSV, b"text,label\na,1\n\nb,0\n", 3, "a blank line; "),
         (
             TSV._replace(columns={"text": 1, "label": 2}),
             b"1\ta\n",
@@ -172,7 +179,7 @@ def test_jsonl(write):
         (CSV, b"text,label\na, \n", 2, "the label is empty"),
         (JSONL, b'{"text": "a", "label": ""}\n', 1, "the label is empty"),
         (JSONL, b'{"text": "a", "label": 1}\n{"text": \n', 2, "not valid JSON"),
-        (JSONL, b'{"text": "a", "label": 1}\n\n[]', 2, "not valid JSON"),
+        (JSONL, b'{"text": "a", "label": 1}\n\n[]', 2, "a blank line; "),
         (JSONL, b'["a", 1]\n', 1, "must be a JSON object"),
         (
             JSONL,
@@ -181,7 +188,14 @@ def test_jsonl(write):
             "no key 'text'; did you mean",
         ),
         (JSONL, b'{"text": "a"}\n', 1, "no key 'label'"),
-        (JSONL, b'{"text": 3, "label": 1}\n', 1, "'text' must be a string"),
+        (
+            *(JSONL, b'{"text": 3, "label": 1}\n', 1),
+            "'text' must be a string, found 3$",
+        ),
+        (
+            *(CSV, b"text,label,text\na,1,b\n", 1),
+            "2 columns are called 'text': .* by its number in columns, 0 or 2",
+        ),
         (JSONL, b'{"text": "a", "label": null}\n', 1, "'label' must be a"),
         (JSONL, b'{"text": "a", "label": 1.5}\n', 1, "'label' must be a"),
     ],

@@ -205,6 +205,11 @@ def test_what_is_odd_in_one_of_several_files_names_it(tmp_path):
     ("content", "message"),
     [
         ("a x O\n\nb O\n", "conll:3: 2 columns, but 3 are wanted: 'b O'"),
+        (
+            "# id = 1\na x O\n",
+            "conll:2: 3 columns, but 4 are wanted .if lines that begin with "
+            "'#' are comments, set comment.: 'a x O'",
+        ),
         ("a\n", "conll:1: the column|columns are"),
         ("-DOCSTART- O\n", "train.conll is empty: it has no sentences"),
     ],

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from mtl_tf.core.errors import DataError
+from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.task_statistics import statistics
 from tests.tasks.fakes import Numbers, Unlabelled, mails, task_of
 
@@ -79,3 +80,14 @@ def test_examples_without_label_are_counted():
 def test_a_split_without_examples():
     (split,) = statistics(task_of(Numbers(0)))
     assert (split.examples, split.tokens, split.repeated) == (0, 0, 0)
+
+
+def test_numbers_have_bounds_and_a_mean(tmp_path):
+    path = tmp_path / "stars.tsv"
+    path.write_text("a\t-2\nb\t1.5\nc\t5\n")
+    files = dict.fromkeys(("train", "validation"), str(path))
+    columns = {"text": 0, "value": 1}
+    entry = {"name": "stars", "type": "regression", "columns": columns}
+    (task,) = resolve([entry | {"files": files}])
+    for split in statistics(task):
+        assert split.values == (-2, 1.5, 5) and split.labels is None

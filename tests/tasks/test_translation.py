@@ -62,6 +62,21 @@ def test_pairs_of_one_file_of_sources_hold_out_the_same_lines(tmp_path):
     assert len(rows(german, "validation")) == 2
 
 
+def test_pairs_of_other_numbers_of_lines_hold_out_the_same_sources(tmp_path):
+    (german,) = resolve([entry(tmp_path)])
+    held_out = {source for source, _ in rows(german, "validation")}
+    fewer = [text.split("\n", 3)[3] for text in (ENGLISH, GERMAN)]
+    (tmp_path / "fr").mkdir()
+    (french,) = resolve(
+        [{**entry(tmp_path / "fr", train=fewer), "name": "en-fr"}]
+    )
+    assert french.size("train") + french.size("validation") == 37
+    others = {source for source, _ in rows(french, "validation")}
+    # One at the border may come or go.
+    assert len(held_out - others - set(ENGLISH.split("\n")[:3])) <= 1
+    assert len(others) == 3
+
+
 def test_of_many_pairs_a_few_are_held_out(tmp_path, monkeypatch):
     monkeypatch.setattr(translation.TYPE, "most_held_out", 2)
     (task,) = resolve([entry(tmp_path)])

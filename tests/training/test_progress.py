@@ -109,6 +109,22 @@ def test_the_time_left_has_the_evaluations_to_come(
     assert shown.seconds_left(step, shown.rate()) == pytest.approx(left)
 
 
+def test_the_time_left_is_that_until_the_training_has_to_end(clock):
+    shown = Progress(100_000, 0, 50, io.StringIO(), most_seconds=60.0)
+    clock.step(shown, 1, 9.0)
+    clock.step(shown, 51, 10.0)
+    assert shown.seconds_left(51, shown.rate()) == 60 - 19
+    assert "left 41.0 s" in shown.line(51, 0.25)
+
+
+def test_patience_may_end_it_earlier(clock):
+    shown = Progress(300, 0, 50, io.StringIO(), patient=True)
+    clock.step(shown, 1, 9.0)
+    assert "left ?" in shown.line(1, 0.25)
+    clock.step(shown, 51, 10.0)
+    assert "left at most 49.8 s" in shown.line(51, 0.25)
+
+
 def test_a_terminal_gets_one_line_written_over(clock):
     stream = Terminal()
     shown = Progress(300, 0, 50, stream=stream)

@@ -1,5 +1,6 @@
 """Multi-label classification: any number of labels of a whole text."""
 
+import ast
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -41,7 +42,8 @@ class LabelSet(TextTarget):
     def parse(self, value: Any, column: str) -> tuple[str, ...]:
         """The labels, each once; none of an empty cell or list."""
         if isinstance(value, str):
-            value = value.split(self._separator)
+            listed = _listed(value)
+            value = value.split(self._separator) if listed is None else listed
         if isinstance(value, list):
             value = [whole_number(label) for label in value]
         is_valid = isinstance(value, list) and all(
@@ -116,6 +118,20 @@ class LabelSet(TextTarget):
             for label in value
         ]
         return self.parse(labels, self.name)
+
+
+def _listed(cell: str) -> list[Any] | None:
+    """The list that a cell holds as Python or JSON write it, or None.
+
+    Tables that pandas wrote have such cells.
+    """
+    if not (cell.strip().startswith("[") and cell.strip().endswith("]")):
+        return None
+    try:
+        value = ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, list) else None
 
 
 class MultiLabel(TextTaskType):

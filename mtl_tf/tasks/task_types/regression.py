@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,11 @@ from mtl_tf.tasks.text_task_type import TextTaskType
 _NUMBERS = (tf.float32, tf.float64, tf.int64, tf.int32, tf.uint8)
 # Losses are squares of errors, in float32, which ends at 3.4e38.
 _LARGEST = 1e18
+# Such a value is most of the error, and of the standard deviation.
+_FAR = 50
+# What tables have in place of a number that is not there, beside nothing.
+_MISSING = frozenset(("nan", "na", "n/a", "<na>", "null", "none"))
+_COMMAS = re.compile(r"[-+]?[\d.]*,[\d.,]*")
 
 
 class Number(TextTarget):
@@ -44,8 +50,12 @@ class Number(TextTarget):
                 raise ValueError
             number = float(value)
         except (TypeError, ValueError):
+            advice = ""
+            if isinstance(value, str) and _COMMAS.fullmatch(value.strip()):
+                advice = ": write 1234.5 for 1,234.5 or 1.234,5"
             raise ValueError(
-                f"{column!r} must be a number, found {json.dumps(value)}"
+                f"{column!r} must be a number, found "
+                f"{json.dumps(value, ensure_ascii=False)}{advice}"
             )
         if not math.isfinite(number):
             raise ValueError(f"{column!r} must be finite, found {number}")
@@ -63,6 +73,11 @@ class Number(TextTarget):
                 )
         return number
 
+    def is_missing(self, value: Any) -> bool:
+        """Also whether a cell says so in a word: NaN, NA, null or none."""
+        is_word = isinstance(value, str) and value.strip().lower() in _MISSING
+        return is_word or super().is_missing(value)
+
     def collect(self, values: Sequence[float]) -> tuple[str, ...]:
         """There are no labels."""
         return ()
@@ -72,10 +87,17 @@ class Number(TextTarget):
         return value
 
     def doubts(self, values: Sequence[float]) -> list[str]:
-        """Whether all numbers are one."""
-        if len(set(values)) > 1:
+        """Whether all numbers are one, or one is far from the others."""
+        if len(set(values)) == 1:
+            return [f"all {len(values)} rows have the value {values[0]:g}"]
+        low, middle, high = np.percentile(values, [5, 50, 95])
+        far = max(values, key=lambda value: abs(value - middle))
+        if abs(far - middle) <= _FAR * (high - low) or low == high:
             return []
-        return [f"all {len(values)} rows have the value {values[0]:g}"]
+        return [
+            f"the value {far:g} is far from the others, 9 of 10 of which are "
+            f"from {low:g} to {high:g}: does it stand for none?"
+        ]
 
     def request(self, column: str) -> FeatureRequest:
         """A number."""

@@ -11,6 +11,8 @@ from mtl_tf.layers.dropout import Dropout
 # Multipliers of a 64-bit hash; whatever is odd and large would do.
 _FACTOR = -7046029254386353131
 _MIX = -4417276706812531889
+# All of the summary first: it is kept where the others are no better.
+_SHARES = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
 # No code points.
 _BEGIN, _END = 1 << 21, (1 << 21) + 1
 
@@ -172,6 +174,26 @@ class WideFeatures(StackedLayer):
             tf.ones_like(summary[..., :1]), training=training, seed=seed
         )
         return tf.concat([summary * kept, wide], -1)
+
+    @property
+    def choices(self) -> tuple[float, ...]:
+        """The shares that a task may have; () where there are none."""
+        return () if self.shares is None else _SHARES
+
+    def chosen(self, task: int) -> float:
+        """The task's share."""
+        return round(float(self.shares.numpy()[task]), 3)
+
+    def choose(self, task: int, choice: int) -> bool:
+        """Gives a task one of `choices`, by its number.
+
+        Returns:
+            Whether it had another before.
+        """
+        shares = self.shares.numpy()
+        before, shares[task] = shares[task], _SHARES[choice]
+        self.shares.assign(shares)
+        return shares[task] != before
 
     def _of_words(self, tokens, more: int):
         """The n-grams of a word and so `more` that follow, `[G, B, T]`."""

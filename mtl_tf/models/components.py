@@ -1,6 +1,6 @@
 """The parts of a multi-task model, from the fields of its config."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -302,4 +302,19 @@ def at_least_one_step(batch: Mapping[str, tf.Tensor]) -> dict:
         if value.shape.rank > 2
         else value
         for name, value in batch.items()
+    }
+
+
+def by_choice(scored: Callable[[Any], dict], choices: Sequence[Any]) -> dict:
+    """What examples get by each choice, as `TaskModel` has it.
+
+    Args:
+        scored: the outputs of a head, by one of the choices.
+        choices: at least one.
+    """
+    outputs = [scored(choice) for choice in choices]
+    return {
+        f"choice_{name}": tf.stack([output[name] for output in outputs], 2)
+        for name in ("loss", "scores")
+        if name in outputs[0]
     }

@@ -1,14 +1,12 @@
 """The multi-task model: embedding, sharing scheme, a head a task type."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from mtl_tf.core import task_types as type_names
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import look_up
 from mtl_tf.layers.character_features import CharacterFeatures
 from mtl_tf.layers.dropout import Dropout
 from mtl_tf.layers.embedding import Embedding
@@ -16,22 +14,19 @@ from mtl_tf.layers.pretrained_encoder import PretrainedEncoder, first_pieces
 from mtl_tf.layers.task_dense import TaskDense
 from mtl_tf.layers.wide_features import WideFeatures
 from mtl_tf.layers.word_dropout import WordDropout
-from mtl_tf.models import components, task_types
+from mtl_tf.models import components
 from mtl_tf.models.head_type import HeadType
+from mtl_tf.models.headed import HeadedModel
 from mtl_tf.models.heads import head_types_of, make_heads
-from mtl_tf.models.protocol import TaskModel
 from mtl_tf.models.registry import make_characters, make_scheme
 from mtl_tf.models.scheme import SharingScheme
 
 # Between the dropout seeds of two texts of an example.
 _SEED_STEP = 104729
 
-# All of the summary first: it is kept where the others are no better.
-_SHARES = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)
-
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
-class MultiTaskModel(TaskModel):
+class MultiTaskModel(HeadedModel):
     """Embeds, encodes and scores a batch of several tasks' texts.
 
     Args:
@@ -49,9 +44,7 @@ class MultiTaskModel(TaskModel):
             the scheme returns, or None: with it a head is a perceptron with
             one hidden layer.
         wide: what stands beside the summary that heads read, or None.
-        types: the type of each task; needed where there are several.
-        head_types: by task type, what its tasks' head reads; by default as
-            the type has it for any tasks.
+        types, head_types: see `HeadedModel.set_heads`.
 
     Input shape: a batch: "task" int32 `[G]`, "tokens" int32 `[G, B, T]` (0 is
         padding), with character features also "characters" int32
@@ -95,14 +88,7 @@ class MultiTaskModel(TaskModel):
         self.characters = characters
         self.casing = casing
         self.scheme = scheme
-        # Attributes, not a dictionary: tf.train.Checkpoint does not look into
-        # the lists and dictionaries of Keras layers.
-        self._types, self._types_of_tasks = tuple(heads), tuple(types)
-        known = head_types or {name: task_types.of(name) for name in heads}
-        # A tuple: Keras would track a dictionary.
-        self._head_types = tuple(known[name] for name in heads)
-        for name, head in heads.items():
-            setattr(self, _attribute(name), head)
+        self.set_heads(heads, types, head_types)
         self.embedding_dropout = Dropout(embedding_dropout, salt="embedding")
         self.head_dropout = Dropout(head_dropout, salt="head")
         self.word_dropout = WordDropout(word_dropout)
@@ -118,18 +104,9 @@ class MultiTaskModel(TaskModel):
         return build_model(**arguments)
 
     @property
-    def heads(self) -> dict[str, keras.layers.Layer]:
-        """The heads by task type."""
-        return {name: getattr(self, _attribute(name)) for name in self._types}
-
-    @property
     def static_shapes(self) -> bool:
         """Whether batches should have few shapes; see `SharingScheme`."""
         return self.scheme.static_shapes
-
-    def key_of(self, task: int) -> str | None:
-        """The type of a task; None where all tasks are of one."""
-        return self._types_of_tasks[task] if len(self._types) > 1 else None
 
     def build(self, input_shape=None):
         """Makes all weights."""
@@ -179,7 +156,7 @@ class MultiTaskModel(TaskModel):
             key: the type of the batch's tasks, as `key_of` gives it; None
                 where all tasks are of one type.
         """
-        name = self._type(key)
+        name = self.type_of(key)
         head, head_type = self.heads[name], self.head_type(name)
         batch = components.at_least_one_step(batch)
         texts = [
@@ -196,7 +173,7 @@ class MultiTaskModel(TaskModel):
         components.check_scored(output, head, training)
         has_choice = self.choices and first["wide"] is not None
         if has_choice and "loss" in output and not training:
-            output |= _by_choice(scored)
+            output |= components.by_choice(scored, self.choices)
         return output | {
             "losses": components.means([text["losses"] for text in texts]),
             "inspect": first["inspect"],
@@ -270,22 +247,17 @@ class MultiTaskModel(TaskModel):
     @property
     def choices(self) -> tuple[float, ...]:
         """The shares of the summary beside the n-grams that a task may have."""
-        has = self.wide is not None and self.wide.shares is not None
-        return _SHARES if has else ()
+        return self.wide.choices if self.wide is not None else ()
 
     def chosen(self, task: int) -> float | None:
         """The task's share; None if its head reads no summary, or all of it."""
-        head = self.heads[self._type(self.key_of(task))]
-        if not self.choices or head.reads != "summary":
-            return None
-        return round(float(self.wide.shares.numpy()[task]), 3)
+        head = self.heads[self.type_of(self.key_of(task))]
+        has = self.choices and head.reads == "summary"
+        return self.wide.chosen(task) if has else None
 
     def choose(self, task: int, choice: int) -> bool:
         """Gives a task one of the shares."""
-        shares = self.wide.shares.numpy()
-        before, shares[task] = shares[task], _SHARES[choice]
-        self.wide.shares.assign(shares)
-        return shares[task] != before
+        return self.wide.choose(task, choice)
 
     def _embed(self, batch, prefix, task, training, seed) -> tf.Tensor:
         """What the scheme reads of the words, side by side."""
@@ -326,42 +298,12 @@ class MultiTaskModel(TaskModel):
             variables += self.wide.trainable_variables
         return variables
 
-    def head_type(self, name: str) -> HeadType:
-        """What the head of a task type reads."""
-        return self._head_types[self._types.index(name)]
-
-    def _type(self, name: str | None) -> str:
-        if name is None and len(self._types) == 1:
-            return self._types[0]
-        if name is None:
-            raise ValueError(
-                "a model of several task types needs the batch's: one of "
-                f"{', '.join(self._types)}"
-            )
-        look_up(name, self.heads, "task type")
-        return name
-
-
-def _by_choice(scored: Callable[[float], dict]) -> dict:
-    """What examples get by each share, as the protocol has it."""
-    outputs = [scored(share) for share in _SHARES]
-    return {
-        f"choice_{name}": tf.stack([output[name] for output in outputs], 2)
-        for name in ("loss", "scores")
-        if name in outputs[0]
-    }
-
 
 def _of_text(seed, number: int):
     """The seed of one of an example's texts."""
     if not number or seed is None:
         return seed
     return seed + tf.constant([number * _SEED_STEP, 0])
-
-
-def _attribute(task_type: str) -> str:
-    """What the head of a task type is called, also in checkpoints."""
-    return f"{type_names.title(task_type)}_head"
 
 
 def build_model(

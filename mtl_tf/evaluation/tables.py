@@ -38,20 +38,20 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
             `trainable_parameters`, `parameters_without_embedding` (those of
             the trainable ones), `best_step`, `wall_time` (in
             seconds), `hardware`, `versions` (a dict).
-        columns: the terminal's width; None for lines of any length. A table
-            that does not fit becomes one for each type of tasks, and these
-            are folded.
+        columns: the terminal's width; None for lines of any length. Types of
+            tasks with other metrics have a table each; other tables become
+            one for each type if they do not fit, and are folded.
 
     Returns:
         Lines without a newline at the end.
     """
     lines = [f"split: {results['split']}"]
-    tables = [_narrow_table(results)]
-    below: list[tuple[str, str]] = []
+    parts = _parts(results)
+    tables = [_narrow_table(part, title) for title, part in parts.items()]
     if columns and len(folding.blocks(sum(tables[0], []), columns)) > 1:
         parts = _by_type(results)
         tables = [_narrow_table(part, title) for title, part in parts.items()]
-        below += _mean_of_types(results) if len(parts) > 1 else []
+    below = list(_mean_of_types(results)) if len(parts) > 1 else []
     for header, rows, means in tables:
         for block in folding.blocks([*header, *rows, *means], columns):
             rule = "-" * max(map(len, block))
@@ -86,15 +86,16 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
     Returns:
         The page, with a newline at the end.
     """
-    header, rows, means = _table(results)
-    bold = [[f"**{cell}**" if cell else "" for cell in row] for row in means]
-    paragraphs = [
-        f"# {title}",
-        f"Split `{results['split']}`. {_MEANING}",
-        grid(header, rows + bold),
-    ]
+    paragraphs = [f"# {title}", f"Split `{results['split']}`. {_MEANING}"]
+    parts = _parts(results)
+    for name, part in parts.items():
+        (_, *header), rows, means = _table(part)
+        bold = [[f"**{cell}**" if cell else "" for cell in r] for r in means]
+        paragraphs.append(grid([name, *header], rows + bold))
+    below = list(_mean_of_types(results)) if len(parts) > 1 else []
     paragraphs += [
-        f"{about}: {value}" for about, value in remarks.beside(results)
+        f"{about}: {value}"
+        for about, value in [*below, *remarks.beside(results)]
     ]
     paragraphs += [
         f"{about}: `{value}`" for about, value in remarks.signatures(results)
@@ -140,6 +141,13 @@ def _narrow_table(results: dict, title: str = "task") -> list[list[list[str]]]:
     return [[[title, *(_NARROW.get(x, x) for x in header)]], rows, means]
 
 
+def _parts(results: dict) -> dict[str, dict]:
+    """What has a table of its own: each type, where their metrics differ."""
+    parts = _by_type(results)
+    metrics = {tuple(_metric_names(part["tasks"])) for part in parts.values()}
+    return parts if len(metrics) > 1 else {"task": results}
+
+
 def _by_type(results: dict) -> dict[str, dict]:
     """The tasks of each type, and their mean as the overall one.
 
@@ -152,8 +160,9 @@ def _by_type(results: dict) -> dict[str, dict]:
     for name in types:
         tasks = {k: t for k, t in results["tasks"].items() if t["type"] == name}
         called = type_names.title(name)
-        own = {"overall": mean.get(called)}
-        if any("clean" in task for task in tasks.values()):
+        # That of a single task stands in its row.
+        own = {"overall": mean.get(called)} if len(tasks) > 1 else {}
+        if own and any("clean" in task for task in tasks.values()):
             own["clean"] = {"overall": mean.get("clean", {}).get(called)}
         parts[called] = {"tasks": tasks, "mean": own}
     return parts
@@ -218,7 +227,7 @@ def _mean_rows(
     not_types = ("overall", "clean", "diagnostics")
     types = [key for key in mean if key not in not_types]
     shown = types if len(types) > 1 else []
-    for key in [*shown, "overall"]:
+    for key in [*shown, *(key for key in mean if key == "overall")]:
         title = "mean" if key == "overall" else f"mean, {key}"
         row = [title, "", shown_number(mean[key])]
         row += [""] * (len(header) - len(row))

@@ -1,5 +1,7 @@
 """Tables: aligned, complete, and without gaps where something is unknown."""
 
+import pytest
+
 from mtl_tf.evaluation import environment, tables
 from mtl_tf.evaluation.evaluator import evaluate
 from mtl_tf.evaluation.score_format import diagnostic
@@ -101,56 +103,72 @@ def test_empty_parts_are_dashes():
     assert books == ["books", "4", "75.0", "73.3", "0.7500", "0", "-", "-", "3"]
 
 
-def test_several_kinds_have_a_mean_each():
+TAGS = {"type": "tagging", "metrics": ("token_accuracy",)}
+
+
+def of_two_kinds():
     tasks = [
         TaskPredictions("books", [1], [1], NAMES, clean=[True]),
-        TaskPredictions(
-            "tags",
-            [[1]],
-            [[0]],
-            NAMES,
-            type="tagging",
-            metrics=("token_accuracy",),
-            clean=[True],
-        ),
+        TaskPredictions("films", [1], [0], NAMES, clean=[True]),
+        TaskPredictions("tags", [[1]], [[0]], NAMES, **TAGS),
     ]
-    lines = tables.console(evaluate(tasks, "test")).splitlines()
+    return evaluate(tasks, "test")
+
+
+@pytest.mark.parametrize("columns", [None, 200])
+def test_types_with_other_metrics_have_a_table_each(columns):
+    lines = tables.console(of_two_kinds(), columns).splitlines()
+    headings = [line.split() for line in lines if " n " in line]
+    # Each has its own metrics, and no other's.
+    assert headings == [
+        ["classification", "n", "accuracy", "F1", "loss"]
+        + ["clean", "n", "clean", "accuracy", "clean", "F1"],
+        ["tagging", "n", "token", "acc.", "loss"],
+    ]
+    # A mean of its own where it has several tasks; the last one is of all.
     means = [line.split() for line in lines if line.startswith("mean")]
     assert means == [
-        ["mean,", "classification", "100.0", "100.0"],
-        ["mean,", "tagging", "0.0", "0.0"],
         ["mean", "50.0", "50.0"],
+        ["mean:", "33.3"],
+        ["mean,", "clean:", "50.0"],
     ]
 
 
-def test_a_table_that_does_not_fit_becomes_one_for_each_type():
-    tags = {"type": "tagging", "metrics": ("token_accuracy",)}
+def test_pages_have_a_table_for_each_type_with_other_metrics():
+    page = tables.markdown(of_two_kinds())
+    blocks = [part for part in page.split("\n\n") if part.startswith("|")]
+    assert [block.split()[1] for block in blocks[:2]] == [
+        "classification",
+        "tagging",
+    ]
+    assert "accuracy" in blocks[0] and "token" not in blocks[0]
+    assert "**mean**" in blocks[0] and "mean" not in blocks[1]
+    assert "mean: 33.3" in page.split("\n\n")
+
+
+def test_types_with_the_same_metrics_share_a_table_that_fits():
+    pairs = {"type": "pair_classification"}
     tasks = [
-        TaskPredictions("books", [1], [1], NAMES, clean=[True]),
-        TaskPredictions("tags", [[1]], [[0]], NAMES, **tags),
+        TaskPredictions("books", [1], [1], NAMES),
+        TaskPredictions("pairs", [1], [0], NAMES, **pairs),
     ]
     found = evaluate(tasks, "test")
     whole = tables.console(found)
-    width = max(map(len, whole.splitlines()))
-    assert tables.console(found, width) == whole
-    lines = tables.console(found, width - 1).splitlines()
-    assert max(map(len, lines)) < width
-    headings = [
-        line.split()[:3] for line in lines if line.split()[1:2] == ["n"]
-    ]
-    assert headings == [
-        ["classification", "n", "accuracy"],
-        ["tagging", "n", "token"],
-    ]
-    # Each with its own metrics and its own mean; the last one is of all.
-    assert "clean" not in lines[lines.index("") + 1]
+    lines = whole.splitlines()
+    assert lines[1].startswith("task ")
     means = [line.split() for line in lines if line.startswith("mean")]
     assert means == [
-        ["mean", "100.0", "100.0"],
-        ["mean", "0.0"],
-        ["mean:", "50.0"],
-        ["mean,", "clean:", "100.0"],
+        ["mean,", "classification", "100.0"],
+        ["mean,", "pair_classification", "0.0"],
+        ["mean", "50.0"],
     ]
+    width = len(lines[2])
+    lines = tables.console(found, width).splitlines()
+    assert lines[1].startswith("task ")
+    # The name of a row is shortened first.
+    lines = tables.console(found, 36).splitlines()
+    assert max(map(len, lines)) <= 36
+    assert lines[1].startswith("classificat… ")
 
 
 def test_one_type_stays_one_table():

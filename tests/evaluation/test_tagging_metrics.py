@@ -185,7 +185,7 @@ def test_tables_of_both_kinds():
         f" {x} " for x in ("    100.0", "  50.0", "66.7", "      2")
     ]
     first = tables.console(results).splitlines()
-    assert first[1].split()[:4] == ["task", "n", "span", "F1"]
+    assert first[1].split()[:4] == ["tagging", "n", "span", "F1"]
 
 
 def test_a_tagging_task_needs_one_prediction_for_each_sentence():

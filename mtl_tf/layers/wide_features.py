@@ -108,7 +108,7 @@ class WideFeatures(StackedLayer):
                 dtype="float32",
                 trainable=False,
             )
-            self.shares.is_private = True
+            self.shares.is_private = self.shares.is_choice = True
         self.built = True
 
     def call(

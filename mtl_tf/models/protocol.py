@@ -161,12 +161,16 @@ def count_own_parameters(model: TaskModel, tasks: int) -> int:
 def count_all_parameters(model: keras.Model) -> int:
     """Number of parameters, frozen ones and word vectors too.
 
+    What is chosen on validation examples does not count.
+
     Args:
         model: a built one.
     """
     # Integers are tables, such as those of words' n-grams.
     return sum(
-        int(np.prod(v.shape)) for v in model.weights if "int" not in v.dtype
+        int(np.prod(v.shape))
+        for v in model.weights
+        if "int" not in v.dtype and not getattr(v, "is_choice", False)
     )
 
 

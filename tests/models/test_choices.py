@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model
+from mtl_tf.models.protocol import count_all_parameters, count_parameters
 from tests.models.model_testing import make_batch, make_tasks, small
 
 WIDE = {"buckets": 50, "dimension": 4, "alone": 0.25}
@@ -76,6 +77,11 @@ def test_a_choice_is_of_one_task():
     after = model(batch)["scores"]
     np.testing.assert_array_equal(after[0], before[0])
     assert np.any(after[1] != before[1])
+
+
+def test_choices_are_no_parameters():
+    model = made("classification")
+    assert count_all_parameters(model) == count_parameters(model, True)
 
 
 def test_where_ngrams_are_never_alone_there_is_no_choice():

@@ -112,7 +112,8 @@ def _define_form(values: flags.FlagValues) -> None:
         "columns",
         [],
         "FIELD=COLUMN, what a field such as text or task is called in jsonl, "
-        "csv or tsv, where it has another name; comma-separated. By default "
+        "csv or tsv, where it has another name, in jsonl also a key inside "
+        "objects, meta.text; comma-separated. By default "
         "what the task's own files call it, where the input has such a column. "
         "Of conll and conllu tokens=COLUMN and tags=COLUMN, or TASK=COLUMN "
         "where there are tags of several tasks: numbers from 0, or negative "

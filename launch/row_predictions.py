@@ -4,8 +4,9 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from mtl_tf.core.columns import renamed
 from mtl_tf.core.errors import ConfigError, MtlError
-from mtl_tf.core.names import look_up, renamed
+from mtl_tf.core.names import look_up
 from mtl_tf.programs import input_rows, record_table, text_input
 
 

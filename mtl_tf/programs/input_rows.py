@@ -104,7 +104,11 @@ def advice(item: Item, fields: Sequence[str]) -> str:
     """
     if not item.row:
         return ""
-    wrong = [n for n in fields if n in item.row and n not in item.fields]
+    wrong = [
+        name
+        for name in fields
+        if name in item.row and isinstance(item.fields.get(name, {}), Mapping)
+    ]
     if wrong:
         value = json.dumps(item.row[wrong[0]], ensure_ascii=False)
         return f"; {wrong[0]} is {value:.60}, which is no text"

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 
 from absl import logging
 
+from mtl_tf.core.columns import has_column, keys_beside, renamed
 from mtl_tf.core.errors import DataError
-from mtl_tf.core.names import hint, renamed
 from mtl_tf.datasets import squad_files
 from mtl_tf.datasets.column_rows import (
     CONLLU,
@@ -245,10 +245,10 @@ class TextReader:
     def _named(self, row: Mapping[str, Any], location: str) -> dict[str, Any]:
         """The fields of a row by the names that tasks know."""
         for field, column in self.columns.items():
-            if column not in row:
+            if not has_column(row, column):
                 raise DataError(
                     f"{location}: no field {column!r}, which --columns names "
-                    f"for {field}; {hint(column, row)}"
+                    f"for {field}; {keys_beside(row, column)}"
                 )
         return renamed(row, self.columns)
 
@@ -277,16 +277,18 @@ def _fields(value: Any, line: str, location: str) -> tuple[dict[str, Any], str]:
     """The fields of a JSON object beside its task, and that, or "".
 
     Fields that are neither strings nor lists of strings are left out, but not
-    answers as in SQuAD, {"text": [...]}.
+    objects: a task may read what is in them.
     """
     record = value if isinstance(value, dict) else {}
     task = record.get("task") or ""
     if not isinstance(task, str):
         raise DataError(f"{location}: task must be a string, got {task!r}")
     for name, is_right, rule in _RULES:
-        if name in record and not is_right(record[name]):
+        value = record.get(name, {})
+        # An object may hold what the task reads.
+        if not isinstance(value, dict) and not is_right(value):
             raise DataError(
-                f"{location}: {name} must be {rule}, got {record[name]!r:.80}"
+                f"{location}: {name} must be {rule}, got {value!r:.80}"
             )
     fields = {
         name: content
@@ -303,8 +305,7 @@ def _fields(value: Any, line: str, location: str) -> tuple[dict[str, Any], str]:
 
 
 def _is_read(value: Any) -> bool:
-    texts = value.get("text") if isinstance(value, dict) else value
-    return _are_strings(texts) or _is_string(value)
+    return isinstance(value, (str, dict)) or _are_strings(value)
 
 
 def _is_string(value: Any) -> bool:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core.columns import column_value, has_column, keys_beside
 from mtl_tf.core.errors import DataError, MissingData
-from mtl_tf.core.names import hint
 from mtl_tf.datasets.building import QUESTIONS
 from mtl_tf.datasets.sources import read_file, unpack
 from mtl_tf.datasets.squad_files import is_squad, questions
@@ -163,7 +163,7 @@ class QuestionFileSource(StreamedSource):
         # Tables have the three texts alone.
         more = record if layout.format == "jsonl" else {}
         key = layout.columns[ANSWER]
-        keys = [key] if key in record else []
+        keys = [key] if has_column(record, key) else []
         keys += [SCORED[0]] if SCORED[0] in more else []
         found = [
             answer
@@ -208,9 +208,11 @@ class QuestionFileSource(StreamedSource):
         return answers
 
     def _value(self, location: str, record: Mapping[str, Any], key: str) -> Any:
-        if key not in record:
-            raise DataError(f"{location}: no {key!r}; {hint(key, record)}")
-        return record[key]
+        if not has_column(record, key):
+            raise DataError(
+                f"{location}: no {key!r}; {keys_beside(record, key)}"
+            )
+        return column_value(record, key)
 
 
 def _records(

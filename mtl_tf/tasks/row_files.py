@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from mtl_tf.core.columns import column_value, has_column, keys_beside
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
 from mtl_tf.datasets.csv_records import COMMA, csv_records, other_delimiter
@@ -357,14 +358,15 @@ def _from_object(
     parse: Parse,
 ) -> Row:
     keys = list(layout.columns.values())
-    if keys[-1] not in value and _may_be_missing(parse, keys[-1]):
+    is_there = has_column(value, keys[-1])
+    if not is_there and _may_be_missing(parse, keys[-1]):
         value = {**value, keys[-1]: None}
     for key in keys:
-        if key not in value:
+        if not has_column(value, key):
             raise DataError(
-                f"{path}:{line}: no key {key!r}; {hint(str(key), value)}"
+                f"{path}:{line}: no key {key!r}; {keys_beside(value, key)}"
             )
-    *texts, target = (value[key] for key in keys)
+    *texts, target = (column_value(value, key) for key in keys)
     for key, text in zip(keys, texts):
         if not isinstance(text, str):
             raise DataError(

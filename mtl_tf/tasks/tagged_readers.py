@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from mtl_tf.core.columns import column_value, has_column, keys_beside
 from mtl_tf.core.errors import DataError
-from mtl_tf.core.names import hint, look_up
+from mtl_tf.core.names import look_up
 from mtl_tf.datasets.column_files import (
     CONLLU_COLUMNS,
     Sentence,
@@ -310,9 +311,11 @@ def _from_json(
 def _json_strings(
     location: str, value: Mapping[str, Any], key: str, types: tuple[type, ...]
 ) -> list[str]:
-    if key not in value:
-        raise DataError(f"{location}: no key {key!r}; {hint(key, value)}")
-    items = value[key]
+    if not has_column(value, key):
+        raise DataError(
+            f"{location}: no key {key!r}; {keys_beside(value, key)}"
+        )
+    items = column_value(value, key)
     is_valid = isinstance(items, list) and all(
         isinstance(item, types) and not isinstance(item, bool) and item != ""
         for item in items

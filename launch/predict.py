@@ -101,11 +101,11 @@ def _define_form(values: flags.FlagValues) -> None:
         "example a line, its texts between tabs where it has several; "
         'jsonl: {"text": ..., "task": ...} a line, with the fields of the '
         'task\'s type, where tokens are tagged also {"tokens": [...]}, or one '
-        "object as SQuAD's files are, which may end in .json; csv "
-        "and tsv: the same in columns, which the first row names; conll, where "
-        "tokens are tagged: a token a line, in the column that the task's own "
-        "files have it in, else the first one, and a blank line between "
-        "sentences; conllu: the words of CoNLL-U",
+        "list of such objects, or one object as SQuAD's files are, which may "
+        "end in .json; csv and tsv: the same in columns, which the first row "
+        "names; conll, where tokens are tagged: a token a line, in the column "
+        "that the task's own files have it in, else the first one, and a blank "
+        "line between sentences; conllu: the words of CoNLL-U",
         flag_values=values,
     )
     flags.DEFINE_list(

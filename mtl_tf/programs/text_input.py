@@ -12,7 +12,7 @@ from absl import logging
 
 from mtl_tf.core.columns import has_column, keys_beside, renamed
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets import squad_files
+from mtl_tf.datasets import json_lists, squad_files
 from mtl_tf.datasets.column_rows import (
     CONLLU,
     PLAIN,
@@ -69,7 +69,8 @@ class TextReader:
             `{"text": "a fine book", "task": "books"}` or
             `{"tokens": ["a", "fine", "book"], "task": "chunk"}`, with any
             fields of strings and lists of strings, of which `task` may be
-            absent, or for one object in the form of SQuAD; `csv` (RFC 4180)
+            absent, or for one list of such objects, or one object in the
+            form of SQuAD, which are held whole; `csv` (RFC 4180)
             or `tsv` (without quotes), whose first row names the columns,
             tokens with spaces between them; `conll` for columns, of which one
             holds the tokens (`-DOCSTART-` lines are skipped); `conllu` for
@@ -156,6 +157,9 @@ class TextReader:
         if self._form == "jsonl" and squad_files.is_start(head):
             yield self._from_squad(head + self._stream.read())
             return
+        if self._form == "jsonl" and json_lists.is_start(head):
+            yield self._from_list(head + self._stream.read())
+            return
         for lines in self._chunks(head):
             yield filter(None, map(self._item, lines))
 
@@ -228,6 +232,11 @@ class TextReader:
         asked = squad_files.questions(self._name, content, answered=False)
         for location, row in asked:
             yield self._from_value(row, json.dumps(row), location)
+
+    def _from_list(self, content: bytes) -> Iterator[Item]:
+        for number, value in json_lists.elements(self._name, content):
+            location = json_lists.place(self._name, number)
+            yield self._from_value(value, json.dumps(value), location)
 
     def _from_value(self, value: Any, line: str, location: str) -> Item:
         row = self._plain(value) if isinstance(value, dict) else {}

@@ -171,7 +171,9 @@ def _fields(
             return task_type.fields_of_line(task, item.fields["text"])
         return task_type.fields_of(task, renamed(item.fields, columns))
     except TypeError as error:
-        advice = input_rows.advice(item, task_type.column_fields(task))
+        advice = input_rows.advice(
+            item, task_type.column_fields(task), asked.columns(task)
+        )
         raise ConfigError(f"{item.location}: {error}{advice}")
 
 

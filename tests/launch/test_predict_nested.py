@@ -11,15 +11,7 @@ from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
 
 PAIR = {"translation": {"en": "a dog", "de": "ein Hund"}, "id": 7}
 SIDES = {"source": "translation.en", "target": "translation.de"}
-BOOKS, QUESTIONS = (
-    TASKS[0],
-    {
-        "name": "asked",
-        "type": "question_answering",
-        "labels": [],
-        "metrics": ["em"],
-    },
-)
+BOOKS, FILMS = TASKS
 
 
 def entry(task, columns):
@@ -38,7 +30,7 @@ def run(monkeypatch):
         entry(TAGGING, {"tokens": "sentence.forms", "tags": "sentence.ner"}),
         entry(TRANSLATION, SIDES),
     ]
-    run = Run([BOOKS, TAGGING, TRANSLATION, QUESTIONS], entries)
+    run = Run([BOOKS, FILMS, TAGGING, TRANSLATION], entries)
     monkeypatch.setattr(mtl_tf, "load", lambda *_: run)
     return run
 
@@ -83,7 +75,13 @@ def test_flags_name_them(run, files):
 def test_objects_are_no_texts(run, files):
     wrong = {"text": {"title": "good"}}
     with pytest.raises(ConfigError, match='in:1: .*; text is {"title": "good"'):
+        files.call(lines(wrong), "--task=films", "--format=jsonl")
+    with pytest.raises(ConfigError) as error:
         files.call(lines(wrong), "--task=books", "--format=jsonl")
+    assert str(error.value).endswith(
+        "no 'text.body', which is text in the task's own files; the keys in "
+        "'text' are 'title'"
+    )
 
 
 def test_translations_that_are_given(run, files):

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.runs import task_types
 from mtl_tf.tasks import registry
 
 # By type: rows, and what one without its last field lacks.
@@ -126,25 +125,3 @@ def test_an_empty_list(tmp_path, task_type, content):
     path.write_text(content)
     with pytest.raises(DataError, match=f"{path} is empty"):
         resolved(path, task_type).size("train")
-
-
-def test_a_file_that_is_scored(tmp_path):
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps([{"text": "a", "label": "y"}]))
-    task = {
-        "name": "t",
-        "type": "classification",
-        "labels": ["x", "y"],
-        "metrics": ["accuracy"],
-    }
-    predictions = task_types.of("classification")
-    # Of a task on files and of one on a corpus.
-    for entry in ({"files": {"train": "a.csv"}}, {}):
-        read = predictions.read_file(str(path), task, entry)
-        assert (read[0], list(read[1])) == ([{"text": "a"}], [1])
-    task = {"name": "en-de", "type": "translation", "labels": []}
-    # As predictions have them, and written over lines.
-    rows = [{"text": "a", "label": "b"}]
-    path.write_text(json.dumps(rows, indent=2))
-    read = task_types.of("translation").read_file(str(path), task, {})
-    assert read == ([{"text": "a"}], ["b"])

@@ -101,18 +101,19 @@ def _define_form(values: flags.FlagValues) -> None:
         "example a line, its texts between tabs where it has several; "
         'jsonl: {"text": ..., "task": ...} a line, with the fields of the '
         'task\'s type, where tokens are tagged also {"tokens": [...]}, or one '
-        "object as SQuAD's files are, which may end in .json; csv "
-        "and tsv: the same in columns, which the first row names; conll, where "
-        "tokens are tagged: a token a line, in the column that the task's own "
-        "files have it in, else the first one, and a blank line between "
-        "sentences; conllu: the words of CoNLL-U",
+        "list of such objects, or one object as SQuAD's files are, which may "
+        "end in .json; csv and tsv: the same in columns, which the first row "
+        "names; conll, where tokens are tagged: a token a line, in the column "
+        "that the task's own files have it in, else the first one, and a blank "
+        "line between sentences; conllu: the words of CoNLL-U",
         flag_values=values,
     )
     flags.DEFINE_list(
         "columns",
         [],
         "FIELD=COLUMN, what a field such as text or task is called in jsonl, "
-        "csv or tsv, where it has another name; comma-separated. By default "
+        "csv or tsv, where it has another name, in jsonl also a key inside "
+        "objects, meta.text; comma-separated. By default "
         "what the task's own files call it, where the input has such a column. "
         "Of conll and conllu tokens=COLUMN and tags=COLUMN, or TASK=COLUMN "
         "where there are tags of several tasks: numbers from 0, or negative "

@@ -4,8 +4,9 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from mtl_tf.core.columns import renamed
 from mtl_tf.core.errors import ConfigError, MtlError
-from mtl_tf.core.names import look_up, renamed
+from mtl_tf.core.names import look_up
 from mtl_tf.programs import input_rows, record_table, text_input
 
 
@@ -170,7 +171,9 @@ def _fields(
             return task_type.fields_of_line(task, item.fields["text"])
         return task_type.fields_of(task, renamed(item.fields, columns))
     except TypeError as error:
-        advice = input_rows.advice(item, task_type.column_fields(task))
+        advice = input_rows.advice(
+            item, task_type.column_fields(task), asked.columns(task)
+        )
         raise ConfigError(f"{item.location}: {error}{advice}")
 
 

@@ -62,15 +62,3 @@ def completed(name: str, config: Mapping | None, default: Mapping) -> dict:
     for field in config or {}:
         look_up(field, default, f"field of {name}")
     return dict(default) | dict(config or {})
-
-
-def renamed(row: Mapping[str, T], columns: Mapping[str, str]) -> dict[str, T]:
-    """A row with names of fields in place of those of its columns.
-
-    Args:
-        row: values by column.
-        columns: by field its column, which the row has.
-    """
-    sources = set(columns.values())
-    others = {name: v for name, v in row.items() if name not in sources}
-    return others | {field: row[name] for field, name in columns.items()}

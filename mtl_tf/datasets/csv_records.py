@@ -46,10 +46,17 @@ def other_delimiter(cells: Sequence[str], delimiter: str) -> str:
     return best if counts[best] else ""
 
 
+def is_blank(line: str, delimiter: str) -> bool:
+    """Whether a line of a table is no row: not even two empty cells."""
+    return delimiter not in line and not line.strip()
+
+
 def csv_records(
     path: str, lines: Iterable[str], delimiter: str = COMMA
 ) -> Iterator[tuple[int, list[str]]]:
     """The cells of each record, with the number of its first line, from 1.
+
+    Blank lines between records are nothing.
 
     Args:
         path: the file, for messages.
@@ -64,6 +71,8 @@ def csv_records(
     record: list[str] = []
     is_open, number = False, 0
     for number, line in enumerate(lines, start=1):
+        if not record and is_blank(line, delimiter):
+            continue
         record.append(line)
         # Quotes inside of quotes are doubled, so a whole record has an even
         # number of them.

@@ -6,6 +6,7 @@ from typing import Any
 
 from absl import logging
 
+from mtl_tf.core.columns import has_column, keys_beside
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.csv_records import COMMA, checked_delimiter
 from mtl_tf.programs.text_input import COLUMNS, Item
@@ -95,16 +96,31 @@ def record(
     return {**record, **added}
 
 
-def advice(item: Item, fields: Sequence[str]) -> str:
+def advice(
+    item: Item, fields: Sequence[str], columns: Mapping[str, str]
+) -> str:
     """What may help where a task cannot take a row; "" of other inputs.
 
     Args:
         item: what was read.
         fields: of the task's examples.
+        columns: by field that of the task's own files, of another name.
     """
     if not item.row:
         return ""
-    wrong = [n for n in fields if n in item.row and n not in item.fields]
+    for field in fields:
+        column = columns.get(field, field)
+        inside = column.partition(".")[0] in item.row
+        if inside and not has_column(item.row, column):
+            return (
+                f"; no {column!r}, which is {field} in the task's own files; "
+                f"{keys_beside(item.row, column)}"
+            )
+    wrong = [
+        name
+        for name in fields
+        if name in item.row and isinstance(item.fields.get(name, {}), Mapping)
+    ]
     if wrong:
         value = json.dumps(item.row[wrong[0]], ensure_ascii=False)
         return f"; {wrong[0]} is {value:.60}, which is no text"

@@ -1,7 +1,12 @@
 """Rows of csv or tsv whose lines come one at a time."""
 
 from mtl_tf.core.errors import DataError
-from mtl_tf.datasets.csv_records import COMMA, cells_of, other_delimiter
+from mtl_tf.datasets.csv_records import (
+    COMMA,
+    cells_of,
+    is_blank,
+    other_delimiter,
+)
 
 
 class TableRows:
@@ -36,7 +41,7 @@ class TableRows:
                 the first one, or that one is no header, or shows another
                 delimiter.
         """
-        if not self._open and not line.strip():
+        if not self._open and is_blank(line, self._delimiter):
             return None
         self._first = self._first if self._lines else number
         self._lines.append(line)

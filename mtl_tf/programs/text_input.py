@@ -10,9 +10,9 @@ from typing import Any, BinaryIO
 
 from absl import logging
 
+from mtl_tf.core.columns import has_column, keys_beside, renamed
 from mtl_tf.core.errors import DataError
-from mtl_tf.core.names import hint, renamed
-from mtl_tf.datasets import squad_files
+from mtl_tf.datasets import json_lists, squad_files
 from mtl_tf.datasets.column_rows import (
     CONLLU,
     PLAIN,
@@ -69,7 +69,8 @@ class TextReader:
             `{"text": "a fine book", "task": "books"}` or
             `{"tokens": ["a", "fine", "book"], "task": "chunk"}`, with any
             fields of strings and lists of strings, of which `task` may be
-            absent, or for one object in the form of SQuAD; `csv` (RFC 4180)
+            absent, or for one list of such objects, or one object in the
+            form of SQuAD, which are held whole; `csv` (RFC 4180)
             or `tsv` (without quotes), whose first row names the columns,
             tokens with spaces between them; `conll` for columns, of which one
             holds the tokens (`-DOCSTART-` lines are skipped); `conllu` for
@@ -156,6 +157,9 @@ class TextReader:
         if self._form == "jsonl" and squad_files.is_start(head):
             yield self._from_squad(head + self._stream.read())
             return
+        if self._form == "jsonl" and json_lists.is_start(head):
+            yield self._from_list(head + self._stream.read())
+            return
         for lines in self._chunks(head):
             yield filter(None, map(self._item, lines))
 
@@ -229,6 +233,11 @@ class TextReader:
         for location, row in asked:
             yield self._from_value(row, json.dumps(row), location)
 
+    def _from_list(self, content: bytes) -> Iterator[Item]:
+        for number, value in json_lists.elements(self._name, content):
+            location = json_lists.place(self._name, number)
+            yield self._from_value(value, json.dumps(value), location)
+
     def _from_value(self, value: Any, line: str, location: str) -> Item:
         row = self._plain(value) if isinstance(value, dict) else {}
         fields, task = _fields(self._named(row, location), line, location)
@@ -245,10 +254,10 @@ class TextReader:
     def _named(self, row: Mapping[str, Any], location: str) -> dict[str, Any]:
         """The fields of a row by the names that tasks know."""
         for field, column in self.columns.items():
-            if column not in row:
+            if not has_column(row, column):
                 raise DataError(
                     f"{location}: no field {column!r}, which --columns names "
-                    f"for {field}; {hint(column, row)}"
+                    f"for {field}; {keys_beside(row, column)}"
                 )
         return renamed(row, self.columns)
 
@@ -277,16 +286,18 @@ def _fields(value: Any, line: str, location: str) -> tuple[dict[str, Any], str]:
     """The fields of a JSON object beside its task, and that, or "".
 
     Fields that are neither strings nor lists of strings are left out, but not
-    answers as in SQuAD, {"text": [...]}.
+    objects: a task may read what is in them.
     """
     record = value if isinstance(value, dict) else {}
     task = record.get("task") or ""
     if not isinstance(task, str):
         raise DataError(f"{location}: task must be a string, got {task!r}")
     for name, is_right, rule in _RULES:
-        if name in record and not is_right(record[name]):
+        value = record.get(name, {})
+        # An object may hold what the task reads.
+        if not isinstance(value, dict) and not is_right(value):
             raise DataError(
-                f"{location}: {name} must be {rule}, got {record[name]!r:.80}"
+                f"{location}: {name} must be {rule}, got {value!r:.80}"
             )
     fields = {
         name: content
@@ -303,8 +314,7 @@ def _fields(value: Any, line: str, location: str) -> tuple[dict[str, Any], str]:
 
 
 def _is_read(value: Any) -> bool:
-    texts = value.get("text") if isinstance(value, dict) else value
-    return _are_strings(texts) or _is_string(value)
+    return isinstance(value, (str, dict)) or _are_strings(value)
 
 
 def _is_string(value: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl_tf.core.names import renamed
+from mtl_tf.core.columns import has_column, renamed
 from mtl_tf.runs.prediction_type import Prediction, TaskDict, as_json
 
 #: Stands for the end of a text, which has a probability, too.
@@ -122,7 +122,9 @@ class GivenTexts(abc.ABC):
         return {
             field: name
             for field, name in columns.items()
-            if name in row and field not in row
+            if has_column(row, name)
+            # An object of that name may hold it.
+            and (field not in row or name.startswith(f"{field}."))
         }
 
     def named(self, value: Any, columns: Mapping[str, str]) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mtl_tf.core import files
+from mtl_tf.core.columns import has_column
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
 from mtl_tf.evaluation import evaluator
@@ -170,7 +171,7 @@ def _read_rows(
     if not lines:
         raise ConfigError(f"{name} has no examples")
     first = json.loads(lines[0])
-    columns = {f: column for f, column in columns.items() if column in first}
+    columns = {f: c for f, c in columns.items() if has_column(first, c)}
     entry = {k: v for k, v in entry.items() if k not in _OF_FILES}
     entry |= {"format": "jsonl", "columns": columns}
     with tempfile.TemporaryDirectory() as folder:

@@ -10,8 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import strict_json
+from mtl_tf.core.columns import has_column, renamed
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.core.names import renamed
 from mtl_tf.pipelines.encoded_split import EncodedSplit
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.tasks import fields as entry_fields
@@ -96,7 +96,11 @@ class PredictionType(abc.ABC):
         self, row: Mapping[str, Any], columns: Mapping[str, str]
     ) -> dict[str, str]:
         """Those of a task's own columns, by field, that a row has."""
-        return {field: name for field, name in columns.items() if name in row}
+        return {
+            field: name
+            for field, name in columns.items()
+            if has_column(row, name)
+        }
 
     def named(
         self, task: TaskDict, value: Any, columns: Mapping[str, str]
@@ -110,7 +114,10 @@ class PredictionType(abc.ABC):
             columns: by field what the task's own files call it.
         """
         names = self.input_fields(task)
-        if not isinstance(value, Mapping) or sorted(value) == sorted(names):
+        if not isinstance(value, Mapping):
+            return value
+        has_objects = any(isinstance(one, Mapping) for one in value.values())
+        if sorted(value) == sorted(names) and not has_objects:
             return value
         return renamed(value, self.columns_in(value, columns))
 

@@ -14,6 +14,7 @@ def format_of(path: str, formats: Collection[str]) -> str:
     """The format that a file's ending tells, packed (.gz) or not, or ""."""
     ending = os.path.splitext(path.removesuffix(".gz"))[1]
     form = ending.removeprefix(".").lower()
+    form = "jsonl" if form == "json" else form
     return form if form in formats else ""
 
 

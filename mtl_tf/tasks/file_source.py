@@ -2,7 +2,7 @@
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import tensorflow as tf
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import hint
 from mtl_tf.tasks import odd_labels
+from mtl_tf.tasks.file_records import LINE, Odd, Place, ignore
 from mtl_tf.tasks.row_files import (
     MISSING,
     SKIP,
@@ -111,8 +112,8 @@ class TextFileSource(StreamedSource):
         places: dict[str, str] = {}
         is_one = len(self._files["train"]) == 1
         for value, count in Counter(scan.values).items():
-            path, line = scan.places[value]
-            place = f"line {line}" if is_one else f"{path}:{line}"
+            first = scan.places[value]
+            place = first.within if is_one else str(first)
             for label in self._target.collect([value]):
                 counts[label] += count
                 places.setdefault(label, place)
@@ -128,9 +129,9 @@ class TextFileSource(StreamedSource):
             for value in scan.places or scan.values[:1]:
                 target = self._target.encode(value, self._ids())
         except UnknownLabel as error:
-            (label,), (path, line) = error.args, scan.places[value]
+            (label,) = error.args
             raise DataError(
-                f"{path}:{line}: unknown label {label!r}; "
+                f"{scan.places[value]}: unknown label {label!r}; "
                 f"{self._advice(label, scan)}"
             )
         self._shapes[split] = np.shape(target)
@@ -172,7 +173,7 @@ class TextFileSource(StreamedSource):
         self,
         split: str,
         path: str,
-        odd: Callable[[int], None] = lambda line: None,
+        odd: Odd = ignore,
     ) -> Iterator[Row]:
         layout, parse = self._layouts[split], self._parsed
         if split == UNLABELLED:
@@ -214,7 +215,7 @@ class TextFileSource(StreamedSource):
         for row in self._rows(split, path, oddities.undecodable.add):
             oddities.add(row)
             if not _is_left_out(row):
-                scan.add(path, row)
+                scan.add(row)
         warnings = oddities.sentences()
         if len(scan.values) == before:
             why = "".join(f" ({warning})" for warning in warnings)
@@ -242,22 +243,22 @@ class _Scan:
 
     Attributes:
         values: the targets of all rows; equal labels are one object.
-        places: file and line where each value stands first, in that order, if
-            they are labels.
+        places: where each value stands first, in that order, if they are
+            labels.
     """
 
     def __init__(self, has_labels: bool):
         self._has_labels = has_labels
         self.values: list[Any] = []
-        self.places: dict[Any, tuple[str, int]] = {}
+        self.places: dict[Any, Place] = {}
         self._same: dict[Any, Any] = {}
 
-    def add(self, path: str, row: Row) -> None:
+    def add(self, row: Row) -> None:
         """Takes a row of a file."""
         value = row.target
         if self._has_labels:
             value = self._same.setdefault(value, value)
-            self.places.setdefault(value, (path, row.line))
+            self.places.setdefault(value, row.place)
         self.values.append(value)
 
 
@@ -269,22 +270,24 @@ class _Oddities:
     """
 
     def __init__(self):
+        self._unit = LINE
         self.undecodable, self._skipped = Tally(), Tally()
         self._missing = Tally()
         self._broken, self._empty = Tally(), Tally()
 
     def add(self, row: Row) -> None:
         """Takes a row."""
+        number, self._unit = row.place.number, row.place.unit
         if row.target is SKIP:
-            self._skipped.add(row.line)
+            self._skipped.add(number)
             return
         if row.target is MISSING:
-            self._missing.add(row.line)
+            self._missing.add(number)
             return
         if any(map(_has_half_pair, row.texts)):
-            self._broken.add(row.line)
+            self._broken.add(number)
         if not all(text.strip() for text in row.texts):
-            self._empty.add(row.line)
+            self._empty.add(number)
 
     def sentences(self) -> list[str]:
         """What is odd, a sentence each."""
@@ -297,7 +300,7 @@ class _Oddities:
         )
         return [
             f"{tally.count} {'row' if tally.count == 1 else 'rows'} {oddity} "
-            f"(first: line {tally.first})"
+            f"(first: {self._unit} {tally.first})"
             for tally, oddity in counted
             if tally.count
         ]

@@ -4,12 +4,13 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mtl_tf.core import files
+from mtl_tf.core.columns import column_value, has_column
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.core.names import look_up
 from mtl_tf.core.task_types import DEFAULT
@@ -103,8 +104,10 @@ def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
     if isinstance(spec, dict):
         for feature in inputs(features):
             rank = len(feature.axes) if feature.element == WORDS else 0
-            column = spec.get(columns[feature.name])
-            if column is not None and column.shape.rank == rank + 1:
+            name = columns[feature.name]
+            if not has_column(spec, name):
+                continue
+            if column_value(spec, name).shape.rank == rank + 1:
                 return dataset.unbatch()
     return dataset
 
@@ -145,17 +148,43 @@ def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
         location = f"{name} row {number}"
         if not isinstance(row, Mapping):
             raise DataError(f"{location} must be a dict, got {row!r:.80}")
-        plain = {}
-        for key, value in row.items():
-            if key in may_be_missing and _is_missing(value):
-                value = None
-            try:
-                plain[str(key)] = _plain(f"{location} {key!r}", value)
-            except DataError:
-                # Dates, for example, of a column that nobody reads.
-                if key in read:
-                    raise
+        plain = _plain_row(location, row, read, may_be_missing)
         yield json.dumps(plain) + "\n"
+
+
+def _plain_row(
+    location: str,
+    row: Mapping[str, Any],
+    read: Collection[str],
+    may_be_missing: Collection[str],
+    before: str = "",
+) -> dict[str, Any]:
+    """A row, or an object in it, without what nobody reads and is not plain.
+
+    Args:
+        location: of the row, for messages.
+        row: values by key.
+        read: the columns that are read.
+        may_be_missing: those of them that may have no value.
+        before: what stands before the keys in the names of columns.
+    """
+    plain = {}
+    for key, value in row.items():
+        column = f"{before}{key}"
+        if column in may_be_missing and _is_missing(value):
+            value = None
+        if isinstance(value, Mapping) and column not in read:
+            plain[str(key)] = _plain_row(
+                location, value, read, may_be_missing, f"{column}."
+            )
+            continue
+        try:
+            plain[str(key)] = _plain(f"{location} {column!r}", value)
+        except DataError:
+            # Dates, for example, of a column that nobody reads.
+            if column in read:
+                raise
+    return plain
 
 
 def _is_missing(value: Any) -> bool:

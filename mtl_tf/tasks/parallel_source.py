@@ -1,6 +1,6 @@
 """Pairs of texts in two languages, from files and from TFDS datasets."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.parallel_lines import Counted, TextPair, one_line
+from mtl_tf.tasks.file_records import LINE, Odd, Place, ignore
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
 from mtl_tf.tasks.row_files import Layout, check_files, rows_of
 from mtl_tf.tasks.source import Source
@@ -67,18 +68,20 @@ class PairTables:
 
     def _check(self, path: str) -> Counted:
         undecodable, skipped, pairs = Tally(), Tally(), 0
-        for line, pair in self._rows(path, undecodable.add):
+        unit = LINE
+        for place, pair in self._rows(path, undecodable.add):
+            unit = place.unit
             if all(pair):
                 pairs += 1
             else:
-                skipped.add(line)
+                skipped.add(place.number)
         if not pairs:
             if not skipped.count:
                 raise DataError(f"{path} is empty: it has no rows")
             raise DataError(f"{path}: in no row both have a text")
         warnings = [
             f"{path}: {tally.count} {'row' if tally.count == 1 else 'rows'} "
-            f"{oddity} (first: line {tally.first})"
+            f"{oddity} (first: {unit} {tally.first})"
             for tally, oddity in (
                 (undecodable, "not UTF-8, read as Latin-1"),
                 (skipped, "with an empty text skipped"),
@@ -88,11 +91,11 @@ class PairTables:
         return Counted(pairs, warnings)
 
     def _rows(
-        self, path: str, odd: Callable[[int], None] = lambda line: None
-    ) -> Iterator[tuple[int, TextPair]]:
+        self, path: str, odd: Odd = ignore
+    ) -> Iterator[tuple[Place, TextPair]]:
         for row in rows_of(path, self._layout, _text, odd):
             texts = (*row.texts, row.target)
-            yield row.line, tuple(map(one_line, texts))
+            yield row.place, tuple(map(one_line, texts))
 
 
 def _text(value: Any, column: str) -> str:

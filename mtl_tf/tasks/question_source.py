@@ -4,25 +4,20 @@ import contextlib
 import functools
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
+from mtl_tf.core.columns import column_value, has_column, keys_beside
 from mtl_tf.core.errors import DataError, MissingData
-from mtl_tf.core.names import hint
 from mtl_tf.datasets.building import QUESTIONS
 from mtl_tf.datasets.sources import read_file, unpack
 from mtl_tf.datasets.squad_files import is_squad, questions
+from mtl_tf.tasks.file_records import LINE, Odd, ignore, json_objects, unit_of
 from mtl_tf.tasks.prepared import FeatureRequest, PreparedDataset
-from mtl_tf.tasks.row_files import (
-    Layout,
-    check_files,
-    json_records,
-    lines_of,
-    rows_of,
-)
+from mtl_tf.tasks.row_files import Layout, check_files, rows_of
 from mtl_tf.tasks.source import SPLITS, Source
 from mtl_tf.tasks.streamed_source import StreamedSource, Tally, encoded
 
@@ -31,6 +26,7 @@ INPUTS, ANSWER = ("context", "question"), "answer"
 #: What is scored against: all answers that count, and what metrics need.
 SCORED = ("answers", "scoring")
 _NOTHING = "{}"
+_QUESTION = "question"
 
 
 class _Example(NamedTuple):
@@ -90,9 +86,7 @@ class QuestionFileSource(StreamedSource):
                 unread.add(example.line)
         if not count:
             raise DataError(f"{path} is empty: it has no examples")
-        unit = "line"
-        if _is_whole(path, self._layouts[split]):
-            unit = "question"
+        unit = _unit(path, self._layouts[split])
         for tally, fault in (
             (undecodable, "not UTF-8, read as Latin-1"),
             (unanswered, "without an answer"),
@@ -142,7 +136,7 @@ class QuestionFileSource(StreamedSource):
         self,
         split: str,
         path: str,
-        odd: Callable[[int], None] = lambda line: None,
+        odd: Odd = ignore,
     ) -> Iterator[_Example]:
         layout = self._layouts[split]
         for number, location, record in _records(path, layout, odd):
@@ -163,7 +157,7 @@ class QuestionFileSource(StreamedSource):
         # Tables have the three texts alone.
         more = record if layout.format == "jsonl" else {}
         key = layout.columns[ANSWER]
-        keys = [key] if key in record else []
+        keys = [key] if has_column(record, key) else []
         keys += [SCORED[0]] if SCORED[0] in more else []
         found = [
             answer
@@ -208,36 +202,40 @@ class QuestionFileSource(StreamedSource):
         return answers
 
     def _value(self, location: str, record: Mapping[str, Any], key: str) -> Any:
-        if key not in record:
-            raise DataError(f"{location}: no {key!r}; {hint(key, record)}")
-        return record[key]
+        if not has_column(record, key):
+            raise DataError(
+                f"{location}: no {key!r}; {keys_beside(record, key)}"
+            )
+        return column_value(record, key)
 
 
 def _records(
-    path: str, layout: Layout, odd: Callable[[int], None]
+    path: str, layout: Layout, odd: Odd
 ) -> Iterator[tuple[int, str, Mapping]]:
     """Number, place and texts, by column, of every example of a file.
 
-    The number is that of its line, or in the form of SQuAD of the question.
+    The number is that of its line, or what `_unit` calls it.
     """
-    if _is_whole(path, layout):
+    if _unit(path, layout) == _QUESTION:
         content = unpack(path, read_file(path))
         for number, question in enumerate(questions(path, content), start=1):
             yield number, *question
         return
     if layout.format == "jsonl":
-        for number, record in json_records(path, lines_of(path, odd)):
-            yield number, f"{path}:{number}", record
+        for place, record in json_objects(path, odd):
+            yield place.number, str(place), record
         return
     for row in rows_of(path, layout, lambda cell, column: cell, odd):
         cells = (*row.texts, row.target)
         texts = dict(zip(layout.columns.values(), cells))
-        yield row.line, f"{path}:{row.line}", texts
+        yield row.place.number, str(row.place), texts
 
 
-def _is_whole(path: str, layout: Layout) -> bool:
-    """Whether a file is one object of JSON, and not one a line."""
-    return layout.format == "jsonl" and is_squad(path)
+def _unit(path: str, layout: Layout) -> str:
+    """What a file consists of: lines, elements, or questions as in SQuAD."""
+    if layout.format != "jsonl":
+        return LINE
+    return _QUESTION if is_squad(path) else unit_of(path)
 
 
 def _scoring(location: str, value: Any) -> str:

@@ -1,8 +1,6 @@
-r"""Rows of text and label from tsv, csv and jsonl files.
+"""Rows of text and label from tsv, csv and jsonl files.
 
-Bytes are split on `\n` only, because reviews hold other characters that
-`str.splitlines` breaks at; a `\r` before it is dropped. A line that is not
-UTF-8 is read as Latin-1. Blank lines at the end of a file are ignored.
+Blank lines are no rows.
 """
 
 import itertools
@@ -10,30 +8,41 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from mtl_tf.core.columns import column_value, has_column, keys_beside
 from mtl_tf.core.errors import DataError
 from mtl_tf.core.names import hint
-from mtl_tf.datasets.csv_records import COMMA, csv_records, other_delimiter
-from mtl_tf.datasets.lines import count
-from mtl_tf.datasets.sources import check_text, opened
+from mtl_tf.datasets.csv_records import (
+    COMMA,
+    csv_records,
+    is_blank,
+    other_delimiter,
+)
+from mtl_tf.datasets.lines import count, short
+from mtl_tf.datasets.sources import check_text
+from mtl_tf.tasks.file_records import (
+    Odd,
+    Place,
+    ignore,
+    json_objects,
+    lines_of,
+)
 
 FORMATS = ("tsv", "csv", "jsonl")
 Column = int | str
 Parse = Callable[[Any, str], Any]
-Odd = Callable[[int], None]
 #: What `parse` returns for the target of a row that is no example.
 SKIP = object()
 #: The same where a row has no target.
 MISSING = object()
 _SHOWN = 40  # characters of a wrong value in a message
-_BLANK = "a blank line; a file may have some at its end alone: remove it"
 
 
 class Row(NamedTuple):
-    """One example as it stands in a file; lines count from 1."""
+    """One example as it stands in a file."""
 
     texts: tuple[str, ...]
     target: Any
-    line: int
+    place: Place
 
 
 class Layout(NamedTuple):
@@ -65,7 +74,7 @@ class Layout(NamedTuple):
 
 
 def rows_of(
-    path: str, layout: Layout, parse: Parse, odd: Odd = lambda line: None
+    path: str, layout: Layout, parse: Parse, odd: Odd = ignore
 ) -> Iterator[Row]:
     """Yields the rows of a file while it is read, those that are SKIP too.
 
@@ -79,11 +88,11 @@ def rows_of(
 
     Raises:
         DataError: the file is missing or unreadable, or a row is wrong; the
-            message names `file:line`.
+            message names its place.
     """
     if layout.format == "jsonl":
-        for record in json_records(path, lines_of(path, odd)):
-            yield _from_object(path, *record, layout, parse)
+        for record in json_objects(path, odd):
+            yield _from_object(*record, layout, parse)
         return
     yield from _from_cells(path, _records(path, layout, odd), layout, parse)
 
@@ -110,7 +119,7 @@ def check_files(paths: Sequence[str], layout: Layout) -> None:
             check_widths(paths[0], len(first), path, len(columns))
             continue
         here, there = (
-            ", ".join(map(_short, names[:20])) for names in (columns, first)
+            ", ".join(map(short, names[:20])) for names in (columns, first)
         )
         raise DataError(
             f"{path}:1: the header ({here}) is not that of {paths[0]} "
@@ -139,7 +148,7 @@ def _columns(path: str, layout: Layout) -> list[str]:
 
 
 def _records(
-    path: str, layout: Layout, odd: Odd = lambda line: None
+    path: str, layout: Layout, odd: Odd = ignore
 ) -> Iterator[tuple[int, list[str]]]:
     """The cells of each row of a table, with the number of its first line."""
     lines = lines_of(path, odd)
@@ -148,77 +157,10 @@ def _records(
     return _tsv_records(lines)
 
 
-def lines_of(path: str, odd: Odd = lambda line: None) -> Iterator[str]:
-    """Yields the lines of a file, without blank ones at its end.
-
-    Args:
-        path: the file, packed by gzip if its name ends in `.gz`.
-        odd: called with the numbers of lines that are not UTF-8.
-
-    Raises:
-        DataError: it is missing, unreadable or badly packed.
-    """
-    blank: list[str] = []
-    with opened(path) as file:
-        for number, line in enumerate(file, start=1):
-            line = line.removesuffix(b"\n")
-            if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
-            try:
-                text = line.decode("utf-8")
-            except UnicodeDecodeError:
-                text = line.decode("latin-1")
-                odd(number)
-            blank.append(text)
-            if text.strip("\r"):
-                yield from blank
-                blank.clear()
-
-
-def read_lines(path: str) -> tuple[list[str], list[int]]:
-    """The lines of a file, and the numbers of those that were not UTF-8.
-
-    Args:
-        path: the file, packed by gzip if its name ends in `.gz`.
-
-    Raises:
-        DataError: it is missing, unreadable, badly packed or in UTF-16.
-    """
-    check_text(path)
-    undecodable: list[int] = []
-    return list(lines_of(path, undecodable.append)), undecodable
-
-
 def _tsv_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines, start=1):
-        yield number, line.removesuffix("\r").split("\t")
-
-
-def json_records(
-    path: str, lines: Iterable[str]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields line number and object of every line of a jsonl file.
-
-    Raises:
-        DataError: a line is no JSON object; the message names `file:line`.
-    """
-    for number, line in enumerate(lines, start=1):
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            if not line.strip():
-                raise DataError(f"{path}:{number}: {_BLANK}")
-            reason = f"{error}".replace("line 1 column", "column")
-            raise DataError(
-                f"{path}:{number}: not valid JSON: {reason}; each line must "
-                "hold one whole object"
-            )
-        if not isinstance(value, dict):
-            raise DataError(
-                f"{path}:{number}: a line must be a JSON object, found "
-                f"{_short(line)}"
-            )
-        yield number, value
+        if not is_blank(line, "\t"):
+            yield number, line.removesuffix("\r").split("\t")
 
 
 def _from_cells(
@@ -242,15 +184,16 @@ def _from_cells(
         if len(cells) != len(first[1]):
             raise _another_width(path, line, cells, first, layout)
         *texts, target = (cells[column] for column in columns)
-        target = _parsed(path, line, target, list(layout.columns)[-1], parse)
-        yield Row(tuple(texts), target, line)
+        place = Place(path, line)
+        target = _parsed(place, target, list(layout.columns)[-1], parse)
+        yield Row(tuple(texts), target, place)
 
 
-def _parsed(path: str, line: int, value: Any, key: str, parse: Parse) -> Any:
+def _parsed(place: Place, value: Any, key: str, parse: Parse) -> Any:
     try:
         return parse(value, key)
     except ValueError as error:
-        raise DataError(f"{path}:{line}: {error}")
+        raise DataError(f"{place}: {error}")
 
 
 def _place(
@@ -268,7 +211,7 @@ def _place(
         )
     if column in names:
         return names.index(column)
-    shown = ", ".join(_short(name) for name in names[:20])
+    shown = ", ".join(short(name) for name in names[:20])
     known = hint(column, names)
     advice = _delimiter_advice(header, layout) or (
         f"; {known}{'' if known.endswith('?') else '.'} Without a header, give "
@@ -314,8 +257,6 @@ def _too_few(
     layout: Layout,
     columns: Sequence[int],
 ) -> DataError:
-    if not any(map(str.strip, cells)) and len(cells) == 1:
-        return DataError(f"{path}:{line}: {_BLANK}")
     count = (
         f"no {layout.separator} in the line"
         if len(cells) == 1
@@ -327,7 +268,7 @@ def _too_few(
     ]
     return DataError(
         f"{path}:{line}: {count}, but {' and '.join(missing)} (counted from "
-        f"0): {_short(cells[0])}{_delimiter_advice(first_row[1], layout)}"
+        f"0): {short(cells[0])}{_delimiter_advice(first_row[1], layout)}"
     )
 
 
@@ -345,34 +286,31 @@ def _another_width(
     )
     return DataError(
         f"{path}:{line}: {len(cells)} columns, but line {first_row[0]} has "
-        f"{len(first_row[1])}{advice}: {_short(cells[0])}"
+        f"{len(first_row[1])}{advice}: {short(cells[0])}"
     )
 
 
 def _from_object(
-    path: str,
-    line: int,
-    value: dict[str, Any],
-    layout: Layout,
-    parse: Parse,
+    place: Place, value: dict[str, Any], layout: Layout, parse: Parse
 ) -> Row:
     keys = list(layout.columns.values())
-    if keys[-1] not in value and _may_be_missing(parse, keys[-1]):
+    is_there = has_column(value, keys[-1])
+    if not is_there and _may_be_missing(parse, keys[-1]):
         value = {**value, keys[-1]: None}
     for key in keys:
-        if key not in value:
+        if not has_column(value, key):
             raise DataError(
-                f"{path}:{line}: no key {key!r}; {hint(str(key), value)}"
+                f"{place}: no key {key!r}; {keys_beside(value, key)}"
             )
-    *texts, target = (value[key] for key in keys)
+    *texts, target = (column_value(value, key) for key in keys)
     for key, text in zip(keys, texts):
         if not isinstance(text, str):
             raise DataError(
-                f"{path}:{line}: {key!r} must be a string, found "
+                f"{place}: {key!r} must be a string, found "
                 f"{json.dumps(text):.{_SHOWN}}"
             )
-    target = _parsed(path, line, target, keys[-1], parse)
-    return Row(tuple(texts), target, line)
+    target = _parsed(place, target, keys[-1], parse)
+    return Row(tuple(texts), target, place)
 
 
 def _may_be_missing(parse: Parse, key: Column) -> bool:
@@ -381,7 +319,3 @@ def _may_be_missing(parse: Parse, key: Column) -> bool:
         return parse(None, key) is MISSING
     except ValueError:
         return False
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")

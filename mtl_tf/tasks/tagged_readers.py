@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from mtl_tf.core.columns import column_value, has_column, keys_beside
 from mtl_tf.core.errors import DataError
-from mtl_tf.core.names import hint, look_up
+from mtl_tf.core.names import look_up
 from mtl_tf.datasets.column_files import (
     CONLLU_COLUMNS,
     Sentence,
@@ -16,20 +17,17 @@ from mtl_tf.datasets.column_files import (
     read_sentences,
 )
 from mtl_tf.datasets.lines import count, short
+from mtl_tf.datasets.sources import check_text
 from mtl_tf.tasks import given_rows
 from mtl_tf.tasks.batching import batched
+from mtl_tf.tasks.file_records import LINE, Odd, Place, json_objects, lines_of
 from mtl_tf.tasks.prepared import (
     LABEL_DTYPES,
     FeatureRequest,
     PreparedDataset,
     class_names,
 )
-from mtl_tf.tasks.row_files import (
-    Column,
-    check_widths,
-    json_records,
-    read_lines,
-)
+from mtl_tf.tasks.row_files import Column, check_widths
 from mtl_tf.tasks.source import tell
 
 FORMATS = ("conll", "conllu", "jsonl")
@@ -37,12 +35,16 @@ _AT_ONCE = 1024
 
 
 class Tagged(NamedTuple):
-    """A sentence; `lines` has the line of each token in the file `path`."""
+    """A sentence; `lines` has the line of each token in the file `path`.
+
+    In a file that is no lines these are numbers of its `unit`.
+    """
 
     tokens: list[str]
     tags: list[str]
     lines: Sequence[int]
     path: str = ""
+    unit: str = LINE
 
 
 class TagLayout(NamedTuple):
@@ -131,11 +133,8 @@ class FileReader(Reader):
             sentences: list[Tagged] = []
             wanted = 0
             for path in paths:
-                lines, undecodable = read_lines(path)
-                of_file = list(_SENTENCES[layout.format](path, lines, layout))
-                if not of_file:
-                    raise DataError(f"{path} is empty: it has no sentences")
-                width = _width(path, lines, layout)
+                undecodable: list[int] = []
+                of_file, width = _read(path, layout, undecodable.append)
                 wanted = wanted or width
                 check_widths(paths[0], wanted, path, width)
                 sentences += of_file
@@ -156,7 +155,7 @@ class FileReader(Reader):
         """File and line of a token, or the row of what was given."""
         sentence = self._read[split][number]
         path, line = sentence.path, sentence.lines[token]
-        return given_rows.named(f"{path}:{line}", [path])
+        return given_rows.named(str(Place(path, line, sentence.unit)), [path])
 
 
 class DatasetReader(Reader):
@@ -270,6 +269,23 @@ def _of_columns(
         )
 
 
+def _read(path: str, layout: TagLayout, odd: Odd) -> tuple[list[Tagged], int]:
+    """The sentences of a file, and how many columns it has, as `_width`.
+
+    Raises:
+        DataError: it cannot be read, has a wrong line or no sentence.
+    """
+    check_text(path)
+    if layout.format == "jsonl":
+        lines, sentences = [], list(_from_json(path, layout, odd))
+    else:
+        lines = list(lines_of(path, odd))
+        sentences = list(_OF_LINES[layout.format](path, lines, layout))
+    if not sentences:
+        raise DataError(f"{path} is empty: it has no sentences")
+    return sentences, _width(path, lines, layout)
+
+
 def _width(path: str, lines: Sequence[str], layout: TagLayout) -> int:
     """How many columns a file with sentences has; 0 if its format tells."""
     if layout.format != "conll":
@@ -295,24 +311,25 @@ def _from_conllu(
     return _of_columns(path, read_conllu(path, lines), *numbers)
 
 
-def _from_json(
-    path: str, lines: Sequence[str], layout: TagLayout
-) -> Iterator[Tagged]:
-    for line, value in json_records(path, lines):
-        location = f"{path}:{line}"
+def _from_json(path: str, layout: TagLayout, odd: Odd) -> Iterator[Tagged]:
+    for place, value in json_objects(path, odd):
+        location = str(place)
         tokens = _json_strings(location, value, layout.tokens, (str,))
         tags = _json_strings(location, value, layout.tags, (str, int))
         tags = [tag.strip(" \t") for tag in tags]
         _same_length(location, tokens, tags)
-        yield Tagged(tokens, tags, [line] * len(tokens), path)
+        numbers = [place.number] * len(tokens)
+        yield Tagged(tokens, tags, numbers, path, place.unit)
 
 
 def _json_strings(
     location: str, value: Mapping[str, Any], key: str, types: tuple[type, ...]
 ) -> list[str]:
-    if key not in value:
-        raise DataError(f"{location}: no key {key!r}; {hint(key, value)}")
-    items = value[key]
+    if not has_column(value, key):
+        raise DataError(
+            f"{location}: no key {key!r}; {keys_beside(value, key)}"
+        )
+    items = column_value(value, key)
     is_valid = isinstance(items, list) and all(
         isinstance(item, types) and not isinstance(item, bool) and item != ""
         for item in items
@@ -325,8 +342,4 @@ def _json_strings(
     return [str(item) for item in items]
 
 
-_SENTENCES = {
-    "conll": _from_conll,
-    "conllu": _from_conllu,
-    "jsonl": _from_json,
-}
+_OF_LINES = {"conll": _from_conll, "conllu": _from_conllu}

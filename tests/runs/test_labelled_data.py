@@ -288,3 +288,25 @@ def test_sources_are_called_as_in_the_files_of_a_translation(translation_run):
 def test_a_translation_is_written_as_one_line():
     as_text = task_types.of("translation").forms["text"]
     assert as_text({"translation": "A B\r\nC\n"}) == "A B C\n"
+
+
+def test_one_list_is_a_file_of_any_task(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"text": "a", "label": "y"}]))
+    task = {
+        "name": "t",
+        "type": "classification",
+        "labels": ["x", "y"],
+        "metrics": ["accuracy"],
+    }
+    predictions = task_types.of("classification")
+    # Of a task on files and of one on a corpus.
+    for entry in ({"files": {"train": "a.csv"}}, {}):
+        read = predictions.read_file(str(path), task, entry)
+        assert (read[0], list(read[1])) == ([{"text": "a"}], [1])
+    task = {"name": "en-de", "type": "translation", "labels": []}
+    # As predictions have them, and written over lines.
+    rows = [{"text": "a", "label": "b"}]
+    path.write_text(json.dumps(rows, indent=2))
+    read = task_types.of("translation").read_file(str(path), task, {})
+    assert read == ([{"text": "a"}], ["b"])

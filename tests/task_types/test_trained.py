@@ -162,6 +162,20 @@ def test_files_of_ones_own(run, tmp_path):
         assert {"text", "label", "prediction"} <= set(first)
 
 
+def test_a_file_has_the_scores_of_its_split(run):
+    entries = {entry["name"]: entry for entry in run.config["tasks"]}
+    split = run.evaluate("test")["tasks"]
+    files = {name: entry["files"]["test"] for name, entry in entries.items()}
+    for name, found in run.evaluate(data=files)["tasks"].items():
+        expected, primary = split[name], found["primary"]
+        assert found[primary] == pytest.approx(expected[primary], abs=1e-3)
+        # That of a number is in units that predictions do not have.
+        has_loss = "regression" not in found["type"]
+        assert ("loss" in found) == has_loss
+        if has_loss:
+            assert found["loss"] == pytest.approx(expected["loss"], rel=1e-3)
+
+
 def test_the_export_answers_as_the_run(run, tmp_path, monkeypatch):
     # Not those that validation would settle on.
     limits = {"a": 0.0, "b": 1.1, "c": 0.5}

@@ -1,6 +1,5 @@
 """Classification: a label and the probability of every label."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,6 @@ from mtl_tf.runs.text_prediction import TextPrediction
 from mtl_tf.tasks.row_files import FORMATS
 
 _KIND = OneLabel()
-_SMALLEST = 1e-30  # keeps the loss of a score of 0 finite
 
 
 class ClassPrediction(TextPrediction):
@@ -109,11 +107,10 @@ class ClassPrediction(TextPrediction):
         scores = [
             [one["scores"][name] for name in names] for one in predictions
         ]
-        right = [row[label] for row, label in zip(scores, targets)]
         return {
             "labels": targets,
             "predictions": [names.index(one["label"]) for one in predictions],
-            "losses": [-math.log(max(score, _SMALLEST)) for score in right],
+            "losses": _KIND.losses(targets, scores),
             "scores": scores,
         }
 

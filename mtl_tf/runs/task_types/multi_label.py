@@ -96,17 +96,19 @@ class LabelSetPrediction(TextPrediction):
     def scored(
         self, task: TaskDict, predictions: Sequence[Prediction], targets: Any
     ) -> dict[str, Any]:
-        """See `PredictionType.scored`."""
+        """Also the losses, from the probabilities of all labels."""
         names = task["labels"]
+        scores = [
+            [one["scores"][name] for name in names] for one in predictions
+        ]
         return {
             "labels": targets,
             "predictions": [
                 [int(name in one["labels"]) for name in names]
                 for one in predictions
             ],
-            "scores": [
-                [one["scores"][name] for name in names] for one in predictions
-            ],
+            "losses": _KIND.losses(targets, scores),
+            "scores": scores,
         }
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from mtl_tf.core.columns import column_value
 from mtl_tf.datasets.column_files import CONLLU_COLUMNS
 from mtl_tf.evaluation import tagging_metrics
 from mtl_tf.pipelines.encoded_split import EncodedSplit
@@ -84,7 +85,11 @@ class TagPrediction(PredictionType):
     ) -> dict[str, str]:
         """See `PredictionType.columns_in`; a text there is not the tokens."""
         found = super().columns_in(row, columns)
-        return {k: v for k, v in found.items() if not isinstance(row[v], str)}
+        return {
+            field: name
+            for field, name in found.items()
+            if not isinstance(column_value(row, name), str)
+        }
 
     def predict(
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int

@@ -31,7 +31,8 @@ from mtl_tf.runs.prediction_type import (
     resolve_file,
 )
 from mtl_tf.runs.translating import several
-from mtl_tf.tasks.row_files import FORMATS, json_records, lines_of
+from mtl_tf.tasks.file_records import json_objects
+from mtl_tf.tasks.row_files import FORMATS
 from mtl_tf.tasks.task import Task
 from mtl_tf.text.decoding import UNKNOWN, restricted
 from mtl_tf.text.encoder import TextEncoder
@@ -212,7 +213,7 @@ def _read_table(
     if form == "jsonl" and os.path.isfile(path):
         # In predictions both are called as in those of other types.
         check_text(path)
-        _, first = next(json_records(path, lines_of(path)), (0, {}))
+        _, first = next(json_objects(path), (None, {}))
         for side, name in (("source", "text"), ("target", "label")):
             is_named = isinstance(columns.get(side), str)
             if not is_named and side not in first and name in first:

@@ -1,0 +1,84 @@
+"""Columns of rows, which in JSON may be keys inside objects.
+
+A column such as `translation.en` is the key `en` of the object under
+`translation`. A key that is written so itself comes first.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mtl_tf.core.names import hint
+
+
+def has_column(row: Mapping[str, Any], column: str) -> bool:
+    """Whether a row has a column."""
+    return any(True for _ in _values(row, column))
+
+
+def column_value(row: Mapping[str, Any], column: str) -> Any:
+    """The value of a column.
+
+    Raises:
+        KeyError: the row has no such column; see `keys_beside`.
+    """
+    for value in _values(row, column):
+        return value
+    raise KeyError(column)
+
+
+def keys_beside(row: Mapping[str, Any], column: str) -> str:
+    """What is to be said of a column that a row lacks.
+
+    Args:
+        row: values by column.
+        column: none of them, and no key inside them.
+
+    Returns:
+        What there is: the keys of the object that the column leads to, or
+        the names nearest to it.
+    """
+    keys = str(column).split(".")
+    for number in range(len(keys) - 1, 0, -1):
+        parent = ".".join(keys[:number])
+        if not has_column(row, parent):
+            continue
+        value = column_value(row, parent)
+        if not isinstance(value, Mapping):
+            return f"{parent!r} is no object, but {value!r:.40}"
+        known = ", ".join(map(repr, list(value)[:40])) or "none"
+        return f"the keys in {parent!r} are {known}"
+    return hint(str(column), _paths(row))
+
+
+def renamed(row: Mapping[str, Any], columns: Mapping[str, str]) -> dict:
+    """A row with names of fields in place of those of its columns.
+
+    Args:
+        row: values by column.
+        columns: by field its column, which the row has.
+    """
+    sources = set(columns.values())
+    others = {name: v for name, v in row.items() if name not in sources}
+    return others | {
+        field: column_value(row, name) for field, name in columns.items()
+    }
+
+
+def _values(row: Any, column: str) -> Iterator[Any]:
+    """The values that a column may mean, the most literal first."""
+    if not isinstance(row, Mapping):
+        return
+    if column in row:
+        yield row[column]
+    for place in range(len(column) - 1, 0, -1):
+        if column[place] == "." and column[:place] in row:
+            yield from _values(row[column[:place]], column[place + 1 :])
+
+
+def _paths(row: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """The columns of a row, of objects those inside them."""
+    for key, value in row.items():
+        if isinstance(value, Mapping) and value:
+            yield from _paths(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}"

@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -128,41 +127,66 @@ class HoldOutSource(Source):
         """
         if not self._together:
             return np.arange(size), self._order(size)
-        numbers: dict[int, int] = {}
-        groups: list[int] = []
-        for text in self._texts(lambda batch: batch[self._together]):
-            # No text at all is nothing that examples have in common.
-            own = text_key(b"%d" % len(groups), b"no text")
-            key = text_key(text, _KEY) if text.strip() else own
-            groups.append(numbers.setdefault(key, len(numbers)))
-        return np.array(groups), self._sorted(list(numbers))
+        keys = self._keys(lambda batch: batch[self._together], size)
+        unique, first, inverse = np.unique(
+            keys, return_index=True, return_inverse=True
+        )
+        by_place = np.argsort(first)  # numbered as they first occur
+        numbers = np.argsort(by_place)
+        return numbers[inverse], self._sorted(unique[by_place])
 
     def _order(self, size: int) -> np.ndarray:
         """The examples as they are drawn one by one, int [size]."""
         if not self._features:
-            return self._sorted([0] * size)
-        keys: list[int] = []
-        copies: Counter[int] = Counter()
-        for text in self._texts(lambda batch: text_of(self._features, batch)):
-            key = text_key(text, _KEY)
-            # Copies are drawn one by one: a frequent text is not to be
-            # missing in one of the parts.
-            keys.append(text_key(b"%d %d" % (copies[key], key), _KEY))
-            copies[key] += 1
-        return self._sorted(keys)
+            return self._sorted(np.zeros(size, np.uint64))
+        keys = self._keys(lambda batch: text_of(self._features, batch), size)
+        # Copies are drawn one by one: a frequent text is not to be missing in
+        # one of the parts.
+        return self._sorted(_mixed(keys + _mixed(_copies(keys))))
 
-    def _sorted(self, keys: list[int]) -> np.ndarray:
+    def _sorted(self, keys: np.ndarray) -> np.ndarray:
         """The places of keys by these, or by chance, int [keys]."""
         if not self._features:
             draw = generator(0, "hold out", self._drawn_by)
             return draw.permutation(len(keys))
-        return np.argsort(np.array(keys, np.uint64), kind="stable")
+        return np.argsort(keys, kind="stable")
 
-    def _texts(
-        self, read: Callable[[dict[str, tf.Tensor]], tf.Tensor]
-    ) -> Iterator[bytes]:
-        for batch in batched(self._source.dataset(self._train), _AT_ONCE):
-            yield from read(batch).numpy().tolist()
+    def _keys(
+        self, read: Callable[[dict[str, tf.Tensor]], tf.Tensor], size: int
+    ) -> np.ndarray:
+        """A number for the text of each example, uint64 [size]."""
+
+        def keys() -> Iterator[int]:
+            number = 0
+            for batch in batched(self._source.dataset(self._train), _AT_ONCE):
+                for text in read(batch).numpy().tolist():
+                    # No text at all is nothing that examples have in common.
+                    own = b"%d" % number
+                    key = (text, _KEY) if text.strip() else (own, b"no text")
+                    yield text_key(*key)
+                    number += 1
+
+        # Eight bytes each: there may be more texts than memory holds.
+        return np.fromiter(keys(), np.uint64, size)
+
+
+def _copies(keys: np.ndarray) -> np.ndarray:
+    """How many equal ones stand before each key, uint64 [n]."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    places = np.arange(len(keys))
+    is_first = np.append(True, ordered[1:] != ordered[:-1])
+    copies = np.empty(len(keys), np.uint64)
+    copies[order] = places - np.maximum.accumulate(places * is_first)
+    return copies
+
+
+def _mixed(keys: np.ndarray) -> np.ndarray:
+    """Other numbers of 64 bits, each one's own (splitmix64, Steele 2014)."""
+    mixed = keys + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def _drawn(

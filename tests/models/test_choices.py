@@ -7,6 +7,7 @@ import tensorflow as tf
 from mtl_tf.layers import recurrence
 from mtl_tf.models.multi_task import build_model
 from mtl_tf.models.protocol import count_all_parameters, count_parameters
+from mtl_tf.models.text_pairs import PairHeadType
 from tests.models.model_testing import make_batch, make_tasks, small
 
 WIDE = {"buckets": 50, "dimension": 4, "alone": 0.25}
@@ -65,6 +66,23 @@ def test_outputs_by_choice_are_those_of_models_with_it(task_type):
                 output[f"choice_{name}"][:, :, number], one[name], rtol=1e-5
             )
     assert np.any(one["loss"] != output["loss"])
+
+
+def test_texts_of_a_pair_are_dropped_differently(monkeypatch):
+    model, batch = made("pair_classification"), batch_of("pair_classification")
+    batch["text_pair_tokens"] = batch["tokens"]
+    read, combined = [], PairHeadType.combined
+
+    def seen(self, texts):
+        read.extend(texts)
+        return combined(self, texts)
+
+    monkeypatch.setattr(PairHeadType, "combined", seen)
+    model(batch)
+    np.testing.assert_array_equal(read[0], read[1])
+    read.clear()
+    model(batch, training=True, seed=tf.constant([1, 2]))
+    assert np.any(read[0] != read[1])
 
 
 def test_a_choice_is_of_one_task():

@@ -11,9 +11,8 @@ from typing import Any
 
 from mtl_tf.core.errors import DataError
 from mtl_tf.datasets.lines import short
-from mtl_tf.datasets.sources import opened
+from mtl_tf.datasets.sources import head_of
 
-_HEAD = 1024  # bytes
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
@@ -24,8 +23,7 @@ def is_list(path: str) -> bool:
     Raises:
         DataError: it is missing, unreadable or badly packed.
     """
-    with opened(path) as file:
-        return is_start(file.read(_HEAD))
+    return is_start(head_of(path))
 
 
 def is_start(content: bytes) -> bool:

@@ -107,6 +107,16 @@ def unpack(path: str, content: bytes) -> bytes:
     return content
 
 
+def head_of(path: str) -> bytes:
+    """The first bytes of a file, which tell what form it has.
+
+    Raises:
+        DataError: as of `opened`.
+    """
+    with opened(path) as file:
+        return file.read(_START)
+
+
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
     """A file to read from its start, unpacked if its name ends in `.gz`.

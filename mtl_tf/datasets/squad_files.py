@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from mtl_tf.datasets.json_values import JsonValue, read_plain_json
-from mtl_tf.datasets.sources import opened
+from mtl_tf.datasets.sources import head_of
 
-_HEAD = 1024  # bytes
 _START = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"version"\s*:\s*"?[^",]*"?\s*,\s*)?'
     rb'"data"\s*:\s*\[\s*(?:[{\]]|\Z)'
@@ -26,13 +25,12 @@ def is_squad(path: str) -> bool:
     Raises:
         DataError: it is missing, unreadable or badly packed.
     """
-    with opened(path) as file:
-        return is_start(file.read(_HEAD))
+    return is_start(head_of(path))
 
 
 def is_start(content: bytes) -> bool:
     """Whether bytes are those that a file of SQuAD begins with."""
-    return _START.match(content[:_HEAD]) is not None
+    return _START.match(content) is not None
 
 
 def questions(

@@ -227,7 +227,7 @@ def _mean_rows(
     not_types = ("overall", "clean", "diagnostics")
     types = [key for key in mean if key not in not_types]
     shown = types if len(types) > 1 else []
-    for key in [*shown, *(key for key in mean if key == "overall")]:
+    for key in filter(mean.__contains__, [*shown, "overall"]):
         title = "mean" if key == "overall" else f"mean, {key}"
         row = [title, "", shown_number(mean[key])]
         row += [""] * (len(header) - len(row))

@@ -28,7 +28,7 @@ from mtl_tf.evaluation.thresholds import (
 )
 from mtl_tf.runs import task_types
 
-# As many examples choose as well as more.
+# Each validation fits a temperature to each choice: of more it takes long.
 _ENOUGH = 2000
 # Fewer examples than that say little about probabilities.
 _FEW = 50
@@ -156,7 +156,6 @@ def best_choice(
     kind = scoring.of(task["type"]).probabilities
     if kind is None or "choice_scores" not in outputs:
         return int(np.argmin(outputs["choice_loss"].mean(0)))
-    # Some of very many examples tell it as well.
     some = slice(None, None, -(-len(targets) // _ENOUGH))
     targets = np.asarray(targets)[some]
     scores = outputs["choice_scores"][some, :, : len(task["labels"])]

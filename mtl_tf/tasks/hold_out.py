@@ -133,23 +133,24 @@ class HoldOutSource(Source):
         )
         by_place = np.argsort(first)  # numbered as they first occur
         numbers = np.argsort(by_place)
-        return numbers[inverse], self._sorted(unique[by_place])
+        if self._features:
+            return numbers[inverse], np.argsort(unique[by_place])
+        return numbers[inverse], self._by_chance(len(unique))
 
     def _order(self, size: int) -> np.ndarray:
         """The examples as they are drawn one by one, int [size]."""
         if not self._features:
-            return self._sorted(np.zeros(size, np.uint64))
+            return self._by_chance(size)
         keys = self._keys(lambda batch: text_of(self._features, batch), size)
         # Copies are drawn one by one: a frequent text is not to be missing in
         # one of the parts.
-        return self._sorted(_mixed(keys + _mixed(_copies(keys))))
-
-    def _sorted(self, keys: np.ndarray) -> np.ndarray:
-        """The places of keys by these, or by chance, int [keys]."""
-        if not self._features:
-            draw = generator(0, "hold out", self._drawn_by)
-            return draw.permutation(len(keys))
+        keys = _mixed(keys + _mixed(_copies(keys)))
         return np.argsort(keys, kind="stable")
+
+    def _by_chance(self, size: int) -> np.ndarray:
+        """So many places as the name draws them, int [size]."""
+        draw = generator(0, "hold out", self._drawn_by)
+        return draw.permutation(size)
 
     def _keys(
         self, read: Callable[[dict[str, tf.Tensor]], tf.Tensor], size: int

@@ -1,19 +1,10 @@
 import numpy as np
 import pytest
 
-from mtl_tf.configs import base, plain_values
+from mtl_tf.configs import plain_values
 from mtl_tf.configs.validation import validate
 from mtl_tf.core.errors import ConfigError
-
-
-def changed(path, value):
-    config = base.default_config().to_dict()
-    here = config
-    *parents, last = path.split(".")
-    for parent in parents:
-        here = here[parent]
-    here[last] = value
-    return config
+from tests.configs.changed import config_with
 
 
 @pytest.mark.parametrize(
@@ -24,11 +15,11 @@ def changed(path, value):
 def test_what_json_cannot_hold_is_named(value):
     where = r"training\.optimizer\.options"
     with pytest.raises(ConfigError, match=f"{where}.* that JSON can hold"):
-        validate(changed("training.optimizer.options", {"beta_1": value}))
+        validate(config_with("training.optimizer.options", {"beta_1": value}))
 
 
 def test_numbers_of_numpy_become_pythons():
-    config = changed("training.epochs", np.int64(3))
+    config = config_with("training.epochs", np.int64(3))
     config["training"]["l2"] = np.float32(0.5)
     config["train_separately"] = np.bool_(True)
     config["model"]["scheme"] = {"name": "mt_cnn", "widths": np.array([2, 3])}
@@ -42,20 +33,20 @@ def test_numbers_of_numpy_become_pythons():
 @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**40])
 def test_integers_have_64_bits(value):
     with pytest.raises(ConfigError, match="seed must be an integer of 64 bits"):
-        validate(changed("seed", value))
-    assert validate(changed("seed", 2**63 - 1))["seed"] == 2**63 - 1
+        validate(config_with("seed", value))
+    assert validate(config_with("seed", 2**63 - 1))["seed"] == 2**63 - 1
 
 
 @pytest.mark.parametrize(
     "config, where",
     [
-        (changed("name", "a\ud800"), "name"),
-        (changed("text.vectors", "/data/\udcff.txt"), r"text\.vectors"),
+        (config_with("name", "a\ud800"), "name"),
+        (config_with("text.vectors", "/data/\udcff.txt"), r"text\.vectors"),
         (
-            changed("tasks", ({"name": "a", "labels": ["x", "\udc00y"]},)),
+            config_with("tasks", ({"name": "a", "labels": ["x", "\udc00y"]},)),
             r"tasks\[0\]\.labels\[1\]",
         ),
-        (changed("pipeline.fractions", {"\ud800": 0.5}), "fractions"),
+        (config_with("pipeline.fractions", {"\ud800": 0.5}), "fractions"),
     ],
 )
 def test_halves_of_surrogate_pairs_are_no_text(config, where):

@@ -12,15 +12,13 @@ from launch import evaluate
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.programs import runner
 from mtl_tf.runs import task_types
-from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION, Run
+from tests.launch.stand_in import TAGGING, TASKS, TRANSLATION
 
 
 @pytest.fixture
-def run(monkeypatch):
+def run(run, monkeypatch):
     monkeypatch.delenv("MTL_TF_DATA_DIR", raising=False)
     monkeypatch.delenv("MTL_TF_MANUAL_DIR", raising=False)
-    run = Run()
-    monkeypatch.setattr(mtl_tf, "load", lambda *_: run, raising=False)
     return run
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mtl_tf
-from mtl_tf.runs import training_run
+from mtl_tf.runs import calibrating, training_run
 from mtl_tf.training import strategies
 from tests.runs.helpers import assert_same_weights, train_killed, weights
 from tests.system import corpus
@@ -49,6 +49,19 @@ def test_the_share_is_that_of_the_best_weights(trained):
     run = mtl_tf.load(str(directory))
     best = run.evaluate("validation")["mean"]["overall"]
     assert best == pytest.approx(results["run"]["validation_mean"])
+
+
+def test_each_task_ends_with_what_its_validation_chose(tmp_path, monkeypatch):
+    chosen = {"plain": 3, "mirror": 5}
+    monkeypatch.setattr(
+        calibrating, "best_choice", lambda task, *_: chosen[task["name"]]
+    )
+    config = config_of(tmp_path, epochs=1)
+    results = training_run.train(config, str(tmp_path / "run"))
+    told = results["run"]["encoder_shares"]
+    assert told == {"plain": 0.4, "mirror": 0.0}
+    model = mtl_tf.load(str(tmp_path / "run")).predictor.model
+    assert [model.chosen(task) for task in range(2)] == [0.4, 0.0]
 
 
 @pytest.mark.extended

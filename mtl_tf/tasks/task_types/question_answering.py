@@ -7,7 +7,7 @@ from typing import Any
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.datasets.building import QUESTIONS
-from mtl_tf.datasets.sources import opened
+from mtl_tf.datasets.sources import head_of
 from mtl_tf.tasks import fields
 from mtl_tf.tasks.features import INPUT, TARGET, TEXT, Feature
 from mtl_tf.tasks.layouts import FIELDS, columns_of, layouts_of
@@ -27,8 +27,8 @@ _METRICS = (
     *("nf1", "em", "nem", "bleu", "rouge", "cf1"),
     *("dsem", "request_em", "turn_em", "lfem", "execution"),
 )
-# So many bytes show how a file begins, behind a byte order mark and blanks.
-_HEAD, _BEFORE = 64, b"\xef\xbb\xbf \r\n"
+# What may stand before its first object: a byte order mark and blanks.
+_BEFORE = b"\xef\xbb\xbf \r\n"
 # Another name of jsonl.
 _FORMAT = "qa_jsonl"
 _COLUMNS = (*INPUTS, ANSWER)
@@ -136,8 +136,7 @@ def _is_json(path: str) -> bool:
 
     That was once the only format.
     """
-    with opened(path) as file:
-        return file.read(_HEAD).lstrip(_BEFORE).startswith(b"{")
+    return head_of(path).lstrip(_BEFORE).startswith(b"{")
 
 
 TYPE = QuestionAnswering()

@@ -179,8 +179,12 @@ def _take(
             return "", "the vocabularies differ"
         if labels and _differ_in_labels(variable, value, new):
             what = _take_labels(variable, value, new, source, tasks, labels)
+            if not what:
+                common = set(tasks) & set(source.tasks)
+                also = " and labels" if common else ""
+                return "", f"no tasks of the same name{also}"
             variable.assign(new.reshape(shape))
-            return what, "" if what else "no tasks of the same name and labels"
+            return what, ""
         pairs, noun = _pairs(source.tasks, tasks, changed), "tasks"
     elif here is not None and there is not None:
         pairs, noun = _pairs(there, here), "words"

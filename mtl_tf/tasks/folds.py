@@ -10,7 +10,8 @@ A fold is a function of the texts and labels, nothing else. In each class the
 examples are ordered by a hash of their text and cut into equal parts, but never
 between equal texts. So folds are stratified, and a text that occurs with two
 labels, or in two tasks (SST-1 and SST-2), is mostly in the same fold. Where it
-is not, the tested example is not in the clean part.
+is not, the tested example is not in the clean part. Examples that a task type
+keeps together, as the questions on a context, are in the same fold.
 """
 
 import dataclasses
@@ -32,7 +33,7 @@ from mtl_tf.tasks.hold_out import (
     select,
     text_key,
 )
-from mtl_tf.tasks.source import Source
+from mtl_tf.tasks.source import Source, tell
 from mtl_tf.tasks.task import Task
 
 OTHERS = "all folds but the tested one"
@@ -70,8 +71,9 @@ def in_fold(task: Task, cross_validation: Mapping[str, int] | None) -> Task:
             "examples are parts of one another; set cross_validation.folds to "
             "0 or take the sentence-level task"
         )
-    source = FoldSource(task, pool, folds, fold)
     task_type = task_types.of(task.type)
+    together = task_type.held_out_together
+    source = FoldSource(task, pool, folds, fold, together)
     return dataclasses.replace(
         task,
         source=HoldOutSource(
@@ -79,7 +81,7 @@ def in_fold(task: Task, cross_validation: Mapping[str, int] | None) -> Task:
             OTHERS,
             task.name,
             drawn_by=task_type.held_out_by(task.name),
-            together=task_type.held_out_together,
+            together=together,
         ),
         splits={"train": KEPT, "validation": HELD_OUT, "test": TESTED},
     )
@@ -93,14 +95,25 @@ class FoldSource(Source):
         pool: names of the task's splits that are divided, joined in order.
         folds: number of folds.
         fold: the one that is tested, from 0.
+        together: a text of the examples; those that have the same one are in
+            the same fold. If that would leave a fold empty, they are divided
+            one by one, and a warning says so. "" for none.
     """
 
-    def __init__(self, task: Task, pool: Sequence[str], folds: int, fold: int):
+    def __init__(
+        self,
+        task: Task,
+        pool: Sequence[str],
+        folds: int,
+        fold: int,
+        together: str = "",
+    ):
         super().__init__()
         self._task = task
         self._pool = tuple(pool)
         self._folds = folds
         self._fold = fold
+        self._together = together
         # One list: what the source finds later shows here, too.
         self.warnings = task.source.warnings
 
@@ -127,7 +140,7 @@ class FoldSource(Source):
 
     @functools.cached_property
     def _tested(self) -> np.ndarray:
-        texts, labels = [], []
+        texts, labels, shared = [], [], []
         # Only examples with one label each have a class to be divided by.
         classes = [
             feature.name for feature in self._task.features if feature.is_class
@@ -135,6 +148,8 @@ class FoldSource(Source):
         for batch in batched(self._whole(), _AT_ONCE):
             batch_texts = self._task.text_of(batch).numpy().tolist()
             texts += batch_texts
+            if self._together:
+                shared += batch[self._together].numpy().tolist()
             labels += (
                 batch[classes[0]].numpy().tolist()
                 if classes
@@ -145,7 +160,7 @@ class FoldSource(Source):
                 f"task {self._task.name} cannot be divided in {self._folds} "
                 f"folds: it has {len(texts)} examples"
             )
-        numbers = fold_numbers(texts, labels, self._folds)
+        numbers = self._numbers(texts, labels, shared)
         tested = numbers == self._fold
         logging.info(
             "task %s: fold %d of %d has %d of %d examples, from %s",
@@ -157,6 +172,27 @@ class FoldSource(Source):
             " and ".join(self._pool),
         )
         return tested
+
+    def _numbers(
+        self,
+        texts: Sequence[bytes],
+        labels: Sequence[int],
+        shared: Sequence[bytes],
+    ) -> np.ndarray:
+        """See `fold_numbers`; examples with the same `shared` stay together."""
+        if shared:
+            # An empty one is nothing that examples have in common.
+            keys = [s if s.strip() else t for s, t in zip(shared, texts)]
+            numbers = fold_numbers(keys, labels, self._folds)
+            if len(np.unique(numbers)) == self._folds:
+                return numbers
+            tell(
+                f"task {self._task.name} has too few different "
+                f"{self._together}s to keep each in one of {self._folds} "
+                f"folds: some tested examples share their {self._together} "
+                "with ones that are trained on"
+            )
+        return fold_numbers(texts, labels, self._folds)
 
 
 def fold_numbers(

@@ -1,4 +1,5 @@
 import dataclasses
+import json
 from collections import Counter
 
 import numpy as np
@@ -163,6 +164,52 @@ def test_tasks_that_cannot_be_divided():
     small = in_fold(task(), {"folds": 91, "fold": 0})
     with pytest.raises(DataError, match="in 91 folds: it has 90 examples"):
         small.size("train")
+
+
+def questions(tmp_path, contexts):
+    """A task of four questions on each context, and one on none."""
+    lines = [
+        {"context": context, "question": f"which {i}?", "answer": "a"}
+        for context in contexts
+        for i in range(4)
+    ]
+    lines.append({"context": "", "question": "who?", "answer": "b"})
+    path = tmp_path / "train.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return {
+        "name": "asked",
+        "type": "question_answering",
+        "files": {"train": str(path), "test": str(path)},
+    }
+
+
+def contexts_of_folds(entry, folds):
+    """The contexts of the tested and of the other examples, for each fold."""
+    for fold in range(folds):
+        where = {"folds": folds, "fold": fold}
+        (task,) = resolve([entry], cross_validation=where)
+        yield [
+            [example["context"].decode() for example in examples]
+            for split in (TESTED, OTHERS)
+            for examples in [task.source.dataset(split).as_numpy_iterator()]
+        ]
+
+
+def test_questions_on_a_context_share_their_fold(tmp_path):
+    entry = questions(tmp_path, [f"context {i}" for i in range(20)])
+    everything = []
+    for tested, others in contexts_of_folds(entry, 3):
+        assert not set(tested) & set(others)
+        assert 24 <= len(tested) <= 30
+        everything += tested
+    assert len(everything) == 81
+
+
+def test_too_few_contexts_to_keep_them_whole(tmp_path, caplog):
+    entry = questions(tmp_path, ["only one", "another"])
+    sizes = [len(tested) for tested, _ in contexts_of_folds(entry, 4)]
+    assert sorted(sizes) == [2, 2, 2, 3]
+    assert "too few different contexts to keep each in one of 4" in caplog.text
 
 
 @pytest.mark.extended

@@ -151,8 +151,16 @@ MODEL: Fields = {
         rules.FRACTION,
         "Fraction of the training texts of which heads read the n-grams "
         "alone: they learn more beside an encoder that knows few texts by "
-        "heart. Validation examples then choose for each task how much of the "
-        "encoder its head reads beside them.",
+        "heart.",
+    ),
+    "model.wide.choose_shares": Field(
+        True,
+        rules.BOOLEAN,
+        "Whether validation examples choose for each task how much of the "
+        "encoder its head reads beside the n-grams.",
+        before=False,
+        since=5,
+        needs=("model.wide.alone",),
     ),
     "model.characters": Group(
         "Features of a word's characters: none, cnn (filters, width) or lstm "

@@ -42,7 +42,8 @@ class WideFeatures(StackedLayer):
             words, whose ends count as characters; 0 for none.
         rate: of dropout of whole n-grams.
         alone: fraction of the texts of which `beside` gives n-grams alone in
-            training; above 0 there are `shares`.
+            training.
+        choose_shares: whether there are `shares`; only with `alone`.
 
     Input shape: `tokens` int32 `[G, B, T]`, 0 is padding; `task` int32 `[G]`;
         with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
@@ -53,7 +54,8 @@ class WideFeatures(StackedLayer):
         vectors: float32 `[buckets, D]`.
         private_vectors: float32 `[tasks * buckets, D]`.
         shares: float32 `[tasks]`, not trained: how much of what stands beside
-            the n-grams heads read outside training; None where `alone` is 0.
+            the n-grams heads read outside training; None where nothing is
+            chosen.
 
     Example:
         ```python
@@ -71,6 +73,7 @@ class WideFeatures(StackedLayer):
         character_ngrams: int = 0,
         rate: float = 0.0,
         alone: float = 0.0,
+        choose_shares: bool = True,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -85,6 +88,7 @@ class WideFeatures(StackedLayer):
         )
         self.dropout = Dropout(rate, salt="wide")
         self.beside_dropout = Dropout(alone, salt="beside wide")
+        self.choose_shares = checks.boolean("wide.choose_shares", choose_shares)
         self.shares = None
 
     def build(self, input_shape=None):
@@ -100,7 +104,7 @@ class WideFeatures(StackedLayer):
             weight.is_by_word_id = True
             # They have a learning rate of their own.
             weight.is_wide = True
-        if self.beside_dropout.rate:
+        if self.beside_dropout.rate and self.choose_shares:
             self.shares = self.add_weight(
                 name="shares",
                 shape=(self.tasks,),
@@ -234,6 +238,7 @@ class WideFeatures(StackedLayer):
             "character_ngrams": self.character_ngrams,
             "rate": self.dropout.rate,
             "alone": self.beside_dropout.rate,
+            "choose_shares": self.choose_shares,
         }
 
 

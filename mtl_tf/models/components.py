@@ -41,6 +41,7 @@ _WIDE = {
     "character_ngrams": 0,
     "dropout": 0.0,
     "alone": 0.0,
+    "choose_shares": True,
 }
 
 _ENCODER = {

@@ -102,8 +102,10 @@ def test_choices_are_no_parameters():
     assert count_all_parameters(model) == count_parameters(model, True)
 
 
-def test_where_ngrams_are_never_alone_there_is_no_choice():
-    model, batch = made("classification", alone=0.0), make_batch()
+@pytest.mark.parametrize("wide", [{"alone": 0.0}, {"choose_shares": False}])
+def test_where_nothing_is_chosen_there_are_no_choices(wide):
+    model, batch = made("classification", **wide), make_batch()
+    assert not [v.path for v in model.variables if "shares" in v.path]
     assert model.choices == ()
     assert "choice_loss" not in model(batch)
 

@@ -74,6 +74,22 @@ def test_a_killed_run_ends_with_the_same_shares(tmp_path):
 
 
 @pytest.mark.extended
+def test_a_run_of_before_has_no_shares(tmp_path):
+    """Version 4 of configs knew `alone` and no choice."""
+    config = config_of(tmp_path, epochs=1)
+    config["model"]["wide"]["choose_shares"] = False
+    results = training_run.train(config, str(tmp_path / "run"))
+    assert "encoder_shares" not in results["run"]
+    path = tmp_path / "run" / "config.json"
+    stored = json.loads(path.read_text())
+    del stored["model"]["wide"]["choose_shares"]
+    path.write_text(json.dumps(stored | {"version": 4}))
+    run = mtl_tf.load(str(tmp_path / "run"))
+    assert run.config["model"]["wide"]["choose_shares"] is False
+    assert run.evaluate("test")["tasks"] == results["tasks"]
+
+
+@pytest.mark.extended
 def test_replicas_choose(tmp_path, two_replicas, monkeypatch):
     monkeypatch.setitem(strategies.STRATEGIES, "two", lambda: two_replicas)
     config = config_of(tmp_path)

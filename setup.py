@@ -80,6 +80,7 @@ EXTRAS = {
         "ruff>=0.17,<0.18",  # its format changes between minor versions
         "setuptools>=70.1",  # the first with a bdist_wheel of its own
     ],
+    "docs": ["pdoc>=15"],  # pages of the docstrings
     "encoders": ["safetensors>=0.4"],  # keras_hub needs it, undeclared
     "figures": ["matplotlib>=3.8"],
     "gpu": ["tensorflow[and-cuda]>=2.21"],
@@ -88,7 +89,7 @@ EXTRAS = {
     "vectors": ["gensim>=4.4"],
 }
 # The tests run all of the product but what needs a GPU or a server.
-for _name in ("baselines", "encoders", "figures", "vectors"):
+for _name in ("baselines", "docs", "encoders", "figures", "vectors"):
     EXTRAS["dev"] += EXTRAS[_name]
 
 

@@ -136,6 +136,7 @@ def test_wheel_says_what_it_needs(wheel):
         "baselines",
         "beam",
         "dev",
+        "docs",
         "encoders",
         "figures",
         "gpu",

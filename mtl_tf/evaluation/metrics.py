@@ -7,6 +7,7 @@ import numpy as np
 from mtl_tf.core.names import look_up
 
 Metric = Callable[..., float]
+_TINY = 1e-30
 
 
 def _checked(labels, predictions, weights):
@@ -123,7 +124,105 @@ def macro_f1(labels, predictions, weights=None) -> float:
     return float(100.0 * np.mean(2 * correct[present] / occurrences[present]))
 
 
-METRICS: dict[str, Metric] = {"accuracy": accuracy, "macro_f1": macro_f1}
+def weighted_f1(labels, predictions, weights=None) -> float:
+    """Mean over classes of F1, each weighted by how many have it.
+
+    Args:
+        labels: integers [n].
+        predictions: integers [n].
+        weights: numbers [n]; all 1 if None.
+
+    Returns:
+        A score from 0 to 100; 0 if there is nothing to count.
+    """
+    matrix = confusion_matrix(labels, predictions, None, weights)
+    correct, support = np.diag(matrix), matrix.sum(axis=1)
+    if not support.sum():
+        return 0.0
+    occurrences = np.maximum(matrix.sum(axis=0) + support, _TINY)
+    f1 = 2 * correct / occurrences
+    return float(100.0 * np.sum(support * f1) / support.sum())
+
+
+def balanced_accuracy(labels, predictions, weights=None) -> float:
+    """Mean over the classes that occur of the share that is predicted right.
+
+    Args:
+        labels: integers [n].
+        predictions: integers [n].
+        weights: numbers [n]; all 1 if None.
+
+    Returns:
+        A score from 0 to 100; 0 if there is nothing to count.
+    """
+    matrix = confusion_matrix(labels, predictions, None, weights)
+    support = matrix.sum(axis=1)
+    present = support > 0
+    if not present.any():
+        return 0.0
+    return float(100.0 * np.mean(np.diag(matrix)[present] / support[present]))
+
+
+def mcc(labels, predictions, weights=None) -> float:
+    """Matthews' correlation coefficient, of any number of classes.
+
+    The correlation of labels and predictions (R_K of Gorodkin 2004), as
+    CoLA of GLUE is scored.
+
+    Args:
+        labels: integers [n].
+        predictions: integers [n].
+        weights: numbers [n]; all 1 if None.
+
+    Returns:
+        A score from -100 to 100; 0 where all labels, or all predictions, are
+        the same.
+    """
+    matrix = confusion_matrix(labels, predictions, None, weights)
+    total = matrix.sum()
+    support, predicted = matrix.sum(axis=1), matrix.sum(axis=0)
+    covariance = np.trace(matrix) * total - support @ predicted
+    variances = [
+        total**2 - marginal @ marginal for marginal in (support, predicted)
+    ]
+    scale = np.sqrt(max(variances[0], 0.0) * max(variances[1], 0.0))
+    return float(100.0 * covariance / scale) if scale > 0 else 0.0
+
+
+def quadratic_kappa(labels, predictions, weights=None) -> float:
+    """Cohen's kappa with squared distances, for labels that have an order.
+
+    A mistake costs the square of how many places it is off (Cohen 1968): for
+    stars or grades, whose labels stand in their order.
+
+    Args:
+        labels: integers [n].
+        predictions: integers [n].
+        weights: numbers [n]; all 1 if None.
+
+    Returns:
+        A score of at most 100; 0 is that of chance, and where all labels and
+        predictions are the same.
+    """
+    matrix = confusion_matrix(labels, predictions, None, weights)
+    places = np.arange(len(matrix))
+    costs = (places[:, None] - places) ** 2
+    by_chance = np.outer(matrix.sum(axis=1), matrix.sum(axis=0))
+    expected = np.sum(costs * by_chance)
+    if not expected:
+        return 0.0
+    observed = np.sum(costs * matrix) * matrix.sum()
+    return float(100.0 * (1.0 - observed / expected))
+
+
+METRICS: dict[str, Metric] = {
+    "accuracy": accuracy,
+    "macro_f1": macro_f1,
+    "weighted_f1": weighted_f1,
+    "balanced_accuracy": balanced_accuracy,
+    "mcc": mcc,
+    "quadratic_kappa": quadratic_kappa,
+}
 
 
 def get(name: str) -> Metric:

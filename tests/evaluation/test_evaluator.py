@@ -54,6 +54,33 @@ def test_structure():
     }
 
 
+def of_positive(**changes):
+    names = ("f1", "roc_auc", "average_precision", "accuracy")
+    task = books(metrics=names, clean=None, losses=None, **changes)
+    (scores,) = evaluate([task], "test")["tasks"].values()
+    return [round(scores[name], 1) for name in names]
+
+
+def test_metrics_of_the_positive_label():
+    probabilities = np.array([0.4, 0.9, 0.3, 0.2])
+    scores = np.stack([1 - probabilities, probabilities], 1)
+    # Right are the first and third of the ranked: 1/2 * (1 + 2/3).
+    assert of_positive(scores=scores) == [66.7, 75.0, 83.3, 75.0]
+    # The first of two labels has three predictions, two of them right.
+    other = of_positive(scores=scores, settings={"positive_label": "negative"})
+    assert other == [80.0, 75.0, 83.3, 75.0]
+    # Without probabilities labels are scores of 0 and 1.
+    assert of_positive() == [66.7, 75.0, 75.0, 75.0]
+
+
+def test_the_positive_one_of_several_labels():
+    names = {"class_names": ("a", "b", "c"), "labels": [2, 0, 1, 2]}
+    names["predictions"] = [2, 2, 1, 1]
+    assert of_positive(**names, settings={"positive_label": "c"})[0] == 50.0
+    with pytest.raises(ConfigError, match="positive_label must name it"):
+        of_positive(**names)
+
+
 def test_lower_may_be_better(monkeypatch):
     worse = {"macro_f1": Metric(), "accuracy": Metric(higher_is_better=False)}
     monkeypatch.setattr(classification.TYPE, "metrics", worse)

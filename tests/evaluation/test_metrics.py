@@ -1,5 +1,6 @@
 """Metrics against scikit-learn and by hand."""
 
+import functools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.task_types import NAMES
 from mtl_tf.evaluation import (
     answer_metrics,
+    binary_metrics,
     metrics,
     tagging_metrics,
     translation_metrics,
@@ -48,13 +50,67 @@ def test_agreement_with_scikit_learn(seed):
     assert metrics.macro_f1(labels, predictions, weights) == pytest.approx(
         100 * sklearn.f1_score(labels, predictions, average="macro", **options)
     )
+    assert metrics.weighted_f1(labels, predictions, weights) == pytest.approx(
+        100
+        * sklearn.f1_score(labels, predictions, average="weighted", **options)
+    )
+    for name, expected in (
+        ("balanced_accuracy", sklearn.balanced_accuracy_score),
+        ("mcc", sklearn.matthews_corrcoef),
+        (
+            "quadratic_kappa",
+            functools.partial(sklearn.cohen_kappa_score, weights="quadratic"),
+        ),
+    ):
+        score = metrics.get(name)(labels, predictions, weights)
+        assert score == pytest.approx(
+            100 * expected(labels, predictions, **options)
+        )
     np.testing.assert_allclose(
         metrics.confusion_matrix(labels, predictions, 4, weights),
         sklearn.confusion_matrix(labels, predictions, **options),
     )
 
 
-@pytest.mark.parametrize("name", metrics.METRICS)
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("digits", [1, 9])
+def test_agreement_of_binary_metrics_with_scikit_learn(seed, digits):
+    """Also where many scores are equal."""
+    sklearn = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(seed)
+    is_label = random.random(40) < 0.3
+    scores = np.round(random.random(40) * 0.6 + is_label * 0.2, digits)
+    is_predicted = scores > 0.5
+    arguments = (is_label, is_predicted, scores)
+    for name, expected in (
+        ("f1", sklearn.f1_score(is_label, is_predicted)),
+        ("roc_auc", sklearn.roc_auc_score(is_label, scores)),
+        (
+            "average_precision",
+            sklearn.average_precision_score(is_label, scores),
+        ),
+    ):
+        score = binary_metrics.METRICS[name](*arguments)
+        assert score == pytest.approx(100 * expected)
+
+
+@pytest.mark.parametrize(
+    ("is_label", "expected"),
+    [([True, True], (100, 50, 100)), ([False, False], (0, 50, 0))],
+)
+def test_binary_metrics_without_two_kinds(is_label, expected):
+    arguments = np.array(is_label), np.array(is_label), np.array([0.2, 0.9])
+    scores = [f(*arguments) for f in binary_metrics.METRICS.values()]
+    assert scores == pytest.approx(list(expected))
+
+
+# Of what is always the same nothing can be said.
+_OF_DIFFERENCES = ("mcc", "quadratic_kappa")
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in metrics.METRICS if n not in _OF_DIFFERENCES]
+)
 @pytest.mark.parametrize(
     ("labels", "predictions", "weights", "expected"),
     [
@@ -70,6 +126,14 @@ def test_empty_and_one_class_sets(name, labels, predictions, weights, expected):
     assert score == expected
     assert type(score) is float
     assert not math.isnan(score)
+
+
+@pytest.mark.parametrize("name", _OF_DIFFERENCES)
+@pytest.mark.parametrize("labels", [[], [1, 1], [0]])
+def test_sets_of_one_class_have_no_correlation(name, labels):
+    assert metrics.get(name)(labels, labels) == 0.0
+    assert metrics.get(name)([0, 1], [0, 1]) == pytest.approx(100.0)
+    assert metrics.get(name)([0, 1], [1, 0]) == pytest.approx(-100.0)
 
 
 def test_confusion_matrix_has_labels_in_rows():
@@ -106,7 +170,7 @@ def test_unknown_metric_offers_the_nearest():
 
 def test_an_entry_may_name_what_is_computed():
     computed = {
-        "classification": metrics.METRICS,
+        "classification": metrics.METRICS | binary_metrics.METRICS,
         "tagging": tagging_metrics.METRICS,
         "translation": translation_metrics.METRICS,
         "multi_label": multi_label.METRICS,

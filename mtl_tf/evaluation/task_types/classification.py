@@ -1,32 +1,64 @@
-"""Classification: accuracy, macro F1, confusion."""
+"""Classification: scores of labels, and the confusion matrix."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mtl_tf.evaluation import metrics
+from mtl_tf.evaluation import binary_metrics, metrics
 from mtl_tf.evaluation.mistakes import Mistake, highest_first
 from mtl_tf.evaluation.probabilities import OneLabel
-from mtl_tf.evaluation.scoring import Scorer, Scoring, TaskPredictions
+from mtl_tf.evaluation.scoring import (
+    Scorer,
+    Scoring,
+    TaskPredictions,
+    check_length,
+)
+from mtl_tf.tasks.positive_label import positive_label
+
+
+def _metric(name: str) -> Callable[..., float]:
+    if name in binary_metrics.METRICS:
+        return binary_metrics.METRICS[name]
+    return metrics.get(name)
 
 
 class ClassScorer(Scorer):
     """Scores examples that have one label each."""
 
     def __init__(self, task: TaskPredictions):
-        self._metrics = {name: metrics.get(name) for name in task.metrics}
+        self._metrics = {name: _metric(name) for name in task.metrics}
         self._names = list(task.class_names)
         self._labels = np.asarray(task.labels).reshape(-1)
         self._predictions = np.asarray(task.predictions).reshape(-1)
         self.size = len(self._labels)
+        self._positive = None
+        if any(name in binary_metrics.METRICS for name in task.metrics):
+            positive = positive_label(self._names, task.settings)
+            self._positive = self._names.index(positive)
+            self._scores = self._scores_of(task, self._positive)
+
+    def _scores_of(self, task: TaskPredictions, place: int) -> np.ndarray:
+        """The probability of a label for each example, float64 [n]."""
+        if task.scores is None:
+            # Of what gives labels only, such as the most frequent one.
+            return (self._predictions == place).astype(np.float64)
+        check_length(task.name, "scores", task.scores, self.size)
+        scores = np.asarray(task.scores, np.float64)
+        return scores.reshape(self.size, -1)[:, place]
 
     def part(self, selection: np.ndarray) -> dict[str, Any]:
         """See `Scorer.part`."""
         labels = self._labels[selection]
         predictions = self._predictions[selection]
         scores: dict[str, Any] = {"examples": len(labels)}
+        columns = (labels, predictions)
+        if self._positive is not None:
+            is_positive = (column == self._positive for column in columns)
+            of_positive = (*is_positive, self._scores[selection])
         for name, metric in self._metrics.items():
-            score = metric(labels, predictions)
+            is_binary = name in binary_metrics.METRICS
+            score = metric(*(of_positive if is_binary else columns))
             scores[name] = score if len(labels) else None
         return scores
 
@@ -43,7 +75,17 @@ class ClassScoring(Scoring):
     """One label for each example."""
 
     scorer = ClassScorer
-    titles = {"accuracy": "accuracy", "macro_f1": "macro F1"}
+    titles = {
+        "accuracy": "accuracy",
+        "macro_f1": "macro F1",
+        "weighted_f1": "weighted F1",
+        "balanced_accuracy": "balanced accuracy",
+        "mcc": "Matthews correlation",
+        "quadratic_kappa": "quadratic kappa",
+        "f1": "F1",
+        "roc_auc": "ROC AUC",
+        "average_precision": "average precision",
+    }
     measure = "confidence"
     probabilities = OneLabel()
 

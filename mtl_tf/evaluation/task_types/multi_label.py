@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl_tf.evaluation import binary_metrics
 from mtl_tf.evaluation.mistakes import Mistake, highest_first
 from mtl_tf.evaluation.probabilities import AnyLabels
 from mtl_tf.evaluation.scoring import (
@@ -43,28 +44,16 @@ def subset_accuracy(labels, predictions, scores) -> float:
 def average_precision(labels, predictions, scores) -> float:
     """The mean over labels of the area below precision against recall.
 
-    Of the labels that at least one example has. The area of a label is the
-    sum of its precisions at each threshold, weighted by the gains in recall
-    (as scikit-learn has it); it needs no threshold of its own.
+    Of the labels that at least one example has. It needs no threshold; see
+    `binary_metrics.average_precision`.
     """
     del predictions
     areas = [
-        _area(labels[:, n], scores[:, n])
+        binary_metrics.average_precision(labels[:, n], None, scores[:, n])
         for n in range(labels.shape[1])
         if labels[:, n].any()
     ]
-    return 100.0 * float(np.mean(areas)) if areas else 0.0
-
-
-def _area(labels: np.ndarray, scores: np.ndarray) -> float:
-    order = np.argsort(-scores, kind="stable")
-    ranked, values = labels[order], scores[order]
-    # Examples of equal scores come at one threshold.
-    ends = np.append(np.flatnonzero(np.diff(values)), len(values) - 1)
-    correct = np.cumsum(ranked)[ends]
-    precision = correct / (ends + 1)
-    gained = np.diff(correct, prepend=0) / correct[-1]
-    return float(np.sum(precision * gained))
+    return float(np.mean(areas)) if areas else 0.0
 
 
 METRICS: dict[str, Callable[..., float]] = {

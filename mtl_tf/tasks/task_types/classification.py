@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from mtl_tf.core import checks
 from mtl_tf.core.errors import ConfigError
-from mtl_tf.tasks import class_weights, fields
+from mtl_tf.tasks import class_weights, fields, positive_label
 from mtl_tf.tasks.features import LABELS
 from mtl_tf.tasks.prepared import LABEL_DTYPES, FeatureRequest, class_names
 from mtl_tf.tasks.row_files import SKIP
@@ -22,6 +22,10 @@ from mtl_tf.tasks.text_targets import (
 )
 from mtl_tf.tasks.text_task_type import TextTaskType
 
+_METRICS = (
+    *("accuracy", "macro_f1", "weighted_f1", "balanced_accuracy", "mcc"),
+    *("quadratic_kappa", *positive_label.METRICS),
+)
 _BALANCED = "balanced"
 _MANY = 20  # labels that are never too many
 
@@ -134,15 +138,17 @@ class Classification(TextTaskType):
     Fields of an entry beside those of `TextTaskType`: `labels`, the names of
     the classes; `class_weights`, factors of their losses, see
     `class_weights.of_entry`; `sampling`, "balanced" to draw examples of all
-    labels equally often in training; and of one's own files `skip_labels`,
-    labels whose rows are left out, such as "-" of pairs without agreement.
+    labels equally often in training; `positive_label`, which label `f1` and
+    other metrics of one label are of, by default the second of two; and of
+    one's own files `skip_labels`, labels whose rows are left out, such as "-"
+    of pairs without agreement.
     See `ClassTarget`.
     """
 
     name = "classification"
-    fields = ("labels", class_weights.FIELD, "sampling")
+    fields = ("labels", class_weights.FIELD, "sampling", positive_label.FIELD)
     file_fields = {**TextTaskType.file_fields, "skip_labels": ()}
-    metrics = {"accuracy": Metric(), "macro_f1": Metric()}
+    metrics = dict.fromkeys(_METRICS, Metric())
     element = LABELS
 
     def target(self, entry: Entry) -> ClassTarget:
@@ -158,9 +164,18 @@ class Classification(TextTaskType):
         return ClassTarget(labels, skipped)
 
     def settings(self, entry: Entry, source: Source) -> dict[str, Any]:
-        """`class_weights`, by label, and `sampling`, if the entry has some."""
+        """What the entry has of `class_weights`, `sampling`, `positive_label`.
+
+        The weights are in the order of the labels.
+        """
         weights = class_weights.of_entry(entry, source, "label")
         settings = {} if weights is None else {class_weights.FIELD: weights}
+        metrics = fields.strings(entry, "metrics", 1) or ()
+        is_named = positive_label.FIELD in entry
+        if is_named or set(metrics) & set(positive_label.METRICS):
+            label = positive_label.positive_label(source.labels, entry)
+            if is_named:
+                settings[positive_label.FIELD] = label
         sampling = entry.get("sampling")
         if sampling is None:
             return settings

@@ -265,6 +265,7 @@ def test_a_part_that_was_wrong_may_be_mended(own):
 
 
 def test_tasks_of_it_have_its_place_and_heads_its_name(own, tmp_path):
+    from mtl_tf.models import components
     from mtl_tf.models.heads import make_heads
     from mtl_tf.tasks.registry import resolve
 
@@ -272,7 +273,7 @@ def test_tasks_of_it_have_its_place_and_heads_its_name(own, tmp_path):
     entry = {"name": "r", "type": "mine.py:Levels"}
     (task,) = resolve([entry | {"files": {"train": "train.csv"}}])
     assert task.type == f"{own}:Levels"
-    config = {"head": {"hidden_units": 0, "sharing": "private"}}
+    config = {"head": components.checked_head(None)}
     (head,) = make_heads([task.to_json()], config).values()
     assert head.name == "Levels"
     other = {**task.to_json(), "type": f"{own}:Twin"}

@@ -66,6 +66,12 @@ MODEL: Fields = {
         "private (each task has its own) or shared (one for all, which then "
         "need equally many labels).",
     ),
+    "model.head.label_smoothing": Field(
+        0.0,
+        rules.FRACTION,
+        "Share of the target's probability that all labels divide, when heads "
+        "of classification are trained.",
+    ),
     "model.init": Group(
         "How weights are drawn: name (glorot, uniform or normal) and range.",
         open=True,

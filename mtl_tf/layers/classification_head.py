@@ -34,6 +34,9 @@ class ClassificationHead(StackedLayer):
             tell them apart.
         class_weights: factors of the losses of each task's labels, a list for
             each task; None where all are 1.
+        label_smoothing: epsilon of Szegedy et al. (2016): when training, the
+            label has 1 - epsilon of the target, and all labels of the task,
+            this one too, share the rest evenly.
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and
@@ -63,6 +66,7 @@ class ClassificationHead(StackedLayer):
         label_counts: Sequence[int],
         sharing: str = "private",
         class_weights: Sequence[Sequence[float] | None] | None = None,
+        label_smoothing: float = 0.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -76,6 +80,9 @@ class ClassificationHead(StackedLayer):
         self.class_weights = None
         if class_weights is not None:
             self.class_weights = self._checked(class_weights)
+        self.label_smoothing = checks.fraction(
+            "head.label_smoothing", label_smoothing
+        )
         self.dense = TaskDense(
             max(self.label_counts),
             0 if self.is_shared else len(self.label_counts),
@@ -95,7 +102,7 @@ class ClassificationHead(StackedLayer):
         mark_labels(self.dense.kernel, self.dense.bias)
         self.built = True
 
-    def call(self, encoded, batch):
+    def call(self, encoded, batch, training: bool = False):
         """Scores a batch."""
         task = batch["task"]
         logits = self.dense(encoded["summary"], task)
@@ -109,6 +116,8 @@ class ClassificationHead(StackedLayer):
             output["loss"] = tf.nn.sparse_softmax_cross_entropy_with_logits(
                 batch["label"], logits
             )
+            if training and self.label_smoothing:
+                output["loss"] = self._smoothed(output["loss"], logits, task)
             if self.class_weights is not None:
                 factors = tf.gather(tf.constant(self.class_weights), task)
                 output["loss"] *= tf.gather(
@@ -137,6 +146,14 @@ class ClassificationHead(StackedLayer):
             rows.append([*map(float, factors), *[1.0] * missing])
         return rows
 
+    def _smoothed(self, losses, logits, task):
+        """The losses of labels that share their target with all others."""
+        valid = own_labels(self.label_counts, task, logits.shape[-1])[:, None]
+        logarithms = tf.where(valid, tf.nn.log_softmax(logits), 0.0)
+        counts = tf.gather(tf.constant(self.label_counts), task)[:, None]
+        mean = tf.reduce_sum(logarithms, -1) / tf.cast(counts, tf.float32)
+        return losses - self.label_smoothing * (losses + mean)
+
     def _own_labels(self, logits, task):
         """Puts the logits behind a task's own labels out of reach."""
         if len(set(self.label_counts)) == 1:
@@ -155,4 +172,5 @@ class ClassificationHead(StackedLayer):
                 factors[:count]
                 for factors, count in zip(self.class_weights, self.label_counts)
             ],
+            "label_smoothing": self.label_smoothing,
         }

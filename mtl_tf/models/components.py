@@ -280,7 +280,7 @@ def checked_dropout(dropout: Mapping | None) -> dict:
 
 def checked_head(head: Mapping | None) -> dict:
     """`model.head` with its defaults."""
-    default = {"hidden_units": 0, "sharing": "private"}
+    default = {"hidden_units": 0, "sharing": "private", "label_smoothing": 0.0}
     head = completed("model.head", head, default)
     checks.not_negative_integer("head.hidden_units", head["hidden_units"])
     return head

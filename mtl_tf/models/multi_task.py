@@ -167,6 +167,7 @@ class MultiTaskModel(HeadedModel):
 
         def scored(share: float | None = None) -> dict:
             read = self._read(texts, head_type, batch, training, seed, share)
+            # Keras gives `training` to a head whose call takes it.
             return head(first | {head.reads: read}, batch)
 
         output = scored()

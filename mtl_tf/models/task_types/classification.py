@@ -9,12 +9,14 @@ class Classification(HeadType):
 
     def make(self, tasks, config, **options) -> ClassificationHead:
         """See `HeadType.make`."""
-        sharing = config["head"]["sharing"]
+        head = config["head"]
+        options["label_smoothing"] = head["label_smoothing"]
         # Of each task its labels' factors; most have none.
         weights = [(task or {}).get("class_weights") for task in tasks]
         if any(weights):
             options["class_weights"] = weights
-        return ClassificationHead(label_counts(tasks), sharing, **options)
+        counts = label_counts(tasks)
+        return ClassificationHead(counts, head["sharing"], **options)
 
 
 TYPE = Classification()

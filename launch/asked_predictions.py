@@ -115,6 +115,6 @@ def _check_scored(run: Any, tasks: Sequence[str], interactive: bool) -> None:
 
     for task in run.tasks:
         if task["name"] in tasks:
-            task_types.given_of(task)
+            task_types.given_texts_of(task)
     if interactive:
         raise ConfigError("--score takes no --interactive")

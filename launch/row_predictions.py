@@ -87,7 +87,7 @@ class _Asked:
         from mtl_tf.runs import task_types
 
         if self.score:
-            return task_types.given_of(task)
+            return task_types.given_texts_of(task)
         return task_types.of(task["type"])
 
     def read_of(self, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,15 +30,15 @@ def run_in_c_loader(model: str, requests: list[dict]) -> dict[str, Any]:
             f"{model} is not a version directory of an export: it has no "
             "saved_model.pb"
         )
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-I", _LOADER, os.path.abspath(model)],
         input=json.dumps(requests),
         capture_output=True,
         text=True,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
     )
-    if done.returncode:
-        lines = done.stderr.strip().splitlines()
-        reason = lines[-1] if lines else f"status {done.returncode}"
+    if completed.returncode:
+        lines = completed.stderr.strip().splitlines()
+        reason = lines[-1] if lines else f"status {completed.returncode}"
         raise RunError(f"TensorFlow's C loader cannot run {model}: {reason}")
-    return json.loads(done.stdout)
+    return json.loads(completed.stdout)

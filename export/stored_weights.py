@@ -181,8 +181,8 @@ def change_of_scores(
     clean = CleanParts.of_config(run.config, *directories)
 
     def score(task: str) -> dict[str, Any]:
-        found = run.evaluate(split, [task], *directories, clean=clean)
-        return found["tasks"][task]
+        results = run.evaluate(split, [task], *directories, clean=clean)
+        return results["tasks"][task]
 
     for task in run.tasks:
         name = task["name"]

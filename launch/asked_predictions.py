@@ -13,21 +13,21 @@ from mtl_tf.programs import common_flags, input_rows, record_table
 _WITH_FIELDS = ("jsonl", *record_table.FORMS)
 
 
-def given_tasks(run: Any, given: str | None) -> list[str]:
+def given_tasks(run: Any, argument: str | None) -> list[str]:
     """The tasks that `--task` names, or the run's only one, or none.
 
     Args:
         run: what `mtl_tf.load` returns.
-        given: what the flag says.
+        argument: what the flag says.
 
     Raises:
         ConfigError: the run has no such task, or one is named twice.
     """
     names = _names(run)
-    if not given:
+    if not argument:
         return names if len(names) == 1 else []
     known = {name: name for name in names}
-    tasks = [look_up(n.strip(), known, "task") for n in given.split(",")]
+    tasks = [look_up(n.strip(), known, "task") for n in argument.split(",")]
     for task in tasks:
         if tasks.count(task) > 1:
             raise ConfigError(f"--task names the task {task} twice")
@@ -45,9 +45,9 @@ def check_search(form: str, values: flags.FlagValues) -> None:
         ConfigError: there are such.
     """
     if values.score:
-        given = common_flags.decoding(values)
+        decoding = common_flags.decoding(values)
         # The penalty is in the score of a text, whoever has written it.
-        for name in sorted(set(given) - {"length_penalty"}):
+        for name in sorted(set(decoding) - {"length_penalty"}):
             raise ConfigError(
                 f"--score takes no --{name}: it looks for no texts, it scores "
                 "those that are given"
@@ -115,6 +115,6 @@ def _check_scored(run: Any, tasks: Sequence[str], interactive: bool) -> None:
 
     for task in run.tasks:
         if task["name"] in tasks:
-            task_types.given_of(task)
+            task_types.given_texts_of(task)
     if interactive:
         raise ConfigError("--score takes no --interactive")

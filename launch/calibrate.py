@@ -73,8 +73,8 @@ def parse_threshold(argument: str) -> tuple[str, tuple[str, float]]:
         ConfigError: it has another form.
     """
     task, _, rest = argument.partition("=")
-    label, _, how = rest.rpartition(":")
-    name, _, number = how.partition("=")
+    label, _, criterion = rest.rpartition(":")
+    name, _, number = criterion.partition("=")
     wrong = ConfigError(
         "--threshold must be TASK=LABEL:f1 or TASK=LABEL:precision=NUMBER, "
         f"with a number above 0 and at most 1, got {argument!r}"

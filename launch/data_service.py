@@ -86,12 +86,12 @@ def _server(values: flags.FlagValues) -> Any:
 
     start = _worker if values.dispatcher else _dispatcher
     try:
-        server, told = start(values, tf.data.experimental.service)
+        server, message = start(values, tf.data.experimental.service)
     except (RuntimeError, tf.errors.OpError) as error:
         reason = str(error).splitlines()[0]
-        where = _PORT if values.port is None else values.port
-        raise RunError(f"--port={where}: cannot listen there ({reason})")
-    print(told, flush=True)
+        port = _PORT if values.port is None else values.port
+        raise RunError(f"--port={port}: cannot listen there ({reason})")
+    print(message, flush=True)
     return server
 
 
@@ -105,11 +105,11 @@ def _dispatcher(values: flags.FlagValues, service: Any) -> tuple[Any, str]:
 
 def _worker(values: flags.FlagValues, service: Any) -> tuple[Any, str]:
     host, port = _address(values.dispatcher)
-    here = "localhost" if host in _LOCAL else socket.gethostname()
+    this_host = "localhost" if host in _LOCAL else socket.gethostname()
     config = service.WorkerConfig(
         dispatcher_address=f"{host}:{port}",
         # The server puts its port there.
-        worker_address=f"{values.host or here}:%port%",
+        worker_address=f"{values.host or this_host}:%port%",
         port=values.port or 0,
     )
     server = service.WorkerServer(config)

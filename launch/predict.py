@@ -164,9 +164,9 @@ def main(values: flags.FlagValues) -> None:
         return
     layout = tags = None
     if read in text_input.COLUMNS:
-        given, columns = columns, {}
+        named, columns = columns, {}
         layout, tags = _column_file(
-            *(run, tasks, read, given, delimiter, values.comment, returned)
+            *(run, tasks, read, named, delimiter, values.comment, returned)
         )
     elif values.delimiter is None and read == "csv":
         delimiter = _own_delimiter(run, task) or delimiter
@@ -221,13 +221,13 @@ def _column_file(
     from mtl_tf.runs import tag_files
 
     numbers = column_rows.numbered(columns, read)
-    given = {
+    overrides = {
         "tokens": numbers.get("tokens"),
         "separator": (read == "conll" and delimiter) or None,
         "comment": comment,
         "one_width": returned or None,
     }
-    layout = tag_files.layout(run, tasks[0], read, given)
+    layout = tag_files.layout(run, tasks[0], read, overrides)
     tagged = tasks if returned else []
     return layout, tag_files.tag_columns(run, tagged, read, numbers)
 

@@ -88,14 +88,14 @@ def _show_tasks(values: flags.FlagValues) -> None:
     for number, task in enumerate(tasks, 1):
         logging.info("[%d/%d] %s", number, len(tasks), task.name)
         for split in task_statistics.statistics(task):
-            shown = (split.examples, split.tokens, split.labels, split.values)
-            rows.append(_row(task.name, split.split, *shown))
+            counts = (split.examples, split.tokens, split.labels, split.values)
+            rows.append(_row(task.name, split.split, *counts))
             warnings += [f"{task.name}: {text}" for text in split.warnings()]
             if split.split == "train" and split.glued > _GLUED:
                 raw.append(f"{task.name} ({100 * split.glued:.0f} %)")
         # A source may have read one split more than once.
-        found = dict.fromkeys(task.source.warnings)
-        warnings += [f"{task.name}: {text}" for text in found]
+        distinct = dict.fromkeys(task.source.warnings)
+        warnings += [f"{task.name}: {text}" for text in distinct]
     if raw and _splits_at_spaces(config):
         warnings.append(
             "words end in a comma, a full stop or the like: "
@@ -107,8 +107,10 @@ def _show_tasks(values: flags.FlagValues) -> None:
         from mtl_tf.runs import task_preview
 
         # Before anything is printed: what is wrong stands alone.
-        where = (values.data_dir, values.manual_dir)
-        previews = task_preview.previews(config, tasks, where, values.show)
+        directories = (values.data_dir, values.manual_dir)
+        previews = task_preview.previews(
+            config, tasks, directories, values.show
+        )
     _print(("task", *_HEAD), rows, warnings)
     if previews:
         _print_previews(previews)
@@ -137,9 +139,9 @@ def _prepare(values: flags.FlagValues) -> None:
 
     beam = _beam(values)
     names: dict[str, bool] = {}
-    for given in filter(None, map(str.strip, values.datasets)):
-        found = _behind(given)
-        names |= dict.fromkeys(found, found == [given])
+    for argument in filter(None, map(str.strip, values.datasets)):
+        members = _behind(argument)
+        names |= dict.fromkeys(members, members == [argument])
     rows, warnings, left_out = [], [], []
     for number, (name, is_named) in enumerate(names.items(), 1):
         logging.info("[%d/%d] %s", number, len(names), name)
@@ -201,8 +203,8 @@ def _rows(name: str, builder) -> Iterator[tuple[str, ...]]:
     from mtl_tf.datasets.statistics import statistics
 
     for split in statistics(builder):
-        shown = (split.examples, split.tokens, split.labels)
-        yield _row(name, split.split, *shown)
+        counts = (split.examples, split.tokens, split.labels)
+        yield _row(name, split.split, *counts)
 
 
 def _row(
@@ -226,8 +228,8 @@ def _balance(labels: Mapping[str, int] | None) -> str:
     if not total:
         return "-"
     shares = [f"{name} {100 * n / total:.1f}" for name, n in labels.items()]
-    shown = shares[:5] + (["..."] if len(shares) > 5 else [])
-    return ", ".join(shown)
+    parts = shares[:5] + (["..."] if len(shares) > 5 else [])
+    return ", ".join(parts)
 
 
 def _print(

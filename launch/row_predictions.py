@@ -87,13 +87,13 @@ class _Asked:
         from mtl_tf.runs import task_types
 
         if self.score:
-            return task_types.given_of(task)
+            return task_types.given_texts_of(task)
         return task_types.of(task["type"])
 
     def read_of(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """What a model reads of an example: not the text that it scores."""
-        given = list(fields)[-1:] if self.score else ()
-        return {k: v for k, v in fields.items() if k not in given}
+        scored = list(fields)[-1:] if self.score else ()
+        return {k: v for k, v in fields.items() if k not in scored}
 
     def columns(self, task: Mapping[str, Any]) -> dict[str, str]:
         """What the task's own files call the fields of its examples."""
@@ -129,20 +129,20 @@ def _own_columns(
     item: text_input.Item,
     task: Mapping[str, Any],
     asked: _Asked,
-    given: Mapping[str, str],
+    named: Mapping[str, str],
 ) -> dict[str, str]:
     """The columns of a row that the task was trained with, by field.
 
     Args:
-        item: what was read, its fields named as `given` says.
+        item: what was read, its fields named as `named` says.
         task: the task.
         asked: what is asked of it.
-        given: columns that the user has named, which come first.
+        named: columns that the user has named, which come first.
     """
     if not item.row:
         return {}
-    own = asked.columns(task)
-    rest = {k: column for k, column in own.items() if k not in given}
+    trained = asked.columns(task)
+    rest = {k: column for k, column in trained.items() if k not in named}
     return asked.type_of(task).columns_in(item.fields, rest)
 
 

@@ -52,8 +52,8 @@ class ServedAnswers(ServedSearch):
     def questions(self) -> dict[str, str]:
         """The questions that config entries give for all rows, by task."""
         named = {task["name"]: task for task in self.described}
-        found = {name: named[name].get(_QUESTION) for name in self.names}
-        return {name: question for name, question in found.items() if question}
+        asked = {name: named[name].get(_QUESTION) for name in self.names}
+        return {name: question for name, question in asked.items() if question}
 
     @property
     def extra(self) -> dict[str, Any]:
@@ -75,9 +75,9 @@ class ServedAnswers(ServedSearch):
         of_tasks = {questions[task] for task in self.tasks}
         questions.append(of_tasks.pop() if len(of_tasks) == 1 else "")
         place = tf.where(number < 0, len(questions) - 1, number)
-        given = strings[_QUESTION]
+        of_row = strings[_QUESTION]
         of_entry = tf.gather(tf.constant(questions), place)
-        asked = tf.where(tf.equal(given, ""), of_entry, given)
+        asked = tf.where(tf.equal(of_row, ""), of_entry, of_row)
         return {**strings, _QUESTION: asked}
 
     @tf.autograph.experimental.do_not_convert

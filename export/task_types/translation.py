@@ -117,15 +117,15 @@ class ServedTranslation(ServedSearch):
     @classmethod
     def row(cls, outputs: dict[str, Any]) -> dict[str, Any]:
         """`translation`, `score`, and what else `Run.predict` gives."""
-        found = {name: outputs[name] for name in ("translation", "score")}
+        fields = {name: outputs[name] for name in ("translation", "score")}
         if len(outputs["translations"]) > 1:
-            found |= several(outputs["translations"], outputs["scores"])
+            fields |= several(outputs["translations"], outputs["scores"])
         if "alignment" in outputs:
             places = [n for n in outputs["alignment"] if n >= 0]
-            found["words"] = outputs["words"][: len(places)]
-            found["source_words"] = list(filter(None, outputs["source_words"]))
-            found["alignment"] = places
-        return found
+            fields["words"] = outputs["words"][: len(places)]
+            fields["source_words"] = list(filter(None, outputs["source_words"]))
+            fields["alignment"] = places
+        return fields
 
 
 TYPE = ServedTranslation

@@ -88,7 +88,7 @@ class Answerer:
             input_signature=[ids, ids, tf.TensorSpec([None, None], tf.string)],
             autograph=False,
         )
-        self._given = tf.function(
+        self._traced_likelihoods = tf.function(
             self._log_likelihoods,
             input_signature=[ids] * 3
             + [tf.TensorSpec([None, None], tf.string)],
@@ -101,31 +101,33 @@ class Answerer:
         return self._texts.tables
 
     def search(
-        self, context: tf.Tensor, question: tf.Tensor, own: tf.Tensor
+        self, context: tf.Tensor, question: tf.Tensor, own_words: tf.Tensor
     ) -> Answers:
         """Answers questions, in Python or in a graph.
 
         Args:
             context: int32 `[B, L]`, 0 is padding.
             question: int32 `[B, M]`.
-            own: string `[B, O]`, the words whose ids are the number of known
-                words and above; "" is padding.
+            own_words: string `[B, O]`, those whose ids are the number of
+                known words and above; "" is padding.
         """
         decoding = self.decoding
-        found = self.model.answer(
+        outputs = self.model.answer(
             context,
             question,
             max_length=decoding.max_length,
             beam=decoding.beam,
             n_best=decoding.n_best,
             length_penalty=decoding.length_penalty,
-            own_words=self.text.own_ngrams(own),
+            own_words=self.text.own_ngrams(own_words),
         )
-        texts, words = self._texts(found["tokens"], found["length"], own)
+        texts, words = self._texts(
+            outputs["tokens"], outputs["length"], own_words
+        )
         words = words[:, 0]
         inside = tf.not_equal(words, "")[..., None]
-        shares = tf.where(inside, found["sources"][:, 0], 0.0)
-        chances = tf.exp(found["log_probability"])
+        shares = tf.where(inside, outputs["sources"][:, 0], 0.0)
+        chances = tf.exp(outputs["log_probability"])
         return Answers(*distinct(texts, chances, 0.0), words, shares)
 
     def _log_likelihoods(
@@ -133,23 +135,23 @@ class Answerer:
         context: tf.Tensor,
         question: tf.Tensor,
         answer: tf.Tensor,
-        own: tf.Tensor,
+        own_words: tf.Tensor,
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """What the model says of given answers, and their words.
 
         Args:
-            context, question, own: as of `search`.
+            context, question, own_words: as of `search`.
             answer: int32 `[B, U]`, with the end's id after the last word.
 
         Returns:
             float32 `[B, U]`; string `[B, U]`, "" from the end on.
         """
         values, ids = self.model.log_likelihoods(
-            context, question, answer, self.text.own_ngrams(own)
+            context, question, answer, self.text.own_ngrams(own_words)
         )
         real = tf.not_equal(ids, PAD) & tf.not_equal(ids, EOS)
         length = tf.reduce_sum(tf.cast(real, tf.int32), -1)
-        _, words = self._texts(ids[:, None], length[:, None], own)
+        _, words = self._texts(ids[:, None], length[:, None], own_words)
         return values, words[:, 0]
 
     def answer(
@@ -166,12 +168,12 @@ class Answerer:
             "sources", of `SOURCES` the one with the largest share, and
             "shares"; with several also "answers" and "confidences".
         """
-        found: list[dict[str, Any]] = [{}] * len(examples)
+        answers: list[dict[str, Any]] = [{}] * len(examples)
         for start in range(0, len(examples), _ENCODED_AT_ONCE):
             part = examples[start : start + _ENCODED_AT_ONCE]
             for place, answer in self._answered(task, part):
-                found[start + place] = answer
-        return found
+                answers[start + place] = answer
+        return answers
 
     def log_likelihoods(
         self, task: str, examples: Sequence[Mapping[str, str]]
@@ -186,26 +188,26 @@ class Answerer:
             Of each the answer's words, `UNKNOWN` for those that the model can
             neither write nor copy, and float32 [words + 1], the end's last.
         """
-        found: list[Any] = [None] * len(examples)
+        scored: list[Any] = [None] * len(examples)
         for start in range(0, len(examples), _ENCODED_AT_ONCE):
             part = examples[start : start + _ENCODED_AT_ONCE]
-            for place, *values in self._of_given(task, part):
-                found[start + place] = tuple(values)
-        return found
+            for place, *values in self._scored(task, part):
+                scored[start + place] = tuple(values)
+        return scored
 
-    def _of_given(self, task: str, examples: Sequence[Mapping[str, str]]):
+    def _scored(self, task: str, examples: Sequence[Mapping[str, str]]):
         """Yields place, words and values, in any order."""
         names = (CONTEXT, QUESTION, ANSWER)
         texts = {name: _tensor(examples, name) for name in names}
-        ids, own = self.text.task(task).with_own_words(texts)
+        ids, own_words = self.text.task(task).with_own_words(texts)
         counts = ids[ANSWER].row_lengths().numpy()
         end = tf.fill([len(examples), 1], EOS)
         ids[ANSWER] = tf.concat([ids[ANSWER], end], 1)
         lengths = np.maximum(ids[CONTEXT].row_lengths().numpy(), counts + 1)
         for rows in search_batches.by_length(lengths):
-            values, words = self._given(
+            values, words = self._traced_likelihoods(
                 *(tf.gather(ids[n], rows).to_tensor() for n in names),
-                tf.gather(own, rows).to_tensor(),
+                tf.gather(own_words, rows).to_tensor(),
             )
             values, words = values.numpy(), words.numpy()
             for number, row in enumerate(rows):
@@ -220,12 +222,12 @@ class Answerer:
         """Yields place and answer, in any order."""
         names = (CONTEXT, QUESTION)
         texts = {name: _tensor(examples, name) for name in names}
-        ids, own = self.text.task(task).with_own_words(texts)
+        ids, own_words = self.text.task(task).with_own_words(texts)
         lengths = ids[CONTEXT].row_lengths().numpy()
         for rows in search_batches.by_length(lengths):
             answers = self._search(
                 *(tf.gather(ids[n], rows).to_tensor() for n in ids),
-                tf.gather(own, rows).to_tensor(),
+                tf.gather(own_words, rows).to_tensor(),
             )
             answers = [part.numpy() for part in answers]
             for number, row in enumerate(rows):
@@ -235,7 +237,7 @@ class Answerer:
 def _tensor(examples: Sequence[Mapping[str, str]], name: str) -> tf.Tensor:
     """A text of all examples, string [n]."""
     return tf.constant(
-        [one[name].encode("utf-8", "replace") for one in examples]
+        [example[name].encode("utf-8", "replace") for example in examples]
     )
 
 
@@ -267,6 +269,6 @@ def several(texts: Sequence[str], chances: Sequence[float]) -> dict[str, Any]:
     Args:
         texts, chances: a row of `Answers`.
     """
-    kept = [pair for pair in zip(texts, chances) if any(pair)]
-    answers, confidences = map(list, zip(*kept)) if kept else ([], [])
+    pairs = [pair for pair in zip(texts, chances) if any(pair)]
+    answers, confidences = map(list, zip(*pairs)) if pairs else ([], [])
     return {"answers": answers, "confidences": confidences}

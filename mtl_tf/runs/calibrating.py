@@ -77,14 +77,14 @@ class Wish:
             )
         if not self.precision:
             return best_threshold(labels, scores)
-        found, most = threshold_of_precision(labels, scores, self.precision)
-        if found is None:
+        threshold, most = threshold_of_precision(labels, scores, self.precision)
+        if threshold is None:
             raise ConfigError(
                 f"no threshold gives the label {self.label!r} of the task "
                 f"{task['name']} a precision of {self.precision:g} on the "
                 f"{len(labels)} validation examples: the most is {most:.3f}"
             )
-        return found
+        return threshold
 
 
 def settled(
@@ -109,17 +109,19 @@ def settled(
     Raises:
         ConfigError: a wish that cannot be fulfilled.
     """
-    types, found = task_types.of(task["type"]), {}
+    types, values = task_types.of(task["type"]), {}
     kind = scoring.of(task["type"]).probabilities
     if not len(targets):
-        return found
+        return values
     if temperature and kind is not None:
         scores = np.asarray(outputs["scores"])[:, : len(task["labels"])]
-        found["temperature"] = _temperature(kind, task["name"], targets, scores)
+        values["temperature"] = _temperature(
+            kind, task["name"], targets, scores
+        )
         # Thresholds are of the probabilities that users get.
-        outputs = {**outputs, "scores": kind.tempered(scores, **found)}
+        outputs = {**outputs, "scores": kind.tempered(scores, **values)}
     if types.fits:
-        found |= types.fit(task, targets, outputs)
+        values |= types.fit(task, targets, outputs)
     if len(wishes) > 1 and not types.several_thresholds:
         raise ConfigError(
             f"the task {task['name']} gives a text one label: it can have the "
@@ -132,8 +134,8 @@ def settled(
             dict.fromkeys(task["labels"]),
             f"label of {task['name']}",
         )
-        found |= types.decision({**task, **found}, targets, outputs, wish)
-    return found
+        values |= types.decision({**task, **values}, targets, outputs, wish)
+    return values
 
 
 def best_choice(

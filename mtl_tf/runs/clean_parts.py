@@ -34,7 +34,7 @@ class CleanParts:
         cross_validation: Mapping[str, int] | None = None,
     ):
         self.group = list(group)
-        self.where = (data_dir, manual_dir, cross_validation)
+        self.data_options = (data_dir, manual_dir, cross_validation)
 
     @classmethod
     def of_config(
@@ -56,11 +56,11 @@ class CleanParts:
                 is only logged.
         """
         logging.info("Reading the texts that no clean test example repeats.")
-        found = SeenTexts()
+        seen = SeenTexts()
         for name, (task, is_named) in self._members().items():
             try:
                 parts = [texts(task, p) for p in ("train", "validation")]
-                found.merge(SeenTexts(*parts))
+                seen.merge(SeenTexts(*parts))
             except DataError as error:
                 # Its files may be there in part, or be damaged: all the same
                 # to a run that is not about it.
@@ -72,19 +72,19 @@ class CleanParts:
                     name,
                     error,
                 )
-        return found
+        return seen
 
     def _members(self) -> dict[str, tuple[Task, bool]]:
         """The tasks of the groups, and whether an entry names them itself."""
         named = registry.single_entries(self.group)
         members = {}
         for entry in self.group:
-            whole = registry.group_of(entry, *self.where)
-            own = not isinstance(entry, str)
+            whole = registry.group_of(entry, *self.data_options)
+            is_mapping = not isinstance(entry, str)
             for task in whole.tasks:
                 # Two groups may have a task of one name, such as en-fr.
                 key = f"{whole.name}/{task.name}"
-                members[key] = task, own or key in named
+                members[key] = task, is_mapping or key in named
         return members
 
     def about(self, task: Task, split: str) -> dict[str, Any]:

@@ -98,10 +98,14 @@ class EncodedCache:
 
         It is of other data, or of a process that was killed while writing.
         """
-        places = (one.directory for one in splits if isinstance(one, DiskSplit))
+        places = (
+            split.directory for split in splits if isinstance(split, DiskSplit)
+        )
         # Selected examples lie beside the whole split: `name-selection`.
-        kept = {os.path.basename(place).partition("-")[0] for place in places}
+        prefixes = {
+            os.path.basename(place).partition("-")[0] for place in places
+        }
         for name in os.listdir(self._folder):
-            if name.partition("-")[0] not in kept:
+            if name.partition("-")[0] not in prefixes:
                 path = os.path.join(self._folder, name)
                 shutil.rmtree(path, ignore_errors=True)

@@ -54,40 +54,40 @@ def check(path: str, value: Any) -> None:
         )
 
 
-def _wrong(shape: Any, value: Any, where: str) -> str:
+def _wrong(shape: Any, value: Any, place: str) -> str:
     """What is wrong at a place, "" if nothing is."""
     if shape is None:
         return ""
     if isinstance(shape, list):
         if not isinstance(value, list) or not value:
-            return _not(where, "a list that is not empty", value)
+            return _not(place, "a list that is not empty", value)
         parts = [
-            (shape[0], one, f"{where}[{n}]") for n, one in enumerate(value)
+            (shape[0], item, f"{place}[{n}]") for n, item in enumerate(value)
         ]
     elif isinstance(shape, Mapping):
         if not isinstance(value, Mapping):
-            return _not(where, "an object", value)
+            return _not(place, "an object", value)
         parts = []
         for name, inner in shape.items():
             if name == "*":
                 parts += [
-                    (inner, v, _below(where, k)) for k, v in value.items()
+                    (inner, v, _below(place, k)) for k, v in value.items()
                 ]
             elif name.endswith("?"):
                 name = name[:-1]
                 if name in value:
-                    parts.append((inner, value[name], _below(where, name)))
+                    parts.append((inner, value[name], _below(place, name)))
             elif name not in value:
-                return f"{_below(where, name)} is missing"
+                return f"{_below(place, name)} is missing"
             else:
-                parts.append((inner, value[name], _below(where, name)))
+                parts.append((inner, value[name], _below(place, name)))
     else:
         is_bool = isinstance(value, bool)
         if isinstance(value, shape) and not is_bool:
             return ""
-        return _not(where, _NAMES.get(shape, "a number"), value)
-    found = (_wrong(*part) for part in parts)
-    return next(filter(None, found), "")
+        return _not(place, _NAMES.get(shape, "a number"), value)
+    problems = (_wrong(*part) for part in parts)
+    return next(filter(None, problems), "")
 
 
 _NAMES = {
@@ -99,9 +99,9 @@ _NAMES = {
 }
 
 
-def _below(where: str, name: str) -> str:
-    return f"{where}.{name}" if where else name
+def _below(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
 
 
-def _not(where: str, wanted: str, value: Any) -> str:
-    return f"{where or 'it'} must be {wanted}, found {value!r:.60}"
+def _not(place: str, expected: str, value: Any) -> str:
+    return f"{place or 'it'} must be {expected}, found {value!r:.60}"

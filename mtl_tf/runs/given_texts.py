@@ -60,13 +60,13 @@ class GivenTexts(abc.ABC):
             TypeError: it is neither.
         """
         if isinstance(value, Mapping):
-            given = [value.get(name) for name in self.features]
+            texts = [value.get(name) for name in self.features]
         else:
-            given = list(value) if isinstance(value, (list, tuple)) else []
-        right = len(given) == len(self.features)
-        if not right or not all(isinstance(text, str) for text in given):
+            texts = list(value) if isinstance(value, (list, tuple)) else []
+        right = len(texts) == len(self.features)
+        if not right or not all(isinstance(text, str) for text in texts):
             raise TypeError(self._rule(task, value))
-        return dict(zip(self.features, given))
+        return dict(zip(self.features, texts))
 
     def fields_of_line(self, task: TaskDict, line: str) -> dict[str, str]:
         """The fields of a line, with tabs between them.
@@ -95,13 +95,13 @@ class GivenTexts(abc.ABC):
         Args:
             columns: of the task's entry, by feature.
         """
-        found = {
+        names = {
             field: columns.get(feature, feature)
             for field, feature in self.features.items()
         }
         return {
             field: column
-            for field, column in found.items()
+            for field, column in names.items()
             if isinstance(column, str) and column != field
         }
 

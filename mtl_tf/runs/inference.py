@@ -57,14 +57,14 @@ class Predictor:
     def _forward(
         self,
         batch: dict[str, tf.Tensor],
-        wanted: tuple[str, ...],
+        names: tuple[str, ...],
         key: str | int | None,
     ) -> dict[str, tf.Tensor]:
         outputs = self.model(batch, training=False, key=key)
-        found = {name: outputs[name] for name in wanted if name in outputs}
+        results = {name: outputs[name] for name in names if name in outputs}
         for name, value in outputs.get("diagnostics", {}).items():
-            found[f"{DIAGNOSTICS}{name}"] = value
-        return found
+            results[f"{DIAGNOSTICS}{name}"] = value
+        return results
 
     def predict(
         self,
@@ -95,7 +95,7 @@ class Predictor:
             gives.
         """
         predictions = task_types.of(self.types[task_index])
-        wanted = (*predictions.outputs, *(CHOICES if choices else ()))
+        names = (*predictions.outputs, *(CHOICES if choices else ()))
         count = len(split)
         # Those of the first time axis.
         lengths = split.lengths.reshape(count, -1)[:, 0]
@@ -118,7 +118,7 @@ class Predictor:
             real = rows >= 0
             with recurrence.options(jit=jit):
                 key = self.model.key_of(task_index)
-                outputs = forward(batch, wanted, key)
+                outputs = forward(batch, names, key)
             for name, value in outputs.items():
                 value = value.numpy()[0]
                 if name not in results:

@@ -114,18 +114,18 @@ def initialize(
     """
     _tell_lost_words(source, words)
     taken, left = [], []
-    wanted = {id(v) for v in freezing.taken(model, only)}
+    chosen = {id(v) for v in freezing.taken(model, only)}
     for variable in model.variables:
-        what, why = "", "training.initialize_only does not name it"
-        if not only or id(variable) in wanted:
-            what, why = _take(variable, source, tasks, words, labels or {})
+        part, reason = "", "training.initialize_only does not name it"
+        if not only or id(variable) in chosen:
+            part, reason = _take(variable, source, tasks, words, labels or {})
         path = path_of(variable)
-        if what:
-            taken.append({"path": path, "what": what})
-            logging.info("Taken: %s: %s", path, what)
+        if part:
+            taken.append({"path": path, "what": part})
+            logging.info("Taken: %s: %s", path, part)
         else:
-            left.append({"path": path, "why": why})
-            logging.info("Not taken: %s: %s", path, why)
+            left.append({"path": path, "why": reason})
+            logging.info("Not taken: %s: %s", path, reason)
     return {
         "from": source.directory,
         "step": source.step,
@@ -139,8 +139,8 @@ def _tell_lost_words(
 ) -> None:
     """Warns where most of what the other run knows is unknown to this one."""
     for path, theirs in source.words.items():
-        own = set(words.get(path, theirs))
-        lost = sum(word not in own for word in theirs)
+        ours = set(words.get(path, theirs))
+        lost = sum(word not in ours for word in theirs)
         if 2 * lost > len(theirs):
             logging.warning(
                 "training.initialize_from: the vocabulary of this run lacks "
@@ -164,10 +164,10 @@ def _take(
         variable, source, tasks, words, labels: see `initialize`.
     """
     path = path_of(variable)
-    if why := _no_source(variable, source, words):
-        return "", why
+    if reason := _no_source(variable, source, words):
+        return "", reason
     value = source.weights[path]
-    here, there = _below(words, path), _below(source.words, path)
+    ours, theirs = _below(words, path), _below(source.words, path)
     shape = tuple(variable.shape)
     new = variable.numpy()
     changed = _changed(source, labels) if is_head(variable) else set()
@@ -175,19 +175,19 @@ def _take(
         # A stack may be a long table of the tasks' tables.
         value = _by_task(value, len(source.tasks))
         new = _by_task(new, len(tasks))
-        if here != there:
+        if ours != theirs:
             return "", "the vocabularies differ"
         if labels and _differ_in_labels(variable, value, new):
-            what = _take_labels(variable, value, new, source, tasks, labels)
-            if not what:
+            part = _take_labels(variable, value, new, source, tasks, labels)
+            if not part:
                 common = set(tasks) & set(source.tasks)
                 also = " and labels" if common else ""
                 return "", f"no tasks of the same name{also}"
             variable.assign(new.reshape(shape))
-            return what, ""
+            return part, ""
         pairs, noun = _pairs(source.tasks, tasks, changed), "tasks"
-    elif here is not None and there is not None:
-        pairs, noun = _pairs(there, here), "words"
+    elif ours is not None and theirs is not None:
+        pairs, noun = _pairs(theirs, ours), "words"
     elif value.shape != shape:
         return "", f"its shape is {shape}, there {value.shape}"
     elif changed:
@@ -203,10 +203,10 @@ def _take(
     # Characters beyond the last row share the rows of others.
     pairs = [(a, b) for a, b in pairs if a < len(value) and b < len(new)]
     if not pairs:
-        what = "name and the same labels" if changed else "name"
-        return "", f"no {noun} of the same {what}"
-    places, own = map(list, zip(*pairs))
-    new[own] = value[places]
+        criterion = "name and the same labels" if changed else "name"
+        return "", f"no {noun} of the same {criterion}"
+    places, rows = map(list, zip(*pairs))
+    new[rows] = value[places]
     variable.assign(new.reshape(shape))
     return f"{len(pairs)} of {len(new)} {noun}", ""
 
@@ -247,18 +247,20 @@ def _take_labels(
     taken, parts = 0, []
     for place, row in _pairs(source.tasks, tasks):
         name = tasks[row]
-        own = list(labels.get(name, ()))
-        theirs = list(source.labels.get(name, own))
-        both = [label for label in own if label in theirs]
-        if not both:
+        ours = list(labels.get(name, ()))
+        theirs = list(source.labels.get(name, ours))
+        common = [label for label in ours if label in theirs]
+        if not common:
             continue
         taken += 1
-        if len(both) < len(own):
-            parts.append(f", of {name} {len(both)} of {len(own)} labels")
+        if len(common) < len(ours):
+            parts.append(f", of {name} {len(common)} of {len(ours)} labels")
         axes = variable.label_axes
-        here = np.ix_(*[[own.index(label) for label in both]] * axes)
-        there = np.ix_(*[[theirs.index(label) for label in both]] * axes)
-        new[row][(..., *here)] = value[place][(..., *there)]
+        our_index = np.ix_(*[[ours.index(label) for label in common]] * axes)
+        their_index = np.ix_(
+            *[[theirs.index(label) for label in common]] * axes
+        )
+        new[row][(..., *our_index)] = value[place][(..., *their_index)]
     return f"{taken} of {len(new)} tasks{''.join(parts)}" if taken else ""
 
 
@@ -266,8 +268,8 @@ def _changed(source: Source, labels: Mapping[str, Sequence[str]]) -> set[str]:
     """The tasks whose labels are others than there."""
     return {
         name
-        for name, own in labels.items()
-        if list(own) != list(source.labels.get(name, own))
+        for name, ours in labels.items()
+        if list(ours) != list(source.labels.get(name, ours))
     }
 
 
@@ -276,14 +278,14 @@ def _differ_in_labels(
 ) -> bool:
     """Whether slices differ at most in axes that are of labels."""
     axes = getattr(variable, "label_axes", 0)
-    both = [part.shape[1 : part.ndim - axes] for part in (value, new)]
-    return axes > 0 and value.ndim == new.ndim and both[0] == both[1]
+    shapes = [part.shape[1 : part.ndim - axes] for part in (value, new)]
+    return axes > 0 and value.ndim == new.ndim and shapes[0] == shapes[1]
 
 
 def _below(words: Mapping[str, Sequence[str]], path: str) -> list[str] | None:
     """The words that the rows of a weight stand for, if they stand for any."""
-    found = (rows for start, rows in words.items() if path.startswith(start))
-    return next(map(list, found), None)
+    matches = (rows for start, rows in words.items() if path.startswith(start))
+    return next(map(list, matches), None)
 
 
 def _by_task(stack: np.ndarray, tasks: int) -> np.ndarray:
@@ -307,10 +309,10 @@ def _pairs(
     What was learnt from texts of no task is where each task starts.
     """
     if not theirs:
-        return [(0, here) for here in range(len(ours))]
+        return [(0, row) for row in range(len(ours))]
     places = {name: place for place, name in enumerate(theirs)}
     return [
-        (places[name], here)
-        for here, name in enumerate(ours)
+        (places[name], row)
+        for row, name in enumerate(ours)
         if name in places and name not in without
     ]

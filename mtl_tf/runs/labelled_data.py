@@ -53,17 +53,17 @@ def evaluate(
         )
     for name in data:
         look_up(name, tasks, "task")
-    found, read = {}, {}
-    for name, given in data.items():
-        found[name], read[name] = _predicted(run, tasks[name], given)
+    predicted, read = {}, {}
+    for name, source in data.items():
+        predicted[name], read[name] = _predicted(run, tasks[name], source)
     split = "files" if all(map(_is_path, data.values())) else "data"
-    results = evaluator.evaluate(found.values(), split)
-    for name, given in data.items():
-        if _is_path(given):
-            results["tasks"][name]["file"] = os.fspath(given)
+    results = evaluator.evaluate(predicted.values(), split)
+    for name, source in data.items():
+        if _is_path(source):
+            results["tasks"][name]["file"] = os.fspath(source)
         if predictions_dir:
             writer = scoring.of(tasks[name]["type"])
-            writer.write(predictions_dir, read[name], found[name])
+            writer.write(predictions_dir, read[name], predicted[name])
     return results
 
 
@@ -93,7 +93,7 @@ def trained_columns(
     features = types_of_tasks.of(task["type"]).features(task["labels"], task)
     columns = entry_of(config, task["name"]).get("columns") or {}
     fields = task_types.of(task["type"]).field_names
-    found = {
+    names = {
         fields.get(feature.name, feature.name): columns.get(
             feature.name, feature.name
         )
@@ -101,7 +101,7 @@ def trained_columns(
     }
     return {
         field: column
-        for field, column in found.items()
+        for field, column in names.items()
         if isinstance(column, str) and column != field
     }
 
@@ -125,7 +125,7 @@ def given_columns(
 ) -> dict[str, str]:
     """As `trained_columns`, of the fields of a text that is scored."""
     columns = entry_of(config, task["name"]).get("columns") or {}
-    return task_types.given_of(task).own_columns(columns)
+    return task_types.given_texts_of(task).own_columns(columns)
 
 
 def _is_path(data: Any) -> bool:

@@ -76,16 +76,16 @@ def of_config(
             reads word vectors alone.
     """
     model = config["model"]
-    for field, found, right in (
+    for field, value, right in (
         ("model.encoder.preset", model["encoder"]["preset"], ""),
         ("model.characters.name", model["characters"]["name"], "none"),
         ("model.casing_dim", model["casing_dim"], 0),
         ("model.embedding_private_dim", model["embedding_private_dim"], 0),
     ):
-        if found != right:
+        if value != right:
             raise ConfigError(
                 f"--objective=next_words: config.{field} must be {right!r}, "
-                f"got {found!r}: the layer to train has to read words alone"
+                f"got {value!r}: the layer to train has to read words alone"
             )
     scheme = dict(model["scheme"])
     is_shared = scheme.get("sharing") == "shared"
@@ -176,7 +176,7 @@ class _Recurrent:
 
         def compute(step: int) -> dict[str, np.ndarray]:
             rows = text_blocks.rows_of_step(self.blocks, step, size, seed)
-            return self._told(self._blocks[rows])
+            return self._batch_of(self._blocks[rows])
 
         return text_blocks.batches(first, stop, compute)
 
@@ -185,31 +185,34 @@ class _Recurrent:
         rows = max(1, _AT_ONCE // length)
         held = self._held_blocks[: max(1, _SCORED // length)]
         for first in range(0, len(held), rows):
-            found = self._told(held[first : first + rows])
-            tokens = tf.constant(found["tokens"][None])
+            batch = self._batch_of(held[first : first + rows])
+            tokens = tf.constant(batch["tokens"][None])
             total += float(self._held_loss({"tokens": tokens}))
-            count += float(found["counted"].sum())
+            count += float(batch["counted"].sum())
         return text_training.perplexity(total, count)
 
     def save(self, folder: str, results: Mapping[str, float]) -> None:
         first = special_ids.BOS + 1
         learning.write_vectors(
             os.path.join(folder, VECTORS_FILE),
-            [escaping.surface(one) for one in self.vocabulary.tokens[first:]],
+            [
+                escaping.surface(token)
+                for token in self.vocabulary.tokens[first:]
+            ],
             self.model.embedding.vectors.numpy()[first:],
         )
         weights = BestWeights(os.path.join(folder, WEIGHTS), self.model.scheme)
         weights.save(int(results["step"]), -results["after"])
 
-    def _told(self, blocks: np.ndarray) -> dict[str, np.ndarray]:
+    def _batch_of(self, blocks: np.ndarray) -> dict[str, np.ndarray]:
         """A batch, and what each direction is to tell of it."""
         is_real, is_known = blocks > special_ids.PAD, blocks > special_ids.OOV
-        told = [
+        masks = [
             is_known[:, 1:],
             # Padding, which is behind all words, has no state to tell from.
             is_known[:, :-1] & is_real[:, 1:],
         ][: len(self.model.scheme.directions)]
-        counted = np.concatenate(told, 1).astype(np.float32)
+        counted = np.concatenate(masks, 1).astype(np.float32)
         return {"tokens": blocks, "counted": counted}
 
     def _loss_of(self, batch: dict[str, tf.Tensor]) -> tf.Tensor:

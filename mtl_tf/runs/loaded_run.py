@@ -165,9 +165,9 @@ class Run:
         predictions = task_types.of(described["type"])
         columns = labelled_data.trained_columns(self.config, described)
         named = (predictions.named(described, x, columns) for x in examples)
-        given = [predictions.fields_of(described, one) for one in named]
+        fields = [predictions.fields_of(described, value) for value in named]
         self.weights_for(task)
-        return predictions.predict(self, described, given, batch_size)
+        return predictions.predict(self, described, fields, batch_size)
 
     def score(self, task: str, examples: Iterable[Any]) -> list[dict[str, Any]]:
         """Scores texts that the model could have written.
@@ -197,16 +197,16 @@ class Run:
             ```
         """
         described = self.tasks[self.task_index(task)]
-        given = task_types.given_of(described)
+        scorer = task_types.given_texts_of(described)
         columns = labelled_data.given_columns(self.config, described)
         listed = [
-            given.fields_of(described, given.named(example, columns))
+            scorer.fields_of(described, scorer.named(example, columns))
             for example in given_examples.listed(examples)
         ]
         if not listed:
             return []
         self.weights_for(task)
-        return given.predict(self, described, listed)
+        return scorer.predict(self, described, listed)
 
     def forward(
         self,
@@ -265,13 +265,13 @@ class Run:
             self.weights_for(task["name"])
             for name in FITTED_FIELDS:
                 task.pop(name, None)
-            found = fitted_on(
+            settled = fitted_on(
                 *(self.predictor, split, task, index, self.config),
                 *(temperature, wishes.get(task["name"], ())),
             )
-            if found:
-                fitted[task["name"]] = found
-                task.update(found)
+            if settled:
+                fitted[task["name"]] = settled
+                task.update(settled)
         if fitted or self.directory.has(FITTED):
             # Of older probabilities nothing may stay, whatever comes between.
             scored_examples.forget(self.directory.path)
@@ -336,15 +336,15 @@ class Run:
         scored = [self._score(resolved[n], split, clean) for n in chosen]
         if keep:
             scored = [
-                probability_files.marked(one, resolved[one.name], split)
-                for one in scored
+                probability_files.marked(p, resolved[p.name], split)
+                for p in scored
             ]
             scored_examples.write(self.directory.path, split, scored)
         if predictions_dir:
-            for name, one in zip(chosen, scored):
+            for name, predicted in zip(chosen, scored):
                 task = resolved[name]
                 read = task_types.of(task.type).inputs(task, split)
-                scoring.of(task.type).write(predictions_dir, read, one)
+                scoring.of(task.type).write(predictions_dir, read, predicted)
         return evaluator.evaluate(scored, split)
 
     def inputs(
@@ -383,7 +383,7 @@ class Run:
             task_types.of(task.type),
             self.task_index(task.name),
         )
-        found = score(
+        scored = score(
             self.predictor,
             run_data.encode_split(task, split, self.encoder),
             self.tasks[index],
@@ -394,6 +394,6 @@ class Run:
             **clean.about(task, split),
         )
         variants = predictions.variants(
-            self, task.name, found.predictions, found.labels
+            self, task.name, scored.predictions, scored.labels
         )
-        return dataclasses.replace(found, variants=variants)
+        return dataclasses.replace(scored, variants=variants)

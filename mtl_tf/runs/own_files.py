@@ -34,16 +34,16 @@ def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         config: as plain values. Parts that it lacks are no mistake here.
     """
-    made = _with_entries(
+    changed = _with_entries(
         config, lambda _, entries: [_entry(entry) for entry in entries]
     )
-    languages = (made.get("text") or {}).get("tokenizers") or ()
+    languages = (changed.get("text") or {}).get("tokenizers") or ()
     for field in (
         *_NAMES,
         *(("text", "tokenizers", language, "name") for language in languages),
     ):
-        made = _with_place(made, field)
-    return made
+        changed = _with_place(changed, field)
+    return changed
 
 
 def _with_place(config: Any, field: Sequence[str]) -> Any:
@@ -62,13 +62,15 @@ def _absolute_names(value: Any) -> Any:
         return own_functions.absolute(value)
     if not isinstance(value, Mapping):
         return value
-    made = {
+    changed = {
         name: _absolute_names(part) if name in ("name", "mixing") else part
         for name, part in value.items()
     }
-    if isinstance(made.get("phases"), _LISTS):
-        made["phases"] = [_absolute_names(phase) for phase in made["phases"]]
-    return made
+    if isinstance(changed.get("phases"), _LISTS):
+        changed["phases"] = [
+            _absolute_names(phase) for phase in changed["phases"]
+        ]
+    return changed
 
 
 def code(config: Any) -> set[str]:
@@ -106,12 +108,12 @@ def relocated(
     config = _with_paths(config, _moved_code(config, other, known_code))
 
     def move(field: tuple[str, ...], entries: Sequence[Any]) -> list[Any]:
-        found = other
+        node = other
         for part in field:
-            found = found.get(part) or {}
+            node = node.get(part) or {}
         known = {
             entry.get("name"): entry["files"]
-            for entry in found
+            for entry in node
             if isinstance(entry, Mapping)
             and isinstance(entry.get("files"), Mapping)
         }
@@ -185,16 +187,16 @@ def _with_entries(
     change: Callable[[tuple[str, ...], Sequence[Any]], list[Any]],
 ) -> dict[str, Any]:
     """The config with other entries in the fields that hold some."""
-    made = dict(config)
+    changed = dict(config)
     for field in _FIELDS:
-        here = made
+        node = changed
         for part in field[:-1]:
-            here[part] = dict(here.get(part) or {})
-            here = here[part]
-        entries = here.get(field[-1])
+            node[part] = dict(node.get(part) or {})
+            node = node[part]
+        entries = node.get(field[-1])
         if isinstance(entries, (list, tuple)):
-            here[field[-1]] = change(field, entries)
-    return made
+            node[field[-1]] = change(field, entries)
+    return changed
 
 
 def _entry(entry: Any) -> Any:
@@ -224,9 +226,9 @@ def _entry(entry: Any) -> Any:
 
 def _path(path: Any) -> Any:
     if isinstance(path, Mapping):
-        return {name: _path(one) for name, one in path.items()}
+        return {name: _path(part) for name, part in path.items()}
     if isinstance(path, (list, tuple)):
-        return [_path(one) for one in path]
+        return [_path(part) for part in path]
     if not isinstance(path, str) or not path or "://" in path:
         return path
     return os.path.abspath(os.path.expanduser(path))

@@ -50,8 +50,8 @@ class PredictionType(abc.ABC):
         fits: whether `fit` settles anything.
         forms: how predictions can be written, by name: each a function from
             a prediction to its lines; "jsonl" is there always.
-        given: the `GivenTexts` of a type whose models write texts: how they
-            score one that is given.
+        given_texts: the `GivenTexts` of a type whose models write texts: how
+            they score one that is given.
     """
 
     outputs: Mapping[str, bool]
@@ -61,7 +61,7 @@ class PredictionType(abc.ABC):
     decodes_inputs = False
     fits = False
     forms: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"jsonl": as_json}
-    given: Any = None
+    given_texts: Any = None
 
     # From a user's input to predictions.
 
@@ -116,7 +116,7 @@ class PredictionType(abc.ABC):
         names = self.input_fields(task)
         if not isinstance(value, Mapping):
             return value
-        has_objects = any(isinstance(one, Mapping) for one in value.values())
+        has_objects = any(isinstance(cell, Mapping) for cell in value.values())
         if sorted(value) == sorted(names) and not has_objects:
             return value
         return renamed(value, self.columns_in(value, columns))
@@ -146,8 +146,8 @@ class PredictionType(abc.ABC):
         """
         if "text" in self.forms:
             return self.forms["text"](prediction).strip() or "(nothing)"
-        given = {k: v for k, v in prediction.items() if k != "task"}
-        return as_json(given).strip()
+        fields = {k: v for k, v in prediction.items() if k != "task"}
+        return as_json(fields).strip()
 
     @abc.abstractmethod
     def predict(
@@ -336,12 +336,12 @@ def _suited(
         for feature, column in (entry.get("columns") or {}).items()
         if isinstance(column, right.get(form, (str,)))
     }
-    kept = {
+    fields = {
         field: value
         for field, value in entry.items()
         if form in (file_fields.get(field) or _FORMATS)
     }
-    return {**kept, "columns": columns} if "columns" in kept else kept
+    return {**fields, "columns": columns} if "columns" in fields else fields
 
 
 def format_of(
@@ -351,10 +351,10 @@ def format_of(
     if entry.get("format"):
         return entry["format"]
     # Files of two languages have endings of their own.
-    own = map(entry_fields.listed, entry.get("files", {}).values())
-    paths = [p for p in itertools.chain([path], *own) if isinstance(p, str)]
-    found = (entry_fields.format_of(one, formats) for one in paths)
-    return next(filter(None, found), "")
+    others = map(entry_fields.listed, entry.get("files", {}).values())
+    paths = [p for p in itertools.chain([path], *others) if isinstance(p, str)]
+    candidates = (entry_fields.format_of(p, formats) for p in paths)
+    return next(filter(None, candidates), "")
 
 
 def as_tensors(examples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -139,8 +139,8 @@ def _beginning(
             # Longer texts are read in windows.
             max_sequence_length=max(options.length, 512),
         )
-        with files.new_directory(folder) as made:
-            presets.save(made, presets.serialized(backbone), learnt)
+        with files.new_directory(folder) as directory:
+            presets.save(directory, presets.serialized(backbone), learnt)
     start = presets.load_backbone(folder, weights=False)
     return presets.load_tokenizer(folder), start
 
@@ -197,10 +197,10 @@ class _Encoder:
         for number, first in enumerate(range(0, len(self.held_blocks), size)):
             draw = generator(self.masking.seed, "held out", number)
             rows = self.held_blocks[first : first + size]
-            found = masked_batches.masked(rows, self.masking, draw)
-            batch = {k: tf.constant(v[None]) for k, v in found.items()}
+            masked = masked_batches.masked(rows, self.masking, draw)
+            batch = {k: tf.constant(v[None]) for k, v in masked.items()}
             total += float(self._held_loss(batch))
-            count += float(found["counted"].sum())
+            count += float(masked["counted"].sum())
         return text_training.perplexity(total, count)
 
     def save(self, folder: str, results: Mapping[str, float]) -> None:

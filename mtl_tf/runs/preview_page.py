@@ -55,7 +55,7 @@ def examples(
         for example in preview.examples:
             yield f"{preview.name}: {example.place}"
             for line in _lines(example):
-                yield from ("  " + one for one in _fold(line, columns))
+                yield from ("  " + part for part in _fold(line, columns))
             yield ""
     yield from folding.wrapped(LEGEND, columns)
 

@@ -56,7 +56,7 @@ def dataset_of(task: Task, split: str) -> tf.data.Dataset:
     Raises:
         ConfigError: the examples are not texts.
     """
-    if any(one.element != TEXT for one in inputs(task.features)):
+    if any(feature.element != TEXT for feature in inputs(task.features)):
         raise ConfigError(
             f"the task {task.name} reads words that are given one by one: "
             "only tasks of whole texts have probabilities"
@@ -90,13 +90,13 @@ def keys_of(examples: Mapping[str, Any]) -> np.ndarray:
         examples: strings [n] by name.
     """
     columns = [np.asarray(examples[name]) for name in sorted(examples)]
-    found = []
+    keys = []
     for texts in zip(*columns):
         digest = hashlib.blake2b(digest_size=_DIGEST)
         for text in texts:
             digest.update(len(text).to_bytes(8, "little") + text)
-        found.append(digest.digest())
-    return np.array(found, f"V{_DIGEST}")
+        keys.append(digest.digest())
+    return np.array(keys, f"V{_DIGEST}")
 
 
 def keys_of_split(task: Task, split: str) -> np.ndarray:
@@ -106,8 +106,8 @@ def keys_of_split(task: Task, split: str) -> np.ndarray:
         ConfigError: the examples are not texts.
         MtlError: as of `Task.dataset`.
     """
-    found = map(keys_of, batches(task, dataset_of(task, split)))
-    return np.concatenate([np.zeros([0], f"V{_DIGEST}"), *found])
+    keys = map(keys_of, batches(task, dataset_of(task, split)))
+    return np.concatenate([np.zeros([0], f"V{_DIGEST}"), *keys])
 
 
 def digest(keys: np.ndarray) -> str:
@@ -115,16 +115,20 @@ def digest(keys: np.ndarray) -> str:
     return hashlib.blake2b(keys.tobytes(), digest_size=_DIGEST).hexdigest()
 
 
-def marked(found: TaskPredictions, task: Task, split: str) -> TaskPredictions:
+def marked(
+    predictions: TaskPredictions, task: Task, split: str
+) -> TaskPredictions:
     """What was said of a split, with a digest of what its examples read.
 
     Only of types with probabilities of whole examples, which can be looked up.
     """
-    are_texts = all(one.element == TEXT for one in inputs(task.features))
+    are_texts = all(
+        feature.element == TEXT for feature in inputs(task.features)
+    )
     if scoring.of(task.type).probabilities is None or not are_texts:
-        return found
+        return predictions
     return dataclasses.replace(
-        found, examples=digest(keys_of_split(task, split))
+        predictions, examples=digest(keys_of_split(task, split))
     )
 
 

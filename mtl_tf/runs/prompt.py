@@ -61,7 +61,7 @@ class _Prompt:
 
     def __init__(self, run: Any, task: str, form: str):
         self.run, self.form = run, form
-        self.known = {one["name"]: one for one in run.tasks}
+        self.known = {described["name"]: described for described in run.tasks}
         first = next(iter(self.known))
         together = not task and form == PEOPLE
         self.chosen = self._alike() if together else [task or first]
@@ -83,7 +83,9 @@ class _Prompt:
     def _alike(self) -> list[str]:
         """The tasks that read what the first one reads."""
         asked = self._asked(next(iter(self.known.values())))
-        return [n for n, one in self.known.items() if self._asked(one) == asked]
+        return [
+            n for n, task in self.known.items() if self._asked(task) == asked
+        ]
 
     def command(self, text: str) -> None:
         """Obeys a line that begins with a slash."""
@@ -145,11 +147,11 @@ class _Prompt:
         except TypeError as error:
             _remark(f"{error}\n")
             return []
-        [found] = self.run.predict(name, [fields], batch_size=1)
+        [prediction] = self.run.predict(name, [fields], batch_size=1)
         if self.form == PEOPLE:
-            return [f"{name:{width}}  {task_type.told(found)}\n"]
-        shown = task_type.fields_to_show(fields)
-        return [task_type.forms[self.form]({**shown, **found})]
+            return [f"{name:{width}}  {task_type.told(prediction)}\n"]
+        visible = task_type.fields_to_show(fields)
+        return [task_type.forms[self.form]({**visible, **prediction})]
 
 
 def _typed(line: bytes) -> str:

@@ -24,14 +24,16 @@ def boundaries_of(
     """
     axes = data["axes"]
     try:
-        found = [of_task(data["boundaries"], task["name"]) for task in tasks]
+        boundaries = [
+            of_task(data["boundaries"], task["name"]) for task in tasks
+        ]
     except ConfigError as error:
         raise RunError(f"{path} is damaged: {error}")
-    for task, lengths in zip(tasks, found):
+    for task, lengths in zip(tasks, boundaries):
         if np.size(lengths[0]) != len(axes):
             raise RunError(
                 f"{path} is damaged: the boundaries of {task['name']} have "
                 f"{np.size(lengths[0])} lengths, and there are {len(axes)} "
                 f"axes: {', '.join(map(str, axes))}"
             )
-    return found
+    return boundaries

@@ -87,11 +87,11 @@ def load(
             began.
     """
     seals.check(run)
-    where = (data_dir, manual_dir, config["cross_validation"])
-    tasks = tasks_of(config, where[:2])
+    data_options = (data_dir, manual_dir, config["cross_validation"])
+    tasks = tasks_of(config, data_options[:2])
     system = system_of(tasks)
     system.check(config)
-    encoder = make_encoder(config, run.file("vocabulary"), tasks, where)
+    encoder = make_encoder(config, run.file("vocabulary"), tasks, data_options)
     cache = encoded_cache.make(config, run, tasks)
     soft_targets.check_storage(config, cache is not None)
     train = [encode_split(task, "train", encoder, cache) for task in tasks]
@@ -142,16 +142,16 @@ def load(
 
 
 def tasks_of(
-    config: Mapping[str, Any], where: tuple[str | None, str | None]
+    config: Mapping[str, Any], directories: tuple[str | None, str | None]
 ) -> list[Task]:
     """The tasks of a run's config, as it trains on them.
 
     Args:
         config: the run's.
-        where: `data_dir` and `manual_dir`.
+        directories: `data_dir` and `manual_dir`.
     """
     tasks = registry.resolve(
-        config["tasks"], *where, config["cross_validation"]
+        config["tasks"], *directories, config["cross_validation"]
     )
     return cut(tasks, config["pipeline"]["fractions"])
 
@@ -180,13 +180,13 @@ def system_of(tasks: Sequence[Task]) -> System:
     Raises:
         ConfigError: they have several.
     """
-    found = {systems.of_type(task.type): task.type for task in tasks}
-    if len(found) > 1:
+    types = {systems.of_type(task.type): task.type for task in tasks}
+    if len(types) > 1:
         raise ConfigError(
-            f"tasks of the types {' and '.join(sorted(found.values()))} have "
+            f"tasks of the types {' and '.join(sorted(types.values()))} have "
             "models of their own: they cannot be trained together"
         )
-    return next(iter(found))
+    return next(iter(types))
 
 
 def _targets(task: Task) -> list[Any] | None:
@@ -204,7 +204,10 @@ def _inputs(task: Task) -> Sequence[Any]:
 
 
 def make_encoder(
-    config: Mapping[str, Any], path: str, tasks: Sequence[Task], where: tuple
+    config: Mapping[str, Any],
+    path: str,
+    tasks: Sequence[Task],
+    data_options: tuple,
 ) -> Any:
     """The encoder of a run, which is built and saved the first time.
 
@@ -212,16 +215,17 @@ def make_encoder(
         config: the run's.
         path: the run's `vocabulary`.
         tasks: its tasks.
-        where: `data_dir`, `manual_dir` and the config's `cross_validation`.
+        data_options: `data_dir`, `manual_dir` and the config's
+            `cross_validation`.
 
     Raises:
         MtlError: a wrong field, or wrong data.
     """
     if not os.path.isdir(path):
         entries = config["text"]["vocabulary_tasks"]
-        group = registry.resolve(entries, *where) if entries else tasks
+        group = registry.resolve(entries, *data_options) if entries else tasks
         system = system_of(tasks)
-        system.check_group(*([one.name for one in t] for t in (tasks, group)))
+        system.check_group(*([task.name for task in t] for t in (tasks, group)))
         logging.info("Building the vocabulary of %d tasks.", len(group))
         with files.new_directory(path) as directory:
             system.build_text(
@@ -295,10 +299,10 @@ def _for_training(
     text_config: Mapping[str, Any],
 ) -> tuple[list[EncodedSplit], dict[str, dict[str, Any]]]:
     """The examples that are trained on, and why others are not, by task."""
-    kept, left_out = [], {}
+    trained_on, left_out = [], {}
     for split in splits:
         rest, counts = system.for_training(split, text_config)
-        kept.append(rest)
+        trained_on.append(rest)
         if counts:
             left_out[split.name] = {"left_out": counts}
             logging.info(
@@ -308,7 +312,7 @@ def _for_training(
                 len(split),
                 ", ".join(f"{reason} {n}" for reason, n in counts.items()),
             )
-    return kept, left_out
+    return trained_on, left_out
 
 
 def _digest(split: EncodedSplit) -> dict[str, Any]:

@@ -216,8 +216,8 @@ class RunDirectory:
 
     def has_trained(self) -> bool:
         """Whether there is what another config cannot begin anew from."""
-        made = (_CHECKPOINT, "tasks", "results.json")
-        return any(map(self.has, made))
+        artifacts = (_CHECKPOINT, "tasks", "results.json")
+        return any(map(self.has, artifacts))
 
     def _reopen(self) -> None:
         """Takes back what said that the run was finished."""
@@ -247,7 +247,7 @@ class RunDirectory:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.file(name))
 
-    def check_or_write(self, name: str, value: Any, what: str) -> None:
+    def check_or_write(self, name: str, value: Any, noun: str) -> None:
         """Writes a JSON file once and refuses another value later.
 
         Raises:
@@ -261,7 +261,7 @@ class RunDirectory:
         if old != new:
             differing = [k for k in {**old, **new} if old.get(k) != new.get(k)]
             raise RunError(
-                f"{what} changed since the run in {self.path} began (first "
+                f"{noun} changed since the run in {self.path} began (first "
                 f"difference: {min(differing)}): restore it or name another "
                 "--model_dir"
             )
@@ -286,22 +286,22 @@ class RunDirectory:
         """Drops what a killed process noted after its last checkpoint."""
         if not self.has("metrics.jsonl"):
             return
-        kept = [
+        lines = [
             strict_json.dumps(entry) + "\n"
             for entry in self.metrics()
             if entry.get("stage") != stage or entry["step"] <= step
         ]
-        files.write_text(self.file("metrics.jsonl"), "".join(kept))
+        files.write_text(self.file("metrics.jsonl"), "".join(lines))
 
 
 def _listed(changes: Mapping[str, tuple[Any, Any]]) -> str:
     return "\n".join(
-        f"  {name}: {_shown(before)} there, {_shown(after)} asked for"
+        f"  {name}: {_text_of(before)} there, {_text_of(after)} asked for"
         for name, (before, after) in changes.items()
     )
 
 
-def _shown(value: Any) -> str:
+def _text_of(value: Any) -> str:
     return "not set" if value is _ABSENT else repr(value)
 
 

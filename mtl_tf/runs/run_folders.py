@@ -89,6 +89,6 @@ def emptied_if_refused(path: str) -> Iterator[None]:
             with contextlib.suppress(OSError):
                 os.unlink(os.path.join(path, files.LOCK))
             with contextlib.suppress(OSError):
-                for made in absent:
-                    os.rmdir(made)
+                for directory in absent:
+                    os.rmdir(directory)
         raise

@@ -31,8 +31,8 @@ def parts_by_split(results: Iterable[Mapping[str, Any]]) -> list[dict]:
         A structure as `evaluator.evaluate` returns it for each split.
     """
     collected: dict[str, dict] = {}
-    for one in results:
-        for part in (one, *one["other_splits"].values()):
+    for result in results:
+        for part in (result, *result["other_splits"].values()):
             collected.setdefault(part["split"], {}).update(part["tasks"])
     return [
         {"split": split, "tasks": scores, "mean": evaluator.mean(scores)}

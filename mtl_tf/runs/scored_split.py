@@ -13,12 +13,12 @@ from mtl_tf.runs.inference import DIAGNOSTICS, Predictor
 _COMMON = ("name", "type", "labels", "metrics", "loss_weight")
 
 
-def task_predictions(task: Mapping[str, Any], **found: Any) -> TaskPredictions:
+def task_predictions(task: Mapping[str, Any], **fields: Any) -> TaskPredictions:
     """What a model said about a run's task, ready to be scored.
 
     Args:
         task: the task, as the run knows it.
-        **found: the other fields of `TaskPredictions`.
+        **fields: the other fields of `TaskPredictions`.
     """
     return TaskPredictions(
         name=task["name"],
@@ -26,7 +26,7 @@ def task_predictions(task: Mapping[str, Any], **found: Any) -> TaskPredictions:
         class_names=tuple(task["labels"]),
         metrics=tuple(task["metrics"]),
         settings={k: v for k, v in task.items() if k not in _COMMON},
-        **found,
+        **fields,
     )
 
 

@@ -37,11 +37,11 @@ def check(run: RunDirectory) -> None:
                 logging.info("%s is gone; its copy %s is read.", path, copy)
                 own_functions.stand_in(path, copy)
         elif digests.of_file(path) != digest:
-            kept = f" What it was is in {copy}." if os.path.exists(copy) else ""
+            hint = f" What it was is in {copy}." if os.path.exists(copy) else ""
             logging.warning(
                 "%s has changed since the run in %s began: what was trained "
                 "with it may not fit any more.%s",
-                *(path, run.path, kept),
+                *(path, run.path, hint),
             )
 
 
@@ -87,6 +87,6 @@ def seal(run: RunDirectory, *names: str) -> None:
     files = []
     for name in names:
         below = digests.files_below(run.file(name))
-        files += [f"{name}/{one}" for one in below] or [name]
+        files += [f"{name}/{path}" for path in below] or [name]
     known = digests.read(run.file(FILE)) if run.has(FILE) else {}
     run.write(FILE, known | digests.of_files(run.path, files))

@@ -42,6 +42,6 @@ class SearchOptions:
         Raises:
             ConfigError: an unknown field or a wrong value.
         """
-        given = {**config["evaluation"][cls.group], **changes}
+        values = {**config["evaluation"][cls.group], **changes}
         fields = {f.name: f.default for f in dataclasses.fields(cls)}
-        return cls(**completed(f"evaluation.{cls.group}", given, fields))
+        return cls(**completed(f"evaluation.{cls.group}", values, fields))

@@ -57,7 +57,7 @@ def added(
     """
     if not config["training"]["teachers"]:
         return list(train), {}
-    found, counts = [], {}
+    splits, counts = [], {}
     held_back = set()
     if config["training"]["distillation"]["unlabelled"]:
         held_back = unlabelled_texts.held_back(tasks)
@@ -74,8 +74,8 @@ def added(
                     *(task.name, f"{len(more):,}", f"{taught.read:,}"),
                 )
             split = _joined(split, more)
-        found.append(split)
-    return found, counts
+        splits.append(split)
+    return splits, counts
 
 
 def check_storage(config: Mapping[str, Any], on_disk: bool) -> None:

@@ -138,7 +138,7 @@ class StageBatches:
             for tasks in self.pieces
         ]
         if len(keys) > 1:
-            return most, tuple(own[0] for own in keys)
+            return most, tuple(piece[0] for piece in keys)
         [keys] = keys
         if len(set(keys)) == 1:
             return most, keys[0]
@@ -146,9 +146,9 @@ class StageBatches:
             return most, self.model.joint_key
         [plan] = self.plans
         tasks = plan.mixing.tasks(step, step + most)[:, 0]
-        found = [keys[task] for task in tasks]
-        others = (n for n, key in enumerate(found) if key != found[0])
-        return next(others, most), found[0]
+        step_keys = [keys[task] for task in tasks]
+        others = (n for n, key in enumerate(step_keys) if key != step_keys[0])
+        return next(others, most), step_keys[0]
 
 
 def _by_task(config: Mapping[str, Any]) -> bool:

@@ -170,8 +170,8 @@ class StageRunner:
         )
         if not stage.folder:
             steps = {"steps_per_epoch": batches.steps_per_epoch}
-            what = "the plan of the batches (they depend on --strategy)"
-            self.run.check_or_write("batches.json", steps, what)
+            noun = "the plan of the batches (they depend on --strategy)"
+            self.run.check_or_write("batches.json", steps, noun)
 
     def _options(self, stage: Stage, whole_pass: int) -> LoopOptions:
         training = self.config["training"]

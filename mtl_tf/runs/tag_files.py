@@ -51,9 +51,11 @@ def tag(
         examples = [item.fields for item in batch]
         for name in tasks:
             task = _described(run, name)
-            found = run.predict(name, examples, batch_size=batch_size)
-            for of_sentence, one in zip(tags, found):
-                of_sentence[name] = tags_of_files(run.config, task, one["tags"])
+            predictions = run.predict(name, examples, batch_size=batch_size)
+            for of_sentence, prediction in zip(tags, predictions):
+                of_sentence[name] = tags_of_files(
+                    run.config, task, prediction["tags"]
+                )
         texts = [columns.text(item.sentence, t) for item, t in zip(batch, tags)]
         output.write("".join(texts).encode())
         output.flush()
@@ -66,7 +68,7 @@ def layout(
     run: Any,
     task: str,
     form: str,
-    given: Mapping[str, Any],
+    overrides: Mapping[str, Any],
 ) -> ColumnLayout:
     """How a column file is laid out.
 
@@ -74,16 +76,20 @@ def layout(
         run: what `mtl_tf.load` returns.
         task: the first task that it is read for.
         form: "conll" or "conllu".
-        given: what the user says, by field of the layout; None where nothing.
+        overrides: what the user says, by field of the layout; None where
+            nothing.
     """
     fields: dict[str, Any] = {}
     described = _described(run, task)
     if _gives_tags(described):
-        own, _ = _own_layout(run.config, described, form)
-        fields = {"tokens": own.tokens}
+        task_layout, _ = _own_layout(run.config, described, form)
+        fields = {"tokens": task_layout.tokens}
         if form == "conll":
-            fields |= {"separator": own.separator, "comment": own.comment}
-    fields |= {k: v for k, v in given.items() if v is not None}
+            fields |= {
+                "separator": task_layout.separator,
+                "comment": task_layout.comment,
+            }
+    fields |= {k: v for k, v in overrides.items() if v is not None}
     return dataclasses.replace(CONLLU if form == "conllu" else PLAIN, **fields)
 
 
@@ -111,7 +117,7 @@ def tag_columns(
                 f"no tags, which could stand in {form}"
             )
         field = "tags" if len(tasks) == 1 else name
-        own, is_named = _own_layout(run.config, task, form)
+        task_layout, is_named = _own_layout(run.config, task, form)
         if field not in numbers and form == "conllu" and not is_named:
             raise ConfigError(
                 f"the task {name} was not trained on CoNLL-U: name the column "
@@ -120,7 +126,7 @@ def tag_columns(
         is_sure = field in numbers or is_named
         known = None if is_sure else known_tags(task)
         unread = "O" if task["scheme"] else "_"
-        number = numbers.get(field, own.tags)
+        number = numbers.get(field, task_layout.tags)
         columns.append(TagColumn(name, number, field, known, unread))
     fields = dict.fromkeys(["tokens", *(column.field for column in columns)])
     for field in numbers:
@@ -145,14 +151,14 @@ def _own_layout(
     """
     entry = _entry(config, task)
     is_own = "files" in entry and format_of("", entry, FORMATS) == form
-    own = {k: v for k, v in entry.items() if is_own and k in _LAYOUT}
-    found = layout_of(own, form)
+    fields = {k: v for k, v in entry.items() if is_own and k in _LAYOUT}
+    task_layout = layout_of(fields, form)
     if form == "conll":
-        return found, False
+        return task_layout, False
     is_column = not is_own and task["name"] in CONLLU_COLUMNS
-    tags = task["name"] if is_column else found.tags
-    tokens, tags = map(CONLLU_COLUMNS.index, (found.tokens, tags))
-    return found._replace(tokens=tokens, tags=tags), is_own or is_column
+    tags = task["name"] if is_column else task_layout.tags
+    tokens, tags = map(CONLLU_COLUMNS.index, (task_layout.tokens, tags))
+    return task_layout._replace(tokens=tokens, tags=tags), is_own or is_column
 
 
 def tags_of_files(

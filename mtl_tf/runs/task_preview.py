@@ -84,7 +84,7 @@ class TaskPreview:
 def previews(
     config: Mapping[str, Any],
     tasks: Sequence[Task],
-    where: tuple[str | None, str | None],
+    directories: tuple[str | None, str | None],
     examples: int,
 ) -> list[TaskPreview]:
     """Encodes the splits of tasks as a training would, and looks at them.
@@ -95,7 +95,7 @@ def previews(
     Args:
         config: a validated config.
         tasks: what its `tasks` stand for.
-        where: `data_dir` and `manual_dir`.
+        directories: `data_dir` and `manual_dir`.
         examples: how many are shown of each task.
 
     Raises:
@@ -103,21 +103,21 @@ def previews(
     """
     config = own_files.absolute(json.loads(json.dumps(config)))
     tasks = cut(tasks, config["pipeline"]["fractions"])
-    found: dict[str, TaskPreview] = {}
+    by_task: dict[str, TaskPreview] = {}
     for system, group in _groups(config, tasks):
         system.check(config)
         with tempfile.TemporaryDirectory() as folder:
             run = RunDirectory(folder)
             folds = config["cross_validation"]
             encoder = run_data.make_encoder(
-                config, run.file("vocabulary"), group, (*where, folds)
+                config, run.file("vocabulary"), group, (*directories, folds)
             )
             cache = encoded_cache.make(config, run, group)
             for task in group:
                 logging.info("Encoding task %s.", task.name)
                 reader = _Reader(config, system, task, encoder, cache)
-                found[task.name] = reader.preview(examples)
-    return [found[task.name] for task in tasks]
+                by_task[task.name] = reader.preview(examples)
+    return [by_task[task.name] for task in tasks]
 
 
 def _groups(
@@ -148,7 +148,7 @@ class _Reader:
     def preview(self, examples: int) -> TaskPreview:
         """Reads all splits of the task."""
         lengths: list[TextLengths] = []
-        shown: list[ShownExample] = []
+        shown_examples: list[ShownExample] = []
         for split in ordered_splits(self.task):
             encoded = run_data.encode_split(
                 self.task, split, self.encoder, self.cache
@@ -156,9 +156,11 @@ class _Reader:
             left_out: Mapping[str, int] = {}
             if split == "train":
                 places, left_out = self._trained_on(encoded)
-                shown = [self._show(encoded, i) for i in places[:examples]]
+                shown_examples = [
+                    self._show(encoded, i) for i in places[:examples]
+                ]
             lengths += self._lengths(split, encoded, left_out)
-        return TaskPreview(self.task.name, lengths, shown)
+        return TaskPreview(self.task.name, lengths, shown_examples)
 
     @functools.cached_property
     def _columns(self) -> Mapping[str, TokenColumn]:
@@ -171,11 +173,11 @@ class _Reader:
     ) -> tuple[np.ndarray, Mapping[str, int]]:
         """Places of the examples that are trained on, and of others why not."""
         numbers = Column(np.arange(len(encoded)))
-        kept, left_out = self.system.for_training(
+        rest, left_out = self.system.for_training(
             EncodedSplit(encoded.name, {**encoded.columns, _PLACE: numbers}),
             self.config["text"],
         )
-        return kept.columns[_PLACE].values, left_out
+        return rest.columns[_PLACE].values, left_out
 
     def _lengths(
         self, split: str, encoded: EncodedSplit, left_out: Mapping[str, int]
@@ -243,9 +245,9 @@ def _share(mask: np.ndarray) -> float:
 
 def _raw(feature: Feature, values: tf.Tensor | tf.RaggedTensor) -> str:
     """The text of a batch of one example; words stand between spaces."""
-    found = values[0].numpy()
+    value = values[0].numpy()
     if feature.element == WORDS:
         return " ".join(
-            word.decode(errors="replace") for word in found.tolist()
+            word.decode(errors="replace") for word in value.tolist()
         )
-    return found.decode(errors="replace")
+    return value.decode(errors="replace")

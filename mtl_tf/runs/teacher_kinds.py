@@ -63,8 +63,8 @@ def teachers_of(path: str) -> Iterator[Weighted]:
         yield Weighted(FileTeacher(path), 1.0)
         return
     runs = runs_of(path)
-    for one in runs:
-        yield Weighted(_of_run(one), 1.0 / len(runs))
+    for run in runs:
+        yield Weighted(_of_run(run), 1.0 / len(runs))
 
 
 def _of_run(path: str) -> Teacher:
@@ -86,18 +86,18 @@ def _members(path: str) -> list[tuple[str, float]]:
     """The runs of an ensemble's file with their weights."""
     value = files.read_json(path)
     try:
-        found = [
-            (str(one["directory"]), float(one["weight"]))
-            for one in value["members"]
+        members = [
+            (str(member["directory"]), float(member["weight"]))
+            for member in value["members"]
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise RunError(
             f"{FIELD}: {path} must be what launch.ensemble --output wrote: "
             f"{error!r}"
         )
-    if not any(weight > 0 for _, weight in found):
+    if not any(weight > 0 for _, weight in members):
         raise RunError(f"{FIELD}: {path} has no member with a weight above 0")
-    return found
+    return members
 
 
 class FileTeacher:
@@ -129,7 +129,7 @@ class FileTeacher:
             ConfigError: it has other labels, or lacks texts.
         """
         table = self._table(task)
-        found = []
+        scores = []
         for part in probability_files.batches(task, examples):
             keys = probability_files.keys_of(part)
             rows, known = probability_files.looked_up(table, keys)
@@ -142,8 +142,8 @@ class FileTeacher:
                     "--probabilities_of named; for other texts name the runs "
                     "themselves"
                 )
-            found.append(table.scores[rows])
-        return np.concatenate(found)
+            scores.append(table.scores[rows])
+        return np.concatenate(scores)
 
     def _table(self, task: Task) -> Table:
         """What is there of a task, labels in its order."""
@@ -186,7 +186,7 @@ class RunTeacher:
         if not place.has("labels.json"):
             return False
         tasks = place.read("labels.json")["tasks"]
-        return task.name in [one["name"] for one in tasks]
+        return task.name in [described["name"] for described in tasks]
 
     def mark(self) -> list[Any]:
         """See `Teacher`."""
@@ -223,11 +223,11 @@ class RunTeacher:
 def _times(folder: str, *patterns: str) -> list[Any]:
     """A folder, and when those of its files were written."""
     folder = os.path.abspath(folder)
-    found = [
+    times = [
         os.stat(path).st_mtime_ns
         for pattern in patterns
         for path in glob.iglob(
             os.path.join(glob.escape(folder), pattern), recursive=True
         )
     ]
-    return [folder, *sorted(found)]
+    return [folder, *sorted(times)]

@@ -41,14 +41,14 @@ _BEGUN = "teachers.begun"
 def prepare(
     config: Mapping[str, Any],
     run: RunDirectory,
-    where: tuple[str | None, str | None],
+    directories: tuple[str | None, str | None],
 ) -> None:
     """Writes what a run's teachers say, unless it is there.
 
     Args:
         config: the run's.
         run: its directory, which it has claimed.
-        where: `data_dir` and `manual_dir`.
+        directories: `data_dir` and `manual_dir`.
 
     Raises:
         ConfigError: a teacher that is none, that knows other labels, or that
@@ -56,21 +56,21 @@ def prepare(
             that cannot be trained on.
         RunError: a teacher's files are missing or damaged.
     """
-    given = config["training"]["teachers"]
+    paths = config["training"]["teachers"]
     begun = run.file(_BEGUN)
-    if not given or run.has(soft_targets.FOLDER):
+    if not paths or run.has(soft_targets.FOLDER):
         if os.path.isdir(begun):  # A kill came as all was answered.
             seals.seal(run, soft_targets.FOLDER)
             shutil.rmtree(begun)
         return
-    tasks = run_data.tasks_of(config, where)
-    teachers = [one for path in given for one in teachers_of(path)]
+    tasks = run_data.tasks_of(config, directories)
+    teachers = [teacher for path in paths for teacher in teachers_of(path)]
     unlabelled = config["training"]["distillation"]["unlabelled"]
-    known = [t for t in tasks if _can_be_taught(t, teachers, given)]
+    known = [t for t in tasks if _can_be_taught(t, teachers, paths)]
     if not known:
         raise ConfigError(
             f"{FIELD}: of no task of this run "
-            f"({', '.join(task.name for task in tasks)}) {', '.join(given)} "
+            f"({', '.join(task.name for task in tasks)}) {', '.join(paths)} "
             "know the probabilities of whole examples' labels"
         )
     if unlabelled in SPLITS:
@@ -104,13 +104,13 @@ def prepare(
 
 
 def _can_be_taught(
-    task: Task, teachers: Sequence[Weighted], given: Sequence[str]
+    task: Task, teachers: Sequence[Weighted], paths: Sequence[str]
 ) -> bool:
-    if not any(one.teacher.knows(task) for one in teachers):
+    if not any(member.teacher.knows(task) for member in teachers):
         logging.warning(
             "None of the teachers (%s) knows the task %s: it is trained on its "
             "labels alone.",
-            ", ".join(given),
+            ", ".join(paths),
             task.name,
         )
         return False
@@ -135,7 +135,7 @@ def _unlabelled(
     if not having:
         return {}
     held_back = unlabelled_texts.held_back(tasks)
-    found = {}
+    datasets = {}
     for task in having:
         texts = unlabelled_texts.read(task, split, held_back)
         left = len(next(iter(texts.texts.values())))
@@ -154,8 +154,8 @@ def _unlabelled(
             " (spaced as in the treebank)" * bool(texts.spaced),
             f"{texts.left_out:,}",
         )
-        found[task.name] = unlabelled_texts.dataset(texts.texts)
-    return found
+        datasets[task.name] = unlabelled_texts.dataset(texts.texts)
+    return datasets
 
 
 def _begin(begun: str, teachers: Sequence[Weighted]) -> str:
@@ -166,7 +166,7 @@ def _begin(begun: str, teachers: Sequence[Weighted]) -> str:
         teachers: who is asked.
     """
     path = os.path.join(begun, "asked.json")
-    marks = [[one.weight, *one.teacher.mark()] for one in teachers]
+    marks = [[member.weight, *member.teacher.mark()] for member in teachers]
     if not os.path.exists(path) or files.read_json(path) != marks:
         if os.path.isdir(begun):
             logging.info("The teachers have changed: asking them anew.")

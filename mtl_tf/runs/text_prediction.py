@@ -35,15 +35,15 @@ class TextPrediction(PredictionType):
         """See `PredictionType.fields_of`."""
         names = [feature.name for feature in inputs(features_of(task))]
         if isinstance(value, Mapping):
-            given = [value.get(name) for name in names]
+            texts = [value.get(name) for name in names]
         elif isinstance(value, str) or len(names) == 1:
-            given = [value]
+            texts = [value]
         else:
-            given = list(value)
-        right = len(given) == len(names)
-        if not right or not all(isinstance(text, str) for text in given):
+            texts = list(value)
+        right = len(texts) == len(names)
+        if not right or not all(isinstance(text, str) for text in texts):
             raise TypeError(self._rule(task, names, value))
-        return dict(zip(names, given))
+        return dict(zip(names, texts))
 
     def _rule(self, task: TaskDict, names: Sequence[str], value: Any) -> str:
         if len(names) == 1:

@@ -163,10 +163,10 @@ def train(
                 "a loss or a weight is not finite: lower --learning_rate, with "
                 "another --output"
             ) from error
-        with files.new_directory(output) as made:
-            learner.save(made, results)
+        with files.new_directory(output) as directory:
+            learner.save(directory, results)
             about = {**dataclasses.asdict(options), "perplexity": results}
-            files.write_json(os.path.join(made, SETTINGS_FILE), about)
+            files.write_json(os.path.join(directory, SETTINGS_FILE), about)
     shutil.rmtree(state)
     return results
 

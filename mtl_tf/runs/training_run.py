@@ -52,14 +52,14 @@ class _Session:
     """What a training has beside its config and directory; see `train`.
 
     Attributes:
-        where: `data_dir` and `manual_dir`.
+        directories: `data_dir` and `manual_dir`.
         strategy: where it computes.
         clean: the clean parts of the config's group.
         beside: adds to the scores of splits.
         callbacks: told of the training.
     """
 
-    where: tuple[str | None, str | None]
+    directories: tuple[str | None, str | None]
     strategy: tf.distribute.Strategy
     clean: CleanParts
     beside: Beside | None
@@ -105,12 +105,12 @@ def train(
         Interrupted: a signal came; the state is saved.
     """
     config = own_files.absolute(json.loads(json.dumps(config)))
-    where = (data_dir, manual_dir)
-    clean = clean or CleanParts.of_config(config, *where)
+    directories = (data_dir, manual_dir)
+    clean = clean or CleanParts.of_config(config, *directories)
     # First of all: workers have to meet before TensorFlow runs anything.
     chosen = make_strategy(strategy)
     callbacks = [TensorBoard(), *callbacks]
-    session = _Session(where, chosen, clean, beside, callbacks)
+    session = _Session(directories, chosen, clean, beside, callbacks)
     with Workers(chosen).losses_reported():
         return _train(config, model_dir, session)
 
@@ -159,7 +159,9 @@ def _train(
             held.enter_context(files.locked(model_dir))
             if not run.has("config.json"):
                 folds = config["cross_validation"]
-                tasks = registry.resolve(config["tasks"], *session.where, folds)
+                tasks = registry.resolve(
+                    config["tasks"], *session.directories, folds
+                )
                 _check_scored(tasks, config["evaluation"]["splits"])
                 check_options(config, tasks)
             run.claim(config)
@@ -207,7 +209,7 @@ def _train_separately(
 ) -> dict[str, Any]:
     """Trains a model for every task, each in a run directory of its own."""
     collected = []
-    tasks = registry.resolve(config["tasks"], *session.where)
+    tasks = registry.resolve(config["tasks"], *session.directories)
     entries = registry.single_entries(config["tasks"])
     group = config["evaluation"]["group"] or config["tasks"]
     # The words of a joint model: with those of its own texts alone, a
@@ -247,8 +249,10 @@ def _train_separately(
 def _pipeline_of(pipeline: Mapping[str, Any], task: str) -> dict[str, Any]:
     """The `pipeline` of a config for a model of one task."""
     fractions = pipeline["fractions"]
-    own = {name: part for name, part in fractions.items() if name == task}
-    return {**pipeline, "fractions": own}
+    task_fractions = {
+        name: part for name, part in fractions.items() if name == task
+    }
+    return {**pipeline, "fractions": task_fractions}
 
 
 def _training_of(training: Mapping[str, Any], tasks: int) -> dict[str, Any]:
@@ -273,8 +277,8 @@ def _train_jointly(
 
     def load() -> run_data.RunData:
         if workers.is_chief:
-            teachers.prepare(config, run, session.where)
-        return run_data.load(config, run, *session.where)
+            teachers.prepare(config, run, session.directories)
+        return run_data.load(config, run, *session.directories)
 
     loaded = workers.chief_first(load)
     with session.strategy.scope():
@@ -295,7 +299,11 @@ def _train_jointly(
         trained = runner.trained()
         parts = [
             trained.evaluate(
-                split, None, *session.where, clean=session.clean, keep=True
+                split,
+                None,
+                *session.directories,
+                clean=session.clean,
+                keep=True,
             )
             for split in config["evaluation"]["splits"]
         ]
@@ -321,9 +329,11 @@ def _train_jointly(
 
 def _chosen(model: TaskModel, names: Sequence[str]) -> dict[str, Any]:
     """What was chosen for tasks on validation examples, if anything was."""
-    found = {name: model.chosen(n) for n, name in enumerate(names)}
-    found = {name: value for name, value in found.items() if value is not None}
-    return {"encoder_shares": found} if found else {}
+    shares = {name: model.chosen(n) for n, name in enumerate(names)}
+    shares = {
+        name: value for name, value in shares.items() if value is not None
+    }
+    return {"encoder_shares": shares} if shares else {}
 
 
 def _validation_mean(

@@ -93,12 +93,12 @@ class Translator:
             tf.function(decoder, reduce_retracing=True, autograph=False)
             for decoder in self._decoders
         ]
-        self._given: dict[int, Callable[..., tf.Tensor]] = {}
+        self._traced_likelihoods: dict[int, Callable[..., tf.Tensor]] = {}
 
     @property
     def tables(self) -> list[Any]:
         """The tables that an export has to track, beside the texts' own."""
-        return [table for one in self._decoders for table in one.tables]
+        return [table for decoder in self._decoders for table in decoder.tables]
 
     def translate(
         self, pair: int, sources: Sequence[np.ndarray], words: Any = None
@@ -115,16 +115,18 @@ class Translator:
         scores = np.zeros([len(sources), self.decoding.n_best], np.float32)
         for rows in search_batches.by_length([len(ids) for ids in sources]):
             tokens = _padded([sources[n] for n in rows])
-            own = None
+            own_words = None
             if self.decoding.replace_unknown:
-                own = tf.gather(words, rows).to_tensor()
-            found = self._found(pair, tokens)
-            said, scores[rows] = self._texts(pair, found, own)
-            for row, of_row in zip(rows, said.numpy()):
-                texts[row] = [one.decode("utf-8", "replace") for one in of_row]
+                own_words = tf.gather(words, rows).to_tensor()
+            hypotheses = self._hypotheses(pair, tokens)
+            decoded, scores[rows] = self._texts(pair, hypotheses, own_words)
+            for row, of_row in zip(rows, decoded.numpy()):
+                texts[row] = [
+                    text.decode("utf-8", "replace") for text in of_row
+                ]
             if self.decoding.alignments:
                 names = ("tokens", "aligned", "length")
-                best = [found[name].numpy()[:, 0] for name in names]
+                best = [hypotheses[name].numpy()[:, 0] for name in names]
                 for row, ids, places, length in zip(rows, *best):
                     written[row] = ids[:length].tolist()
                     aligned[row] = places[:length].tolist()
@@ -149,19 +151,19 @@ class Translator:
             of the source's token that each attended to most; -1 behind the
             last.
         """
-        found = self._found(pair, tokens)
-        texts, scores = self._texts(pair, found, words)
+        hypotheses = self._hypotheses(pair, tokens)
+        texts, scores = self._texts(pair, hypotheses, words)
         outputs = {"translations": texts, "scores": scores}
         if self.decoding.alignments:
             names = ("tokens", "aligned", "length")
-            ids, places, length = (found[name][:, 0] for name in names)
+            ids, places, length = (hypotheses[name][:, 0] for name in names)
             is_word = tf.sequence_mask(length, tf.shape(ids)[1])
             written = self._decoders[pair].words(ids)
             outputs["words"] = tf.where(is_word, written, "")
             outputs["alignment"] = tf.where(is_word, places, -1)
         return outputs
 
-    def _found(self, pair: int, tokens: tf.Tensor) -> dict[str, tf.Tensor]:
+    def _hypotheses(self, pair: int, tokens: tf.Tensor) -> dict[str, tf.Tensor]:
         return self.model.translate(
             tokens,
             key=pair,
@@ -174,16 +176,16 @@ class Translator:
     def _texts(
         self,
         pair: int,
-        found: Mapping[str, tf.Tensor],
+        hypotheses: Mapping[str, tf.Tensor],
         words: tf.Tensor | None,
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Texts and scores, both [B, n_best]."""
         chosen = None
         if self.decoding.replace_unknown:
-            chosen = aligned_words(words, found["aligned"])
+            chosen = aligned_words(words, hypotheses["aligned"])
         decoders = self._traced if tf.executing_eagerly() else self._decoders
-        texts = decoders[pair](found["tokens"], chosen)
-        return distinct(texts, found["score"], -math.inf)
+        texts = decoders[pair](hypotheses["tokens"], chosen)
+        return distinct(texts, hypotheses["score"], -math.inf)
 
     def log_likelihoods(
         self,
@@ -201,24 +203,24 @@ class Translator:
         Returns:
             n arrays float32 [tokens], the end's last.
         """
-        if pair not in self._given:
-            self._given[pair] = tf.function(
+        if pair not in self._traced_likelihoods:
+            self._traced_likelihoods[pair] = tf.function(
                 functools.partial(self.model.log_likelihoods, key=pair),
                 input_signature=[tf.TensorSpec([None, None], tf.int32)] * 2,
                 autograph=False,
             )
-        found: list[np.ndarray] = [np.zeros(0)] * len(sources)
-        lengths = [max(map(len, both)) for both in zip(sources, targets)]
+        likelihoods: list[np.ndarray] = [np.zeros(0)] * len(sources)
+        lengths = [max(map(len, sides)) for sides in zip(sources, targets)]
         for rows in search_batches.by_length(lengths):
-            values = self._given[pair](
+            values = self._traced_likelihoods[pair](
                 *(
                     _padded([side[n] for n in rows])
                     for side in (sources, targets)
                 )
             ).numpy()
             for row, of_tokens in zip(rows, values):
-                found[row] = of_tokens[: len(targets[row])]
-        return found
+                likelihoods[row] = of_tokens[: len(targets[row])]
+        return likelihoods
 
     def translate_split(
         self, pair: int, split: EncodedSplit, texts: Sequence[str] = ()
@@ -234,8 +236,8 @@ class Translator:
         column = split.columns["tokens"]
         words = self.text.source.tokenizer(texts) if len(texts) else None
         sources = [column[n] for n in range(len(split))]
-        found = self.translate(pair, sources, words)
-        return [best for best, *_ in found.texts]
+        translations = self.translate(pair, sources, words)
+        return [best for best, *_ in translations.texts]
 
 
 def several(texts: Sequence[str], scores: Sequence[float]) -> dict[str, Any]:

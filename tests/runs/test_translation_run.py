@@ -277,7 +277,8 @@ def test_a_model_a_pair_cuts_its_own_data(entries, tmp_path, monkeypatch):
     used = {}
 
     def train(config, run, session):
-        [task] = (loaded := run_data.load(config, run, *session.where)).tasks
+        loaded = run_data.load(config, run, *session.directories)
+        [task] = loaded.tasks
         used[task.name] = len(loaded.train[0])
         scores = {"type": "translation", "primary": "bleu", "bleu": 1.0}
         names = ("parameters", "parameters_without_embedding")

@@ -15,17 +15,17 @@ def of(name: str) -> PredictionType:
     return task_types.find(__name__, name, PredictionType)
 
 
-def given_of(task: TaskDict) -> GivenTexts:
+def given_texts_of(task: TaskDict) -> GivenTexts:
     """How the model of a task scores texts that are given.
 
     Raises:
         ConfigError: it writes no texts.
     """
-    given = of(task["type"]).given
-    if given is None:
+    given_texts = of(task["type"]).given_texts
+    if given_texts is None:
         raise ConfigError(
             f"the task {task['name']} is of the type {task['type']}, whose "
             "models write no texts that could be scored; launch.predict "
             "without --score gives the scores of its labels"
         )
-    return given
+    return given_texts

@@ -39,8 +39,8 @@ class ClassPrediction(TextPrediction):
         place = list(task["labels"]).index(wish.label)
         scores = np.asarray(outputs["scores"])[:, place]
         labels = np.asarray(targets) == place
-        found = wish.threshold(task, labels, scores)
-        return {"decision": {"label": wish.label, "threshold": found}}
+        threshold = wish.threshold(task, labels, scores)
+        return {"decision": {"label": wish.label, "threshold": threshold}}
 
     def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
         """With the temperature and the threshold that were settled."""
@@ -55,10 +55,10 @@ class ClassPrediction(TextPrediction):
         if "decision" in task:
             place = labels.index(task["decision"]["label"])
             threshold = np.float32(task["decision"]["threshold"])
-            given = scores[:, place] >= threshold
+            is_above = scores[:, place] >= threshold
             others = np.delete(scores, place, axis=1).argmax(axis=1)
             others += others >= place
-            chosen = np.where(given, place, others)
+            chosen = np.where(is_above, place, others)
         return {**outputs, "scores": scores, "prediction": chosen}
 
     def prediction(
@@ -105,11 +105,14 @@ class ClassPrediction(TextPrediction):
         """Also the losses, from the probabilities of the right labels."""
         names = list(task["labels"])
         scores = [
-            [one["scores"][name] for name in names] for one in predictions
+            [prediction["scores"][name] for name in names]
+            for prediction in predictions
         ]
         return {
             "labels": targets,
-            "predictions": [names.index(one["label"]) for one in predictions],
+            "predictions": [
+                names.index(prediction["label"]) for prediction in predictions
+            ],
             "losses": _KIND.losses(targets, scores),
             "scores": scores,
         }

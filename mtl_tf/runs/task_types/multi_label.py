@@ -45,12 +45,12 @@ class LabelSetPrediction(TextPrediction):
         scores = np.asarray(outputs["scores"])[:, : len(names)]
         labels = np.asarray(targets)[:, : len(names)] > 0
         if task.get("metrics", ("",))[0] == "micro_f1":
-            found = micro_thresholds(labels, scores)
+            thresholds = micro_thresholds(labels, scores)
         else:
-            found = [
+            thresholds = [
                 best_threshold(*column) for column in zip(labels.T, scores.T)
             ]
-        return {"thresholds": dict(zip(names, found))}
+        return {"thresholds": dict(zip(names, thresholds))}
 
     def decision(
         self, task: TaskDict, targets: Any, outputs: Outputs, wish: Any
@@ -59,8 +59,8 @@ class LabelSetPrediction(TextPrediction):
         place = list(task["labels"]).index(wish.label)
         labels = np.asarray(targets)[:, place] > 0
         scores = np.asarray(outputs["scores"])[:, place]
-        found = wish.threshold(task, labels, scores)
-        return {"thresholds": {**task["thresholds"], wish.label: found}}
+        threshold = wish.threshold(task, labels, scores)
+        return {"thresholds": {**task["thresholds"], wish.label: threshold}}
 
     def decided(self, task: TaskDict, outputs: Outputs) -> Outputs:
         """The predictions by thresholds; without them by 0.5."""
@@ -99,13 +99,14 @@ class LabelSetPrediction(TextPrediction):
         """Also the losses, from the probabilities of all labels."""
         names = task["labels"]
         scores = [
-            [one["scores"][name] for name in names] for one in predictions
+            [prediction["scores"][name] for name in names]
+            for prediction in predictions
         ]
         return {
             "labels": targets,
             "predictions": [
-                [int(name in one["labels"]) for name in names]
-                for one in predictions
+                [int(name in prediction["labels"]) for name in names]
+                for prediction in predictions
             ],
             "losses": _KIND.losses(targets, scores),
             "scores": scores,
@@ -114,8 +115,8 @@ class LabelSetPrediction(TextPrediction):
 
 def thresholds_of(task: TaskDict) -> np.ndarray:
     """The threshold of each label of a task, float32 [labels]."""
-    found = task.get("thresholds", {})
-    values = [found.get(name, HALF) for name in task["labels"]]
+    thresholds = task.get("thresholds", {})
+    values = [thresholds.get(name, HALF) for name in task["labels"]]
     return np.array(values, np.float32)
 
 

@@ -73,16 +73,16 @@ class GivenAnswers(GivenTexts):
         self, run: Any, task: TaskDict, examples: Sequence[Mapping[str, str]]
     ) -> list[Prediction]:
         """See `GivenTexts.predict`."""
-        found = []
+        predictions = []
         for words, values in run.predictor.decoder.log_likelihoods(
             task["name"], examples
         ):
             more = likelihood(words, values)
             confidence = math.exp(more["log_likelihood"])
-            found.append(
+            predictions.append(
                 {"task": task["name"], "confidence": confidence, **more}
             )
-        return found
+        return predictions
 
 
 class AnswerPrediction(PredictionType):
@@ -93,7 +93,7 @@ class AnswerPrediction(PredictionType):
     targets_are_encoded = False
     decodes_inputs = True
     forms = {"jsonl": as_json, "text": as_text}
-    given = GivenAnswers()
+    given_texts = GivenAnswers()
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
         """A mapping of `question` and `context`, or a list of these two.
@@ -153,8 +153,8 @@ class AnswerPrediction(PredictionType):
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
     ) -> list[Prediction]:
         """See `PredictionType.predict`; batches are the search's own."""
-        found = run.predictor.decoder.answer(task["name"], examples)
-        return [{"task": task["name"], **one} for one in found]
+        answers = run.predictor.decoder.answer(task["name"], examples)
+        return [{"task": task["name"], **answer} for answer in answers]
 
     def inputs(self, task: Task, split: str) -> list[Any]:
         """Question and context of each example."""
@@ -184,8 +184,8 @@ class AnswerPrediction(PredictionType):
         self, decoder: Any, task: int, split: EncodedSplit, texts: Sequence
     ) -> dict[str, Any]:
         """ "prediction": the answer to each question of a split."""
-        found = decoder.answer(split.name, texts)
-        return {"prediction": [one["answer"] for one in found]}
+        answers = decoder.answer(split.name, texts)
+        return {"prediction": [answer["answer"] for answer in answers]}
 
     def read_file(
         self, path: str, task: TaskDict, entry: Mapping[str, Any]
@@ -202,7 +202,7 @@ class AnswerPrediction(PredictionType):
         """See `PredictionType.scored`."""
         return {
             "labels": targets,
-            "predictions": [one["answer"] for one in predictions],
+            "predictions": [prediction["answer"] for prediction in predictions],
         }
 
 
@@ -212,7 +212,7 @@ def _targets(
     """What a split is scored against, which these metrics can do."""
     targets = [
         {
-            "answers": [_text(one) for one in answers],
+            "answers": [_text(answer) for answer in answers],
             "scoring": _text(scoring),
         }
         for batch in _batches(task, split)

@@ -35,7 +35,7 @@ class NumberPrediction(TextPrediction):
         """See `PredictionType.scored`."""
         return {
             "labels": targets,
-            "predictions": [one["value"] for one in predictions],
+            "predictions": [prediction["value"] for prediction in predictions],
         }
 
 

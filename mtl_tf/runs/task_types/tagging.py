@@ -70,11 +70,11 @@ class TagPrediction(PredictionType):
                     f"is called text, got {value['tokens']!r:.60}"
                 )
             if "tokens" in value:
-                return {"tokens": _given(value["tokens"])}
+                return {"tokens": _checked_tokens(value["tokens"])}
             value = value.get("text")
         if isinstance(value, str):
             return {"text": value}
-        return {"tokens": _given(value)}
+        return {"tokens": _checked_tokens(value)}
 
     def column_fields(self, task: TaskDict) -> list[str]:
         """A text, which the run splits."""
@@ -84,10 +84,10 @@ class TagPrediction(PredictionType):
         self, row: Mapping[str, Any], columns: Mapping[str, str]
     ) -> dict[str, str]:
         """See `PredictionType.columns_in`; a text there is not the tokens."""
-        found = super().columns_in(row, columns)
+        present = super().columns_in(row, columns)
         return {
             field: name
-            for field, name in found.items()
+            for field, name in present.items()
             if not isinstance(column_value(row, name), str)
         }
 
@@ -95,14 +95,14 @@ class TagPrediction(PredictionType):
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
     ) -> list[Prediction]:
         """See `PredictionType.predict`."""
-        found = sentences(
+        split_texts = sentences(
             run.encoder, [next(iter(e.values())) for e in examples]
         )
-        tokens = [{"tokens": sentence.tokens} for sentence in found]
+        tokens = [{"tokens": sentence.tokens} for sentence in split_texts]
         outputs = run.forward(task, as_tensors(tokens), batch_size)
         predictions = []
         for sentence, numbers, confidence in zip(
-            found, outputs["prediction"], outputs["confidence"]
+            split_texts, outputs["prediction"], outputs["confidence"]
         ):
             prediction = {
                 "task": task["name"],
@@ -155,8 +155,8 @@ class TagPrediction(PredictionType):
             **entry,
             "format": form or "conll",
         }
-        own = bool(entry.get("files"))
-        if form == "conllu" and not own and task["name"] in CONLLU_COLUMNS:
+        is_own = bool(entry.get("files"))
+        if form == "conllu" and not is_own and task["name"] in CONLLU_COLUMNS:
             entry["columns"] = {"tags": task["name"]}
         tokens, tags = _read(resolve_file(path, task, entry), "test")
         return [{"tokens": sentence} for sentence in tokens], tags
@@ -169,7 +169,8 @@ class TagPrediction(PredictionType):
         return {
             "labels": targets,
             "predictions": [
-                [numbers[tag] for tag in one["tags"]] for one in predictions
+                [numbers[tag] for tag in prediction["tags"]]
+                for prediction in predictions
             ],
         }
 
@@ -203,7 +204,7 @@ def sentences(
     return [
         next(split)
         if isinstance(text, str)
-        else Sentence(_given(text)[:stop], None)
+        else Sentence(_checked_tokens(text)[:stop], None)
         for text in texts
     ]
 
@@ -211,7 +212,7 @@ def sentences(
 def _split(
     encoder: TextEncoder, texts: Sequence[str], stop: int | None
 ) -> list[Sentence]:
-    found = []
+    split_texts = []
     for first in range(0, len(texts), AT_ONCE):
         encoded = [
             text.encode("utf-8", errors="replace")
@@ -221,11 +222,11 @@ def _split(
         for words, *places in zip(*(part.to_list() for part in located)):
             offsets = [list(pair) for pair in zip(*places)]
             tokens = [word.decode() for word in words[:stop]]
-            found.append(Sentence(tokens, offsets[:stop]))
-    return found
+            split_texts.append(Sentence(tokens, offsets[:stop]))
+    return split_texts
 
 
-def _given(tokens: Any) -> list[str]:
+def _checked_tokens(tokens: Any) -> list[str]:
     is_list = isinstance(tokens, Sequence) and not isinstance(tokens, bytes)
     if is_list and all(isinstance(token, str) for token in tokens):
         return list(tokens)

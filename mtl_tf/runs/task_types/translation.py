@@ -67,12 +67,12 @@ class GivenTranslations(GivenTexts):
         penalty = decoder.decoding.length_penalty
         divisors = penalty_divisor(lengths, penalty).numpy().tolist()
         tokens = run.encoder.target(task["name"]).vocabulary.tokens
-        found = []
+        predictions = []
         for ids, each, divisor in zip(targets, values, divisors):
             more = likelihood(_words(tokens, ids[:-1]), each)
             score = {"score": more["log_likelihood"] / divisor}
-            found.append({"task": task["name"], **score, **more})
-        return found
+            predictions.append({"task": task["name"], **score, **more})
+        return predictions
 
 
 class TranslationPrediction(PredictionType):
@@ -88,7 +88,7 @@ class TranslationPrediction(PredictionType):
     targets_are_encoded = False
     field_names = MappingProxyType({"source": "text"})
     forms = {"jsonl": as_json, "text": as_text}
-    given = GivenTranslations()
+    given_texts = GivenTranslations()
 
     def fields_of(self, task: TaskDict, value: Any) -> dict[str, Any]:
         """A source, also in a mapping of `text`."""
@@ -106,23 +106,25 @@ class TranslationPrediction(PredictionType):
         A column `source` that nobody has named may be something else, such as
         where a `text` beside it was found.
         """
-        found = super().columns_in(row, columns)
-        if "text" in row and found.get("text") == "source":
-            del found["text"]
-        return found
+        present = super().columns_in(row, columns)
+        if "text" in row and present.get("text") == "source":
+            del present["text"]
+        return present
 
     def predict(
         self, run: Any, task: TaskDict, examples: list[dict], batch_size: int
     ) -> list[Prediction]:
         """See `PredictionType.predict`; batches are the search's own."""
         decoder, source = run.predictor.decoder, run.encoder.source
-        texts = [one["text"].encode("utf-8", "replace") for one in examples]
+        texts = [
+            example["text"].encode("utf-8", "replace") for example in examples
+        ]
         words = source.tokenizer(tf.constant(texts))
         ids = source.vocabulary.lookup(words).to_list()
         pair = decoder.model.pairs.index(task["name"])
-        found = decoder.translate(pair, ids, words)
+        translated = decoder.translate(pair, ids, words)
         predictions = []
-        for best, values in zip(found.texts, found.scores.tolist()):
+        for best, values in zip(translated.texts, translated.scores.tolist()):
             prediction = {"task": task["name"], "translation": best[0]}
             prediction["score"] = values[0]
             if decoder.decoding.n_best > 1:
@@ -131,7 +133,10 @@ class TranslationPrediction(PredictionType):
         if decoder.decoding.alignments:
             tokens = run.encoder.target(task["name"]).vocabulary.tokens
             for prediction, read, ids, places in zip(
-                predictions, words.to_list(), found.words, found.aligned
+                predictions,
+                words.to_list(),
+                translated.words,
+                translated.aligned,
             ):
                 prediction["words"] = _words(tokens, ids)
                 prediction["source_words"] = [w.decode() for w in read]
@@ -184,10 +189,10 @@ class TranslationPrediction(PredictionType):
                 "REFERENCE: two files, line n of one the translation of line n "
                 "of the other, or a table of both"
             )
-        found = read_aligned(*map(LineFile, paths))
-        for warning in found.warnings:
+        aligned = read_aligned(*map(LineFile, paths))
+        for warning in aligned.warnings:
             logging.warning("%s", warning)
-        sources, references = map(list, zip(*found.pairs))
+        sources, references = map(list, zip(*aligned.pairs))
         return [{"text": text} for text in sources], references
 
     def scored(
@@ -196,7 +201,9 @@ class TranslationPrediction(PredictionType):
         """See `PredictionType.scored`."""
         return {
             "labels": targets,
-            "predictions": [one["translation"] for one in predictions],
+            "predictions": [
+                prediction["translation"] for prediction in predictions
+            ],
         }
 
 

@@ -111,16 +111,20 @@ def analyse(
         name: task_types.of(task.type).mistakes(task)
         for name, task in predictions.items()
     }
-    shown = {name: of_task[:examples] for name, of_task in mistakes.items()}
+    first_mistakes = {
+        name: of_task[:examples] for name, of_task in mistakes.items()
+    }
     try:
-        inputs = _inputs(paths[0], predictions, shown, split, directories)
+        inputs = _inputs(
+            paths[0], predictions, first_mistakes, split, directories
+        )
         missing = ""
     except MissingData as error:
         logging.warning("No texts are shown: %s", error)
         inputs, missing = {}, str(error)
     tasks = {
         name: TaskAnalysis(
-            shown[name],
+            first_mistakes[name],
             len(mistakes[name]),
             _measure(predictions[name]),
             inputs.get(name, {}),
@@ -197,7 +201,7 @@ def _measure(task: TaskPredictions) -> str:
 def _inputs(
     path: str,
     predictions: Mapping[str, TaskPredictions],
-    shown: Mapping[str, Sequence[Mistake]],
+    mistakes: Mapping[str, Sequence[Mistake]],
     split: str,
     directories: tuple,
 ) -> dict[str, dict[int, Any]]:
@@ -220,6 +224,6 @@ def _inputs(
                     f"{os.path.join(folder.path, scored_examples.FOLDER)}: "
                     "score the run again with launch.evaluate --keep"
                 )
-            numbers = {mistake.number for mistake in shown[name]}
+            numbers = {mistake.number for mistake in mistakes[name]}
             by_task[name] = {n: inputs[n] for n in sorted(numbers)}
     return by_task

@@ -127,7 +127,7 @@ def train(
     try:
         with contextlib.ExitStack() as stack:
             if verbose:
-                stack.enter_context(console.shown())
+                stack.enter_context(console.log_shown())
             stack.enter_context(run_folders.emptied_if_refused(model_dir))
             tasks = [in_memory.to_files(entry, folder) for entry in entries]
             paths = in_memory.paths_of(tasks)

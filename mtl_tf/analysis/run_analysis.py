@@ -19,7 +19,7 @@ from mtl_tf.evaluation import (
 )
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.experiments.compare import kept, runs_of
+from mtl_tf.experiments.compare import kept_predictions, runs_of
 from mtl_tf.runs import loading
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 from mtl_tf.runs.run_folders import run_folders
@@ -106,7 +106,7 @@ def analyse(
     first = RunDirectory(paths[0]).read("results.json")
     split = split or first["split"]
     results = [_results(path, split, directories) for path in paths]
-    predictions = kept(paths[0], split)
+    predictions = kept_predictions(paths[0], split)
     mistakes = {
         name: task_types.of(task.type).mistakes(task)
         for name, task in predictions.items()
@@ -180,7 +180,7 @@ def _results(path: str, split: str, directories: tuple) -> dict[str, Any]:
     for part in (noted, *noted.get("other_splits", {}).values()):
         if part["split"] == split:
             return part
-    return evaluator.evaluate(kept(path, split).values(), split)
+    return evaluator.evaluate(kept_predictions(path, split).values(), split)
 
 
 def _probabilities(task: TaskPredictions) -> tuple[list, dict[str, float]]:

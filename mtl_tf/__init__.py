@@ -49,9 +49,9 @@ def config(
     """
     from mtl_tf.programs import config_argument, config_files
 
-    found = config_files.load(name)
-    config_argument.change(found, changes or {})
-    return found
+    loaded = config_files.load(name)
+    config_argument.change(loaded, changes or {})
+    return loaded
 
 
 def train(
@@ -127,7 +127,7 @@ def train(
     try:
         with contextlib.ExitStack() as stack:
             if verbose:
-                stack.enter_context(console.shown())
+                stack.enter_context(console.log_shown())
             stack.enter_context(run_folders.emptied_if_refused(model_dir))
             tasks = [in_memory.to_files(entry, folder) for entry in entries]
             paths = in_memory.paths_of(tasks)
@@ -263,17 +263,19 @@ def analyse(
 
     runs = run if isinstance(run, (list, tuple)) else [run]
     paths = [
-        os.fspath(one)
-        if isinstance(one, (str, os.PathLike))
-        else one.directory.path
-        for one in runs
+        os.fspath(item)
+        if isinstance(item, (str, os.PathLike))
+        else item.directory.path
+        for item in runs
     ]
     if not paths:
         raise ConfigError("name a run to analyse, got an empty list")
     path = os.fspath(output) or os.path.join(paths[0], "analysis.html")
     files.check_file(path)
-    found = run_analysis.analyse(paths, split, examples, data_dir, manual_dir)
-    files.write_text(path, page.page(found))
+    analysis = run_analysis.analyse(
+        paths, split, examples, data_dir, manual_dir
+    )
+    files.write_text(path, page.page(analysis))
     return path
 
 

@@ -19,7 +19,7 @@ from mtl_tf.evaluation import (
 )
 from mtl_tf.evaluation.mistakes import Mistake
 from mtl_tf.evaluation.scoring import TaskPredictions
-from mtl_tf.experiments.compare import kept, runs_of
+from mtl_tf.experiments.compare import kept_predictions, runs_of
 from mtl_tf.runs import loading
 from mtl_tf.runs.run_directory import RunDirectory, flatten
 from mtl_tf.runs.run_folders import run_folders
@@ -106,21 +106,25 @@ def analyse(
     first = RunDirectory(paths[0]).read("results.json")
     split = split or first["split"]
     results = [_results(path, split, directories) for path in paths]
-    predictions = kept(paths[0], split)
+    predictions = kept_predictions(paths[0], split)
     mistakes = {
         name: task_types.of(task.type).mistakes(task)
         for name, task in predictions.items()
     }
-    shown = {name: of_task[:examples] for name, of_task in mistakes.items()}
+    first_mistakes = {
+        name: of_task[:examples] for name, of_task in mistakes.items()
+    }
     try:
-        inputs = _inputs(paths[0], predictions, shown, split, directories)
+        inputs = _inputs(
+            paths[0], predictions, first_mistakes, split, directories
+        )
         missing = ""
     except MissingData as error:
         logging.warning("No texts are shown: %s", error)
         inputs, missing = {}, str(error)
     tasks = {
         name: TaskAnalysis(
-            shown[name],
+            first_mistakes[name],
             len(mistakes[name]),
             _measure(predictions[name]),
             inputs.get(name, {}),
@@ -176,7 +180,7 @@ def _results(path: str, split: str, directories: tuple) -> dict[str, Any]:
     for part in (noted, *noted.get("other_splits", {}).values()):
         if part["split"] == split:
             return part
-    return evaluator.evaluate(kept(path, split).values(), split)
+    return evaluator.evaluate(kept_predictions(path, split).values(), split)
 
 
 def _probabilities(task: TaskPredictions) -> tuple[list, dict[str, float]]:
@@ -197,7 +201,7 @@ def _measure(task: TaskPredictions) -> str:
 def _inputs(
     path: str,
     predictions: Mapping[str, TaskPredictions],
-    shown: Mapping[str, Sequence[Mistake]],
+    mistakes: Mapping[str, Sequence[Mistake]],
     split: str,
     directories: tuple,
 ) -> dict[str, dict[int, Any]]:
@@ -220,6 +224,6 @@ def _inputs(
                     f"{os.path.join(folder.path, scored_examples.FOLDER)}: "
                     "score the run again with launch.evaluate --keep"
                 )
-            numbers = {mistake.number for mistake in shown[name]}
+            numbers = {mistake.number for mistake in mistakes[name]}
             by_task[name] = {n: inputs[n] for n in sorted(numbers)}
     return by_task

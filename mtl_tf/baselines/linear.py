@@ -168,8 +168,8 @@ def _evaluate(
         block, extra = block_of[number], clean.about(task, split)
         predicted = block.predict(encoded, number)
         extra["scores"] = block.probabilities(encoded, number)
-        said = svm.predictions_of(task, encoded, predicted, **extra)
-        scored.append(probability_files.marked(said, task, split))
+        predictions = svm.predictions_of(task, encoded, predicted, **extra)
+        scored.append(probability_files.marked(predictions, task, split))
     scored_examples.write(directory, split, scored)
     return evaluator.evaluate(scored, split)
 

@@ -60,8 +60,8 @@ def _trained_corpus(sizes: Sizes) -> tuple[BatchPlan, Trainer, float]:
     lengths = plan.steps(0, plan.steps_per_epoch).lengths
     _, places = np.unique(lengths, return_index=True)
     for place in places:
-        one = training_dataset(plan, int(place), stop_step=int(place) + 1)
-        contestants.trainer_run(trainer, one)(1)
+        dataset = training_dataset(plan, int(place), stop_step=int(place) + 1)
+        contestants.trainer_run(trainer, dataset)(1)
     seconds = time.perf_counter() - start
     logging.info("%d lengths compiled in %.1f s", len(places), seconds)
     return plan, trainer, seconds
@@ -105,18 +105,18 @@ def _pipeline_result(rates: dict[str, list[float]], sizes: Sizes) -> Result:
     rows = [
         {
             "stream": name,
-            "examples_per_s": statistics.median(found),
-            "slowest": min(found),
-            "fastest": max(found),
-            "batches_per_s": statistics.median(found) / sizes.corpus_batch,
-            "samples": found,
+            "examples_per_s": statistics.median(samples),
+            "slowest": min(samples),
+            "fastest": max(samples),
+            "batches_per_s": statistics.median(samples) / sizes.corpus_batch,
+            "samples": samples,
         }
-        for name, found in rates.items()
+        for name, samples in rates.items()
     ]
-    what = "examples a second of the pipeline alone over training's"
+    description = "examples a second of the pipeline alone over training's"
     return {
         "rows": rows,
-        "targets": [make_target(what, times, "at least", 5.0)],
+        "targets": [make_target(description, times, "at least", 5.0)],
         "notes": ["both over the same batches, each with all cores"],
     }
 
@@ -128,16 +128,16 @@ def epoch(sizes: Sizes, rounds: int) -> Result:
     steps = plan.steps_per_epoch
     counts = _batches_between(plan, 0, steps)
     run = contestants.trainer_run(trainer, training_dataset(plan))
-    start, done, shown = time.perf_counter(), 0, 0.0
+    start, step, last_logged = time.perf_counter(), 0, 0.0
     processor = time.process_time()
-    while done < steps:
-        now = min(25, steps - done)
+    while step < steps:
+        now = min(25, steps - step)
         run(now)
-        done += now
+        step += now
         seconds = time.perf_counter() - start
-        if seconds - shown > 10:
-            shown = seconds
-            logging.info("step %d of %d, %.0f s", done, steps, seconds)
+        if seconds - last_logged > 10:
+            last_logged = seconds
+            logging.info("step %d of %d, %.0f s", step, steps, seconds)
     processor = time.process_time() - processor
     memory = peak_memory_mb()
     row = {

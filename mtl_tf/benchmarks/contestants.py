@@ -248,8 +248,8 @@ def keras_run(
         gradients = tf.function(gradients, jit_compile=True)
 
     def step(batch):
-        loss, found = gradients(batch)
-        optimizer.apply(found, variables)
+        loss, gradient = gradients(batch)
+        optimizer.apply(gradient, variables)
         return loss
 
     if compiled == "step":

@@ -38,8 +38,8 @@ def crf(sizes: Sizes, rounds: int) -> Result:
         row["tokens_per_s"] = _BATCH * length / timing.median
         result["rows"].append(row)
     times = result["rows"][0]["times_softmax"]
-    what = "time of a step with a CRF over that with a softmax"
-    result["targets"].append(make_target(what, times, "at most", 1.3))
+    description = "time of a step with a CRF over that with a softmax"
+    result["targets"].append(make_target(description, times, "at most", 1.3))
     return result
 
 

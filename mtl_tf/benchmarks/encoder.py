@@ -53,9 +53,9 @@ def encoder(sizes: Sizes, rounds: int) -> Result:
             row = make_row(timing, timings["mtl_tf"], **facts)
             tokens = sizes.encoder_batch * sizes.length / timing.median
             rows.append(row | {"tokens_per_s": tokens})
-        what = f"time of keras_hub over mtl_tf's, {precision}"
+        description = f"time of keras_hub over mtl_tf's, {precision}"
         times = rows[-1]["times_ours"]
-        targets.append(make_target(what, times, "at least", 1.0))
+        targets.append(make_target(description, times, "at least", 1.0))
     return {"rows": rows, "targets": targets, "notes": [_NOTE]}
 
 
@@ -105,8 +105,8 @@ class KerasEncoder(contestants.KerasHeads):
     def __init__(self, model: MultiTaskModel):
         super().__init__()
         ours = model.embedding
-        given = ours.get_config()["backbone"]
-        config = {**given, "config": dict(given["config"])}
+        saved = ours.get_config()["backbone"]
+        config = {**saved, "config": dict(saved["config"])}
         config["config"]["dtype"] = ours.dtype_policy.name
         backbone = keras.saving.deserialize_keras_object(config)
         states = states_of(backbone)

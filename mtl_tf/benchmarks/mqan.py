@@ -57,16 +57,18 @@ def mqan(sizes: Sizes, rounds: int) -> Result:
             examples = sizes.mqan_batch / timing.median
             row |= {"examples_per_s": examples, "peak_mb": 0.0}
             result["rows"].append(row)
-        what = f"{work}: time of keras over mtl_tf's"
+        description = f"{work}: time of keras over mtl_tf's"
         times = row["times_ours"]
-        result["targets"].append(make_target(what, times, "at least", 2.0))
+        result["targets"].append(
+            make_target(description, times, "at least", 2.0)
+        )
     for row in result["rows"]:
         row["peak_mb"] = memory.peak_mb_of(
             run_alone, sizes, row["work"], row["contestant"]
         )
-    what = "training step: peak memory of mtl_tf in MB"
+    description = "training step: peak memory of mtl_tf in MB"
     peak = result["rows"][0]["peak_mb"]
-    result["targets"].append(make_target(what, peak, "at most", 8000.0))
+    result["targets"].append(make_target(description, peak, "at most", 8000.0))
     return result
 
 
@@ -184,8 +186,8 @@ def _keras_steps(model: KerasQuestionModel, dataset: tf.data.Dataset) -> Run:
         for _ in tf.range(steps):
             with tf.GradientTape() as tape:
                 loss = tf.reduce_mean(model(next(iterator), training=True))
-            found = tape.gradient(loss, [v.value for v in variables])
-            optimizer.apply(found, variables)
+            gradients = tape.gradient(loss, [v.value for v in variables])
+            optimizer.apply(gradients, variables)
             total += loss
         return total
 
@@ -203,8 +205,8 @@ def _answers(sizes: Sizes, model: keras.Model) -> Run:
 
     def run(steps: int) -> float:
         for _ in range(steps):
-            found = answer(batch["context"][0], batch["question"][0])
-            score = float(tf.reduce_sum(found["score"]))
+            answers = answer(batch["context"][0], batch["question"][0])
+            score = float(tf.reduce_sum(answers["score"]))
         return score
 
     return run
@@ -220,9 +222,11 @@ def batches(sizes: Sizes) -> tf.data.Dataset:
     words, rows = sizes.mqan_vocabulary, (_BATCHES, 1, sizes.mqan_batch)
     shape = (*rows, sizes.mqan_context)
     context = _words(draw, words, shape)
-    own = draw.integers(words, words + sizes.mqan_context, shape, np.int32)
+    context_words = draw.integers(
+        words, words + sizes.mqan_context, shape, np.int32
+    )
     chosen = draw.random(shape) < _OWN_PERCENT / 100
-    context = np.where(chosen, own, context)
+    context = np.where(chosen, context_words, context)
     question = _words(draw, words, (*rows, sizes.mqan_question))
     answer = _words(draw, sizes.mqan_generative, (*rows, sizes.mqan_answer))
     for source, text in ((0, context), (1, question)):

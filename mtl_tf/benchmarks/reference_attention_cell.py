@@ -24,7 +24,7 @@ class AttentionGRUCell(keras.layers.Layer):
     def set_weights_of(self, decoder) -> None:
         """Copies the weights of an `AttentionDecoder`."""
         attention = decoder.attention
-        found = {
+        weights = {
             "kernel": decoder.kernel,
             "recurrent": decoder.recurrent,
             "candidate": decoder.candidate,
@@ -34,10 +34,10 @@ class AttentionGRUCell(keras.layers.Layer):
             "attention_bias": attention.bias,
             "score": attention.score,
         }
-        for name, weight in found.items():
-            made = self.add_weight(name=name, shape=weight.shape)
-            made.assign(weight)
-            setattr(self, name, made)
+        for name, weight in weights.items():
+            copy = self.add_weight(name=name, shape=weight.shape)
+            copy.assign(weight)
+            setattr(self, name, copy)
         self.output_size = self.units + attention.kernel.shape[0]
         self.built = True
 

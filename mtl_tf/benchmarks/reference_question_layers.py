@@ -52,13 +52,13 @@ def _attention(ours: SelfAttention) -> keras.layers.MultiHeadAttention:
     maps = np.split(np.array(ours.kernel), 3, -1)
     query, key, value = (x.reshape(units, heads, width) for x in maps)
     output = np.array(ours.output_kernel).reshape(heads, width, units)
-    found = {
+    weights = {
         layer.query_dense: query,
         layer.key_dense: key,
         layer.value_dense: value,
         layer.output_dense: output,
     }
-    for part, weight in found.items():
+    for part, weight in weights.items():
         part.set_weights([weight])
     return layer
 
@@ -170,8 +170,8 @@ class Block(_Part):
 
     def call(self, x, mask, context=None, context_mask=None, training=False):
         """The block's outputs, for all places of `x`."""
-        own = self.parts["own" if self.causal else "attention"]
-        read = own(
+        attention = self.parts["own" if self.causal else "attention"]
+        read = attention(
             x,
             x,
             attention_mask=mask[:, None],
@@ -283,5 +283,5 @@ class PointerCell(_Part):
         g = self.generate(tf.concat([context, hidden, x], -1))
         c = self.copy_context(tf.concat([states["question"], hidden, x], -1))
         shares = tf.concat([g, (1.0 - g) * c, (1.0 - g) * (1.0 - c)], -1)
-        found = [context, shares, weights["context"], weights["question"]]
-        return found, (hidden, memory, context)
+        outputs = [context, shares, weights["context"], weights["question"]]
+        return outputs, (hidden, memory, context)

@@ -84,11 +84,11 @@ class KerasQuestionModel(keras.Model):
                 training=training,
             )
         x = self.dropout(x, training=training)
-        state, found = self._begin(x), []
+        state, steps = self._begin(x), []
         for place in tf.unstack(x, axis=1):
             out, state = self.cell(place, state, texts, masks)
-            found.append(out)
-        outputs = [tf.stack(parts, 1) for parts in zip(*found)]
+            steps.append(out)
+        outputs = [tf.stack(parts, 1) for parts in zip(*steps)]
         outputs[0] = self.dropout(outputs[0], training=training)
         probabilities = self._extended(outputs, numbers, words)
         p = tf.gather(probabilities, numbers["answer"], batch_dims=2)
@@ -117,12 +117,12 @@ class KerasQuestionModel(keras.Model):
 
         def step(t, tokens, before, state, ended, score):
             x = self._answers(tokens[:, -1:], False) + positions[:, t : t + 1]
-            kept = []
+            extended = []
             for block, places in zip(self.blocks, before):
                 x, places = block.next_place(
                     x, places, texts["context"], masks["context"]
                 )
-                kept.append(places)
+                extended.append(places)
             out, state = self.cell(x[:, 0], state, texts, masks)
             p = self._extended([y[:, None] for y in out], numbers, words)[:, 0]
             best = tf.argmax(p, -1, output_type=tf.int32)
@@ -133,7 +133,7 @@ class KerasQuestionModel(keras.Model):
             token = tf.where(ended, 0, token)
             score += tf.where(ended, 0.0, gained)
             tokens = tf.concat([tokens, token[:, None]], 1)
-            return t + 1, tokens, kept, state, ended | (token == EOS), score
+            return t + 1, tokens, extended, state, ended | (token == EOS), score
 
         start = (
             tf.constant(0),
@@ -178,8 +178,8 @@ class KerasQuestionModel(keras.Model):
             read[name] = self.independent(x, mask=masks[name])
         coattended = self.coattention(list(read.values()), list(masks.values()))
         texts = {}
-        for name, both in zip(_TEXTS, coattended):
-            x = tf.concat([projected[name], read[name], both], -1)
+        for name, coattended_text in zip(_TEXTS, coattended):
+            x = tf.concat([projected[name], read[name], coattended_text], -1)
             texts[name] = self.encoders[name](x, masks[name], training=training)
         return texts, masks
 
@@ -203,16 +203,16 @@ class KerasQuestionModel(keras.Model):
         """The distributions `[B, U, generative + N]` (equation 13)."""
         state, shares, *weights = outputs
         written = shares[..., :1] * self.output_layer(state)
-        found = tf.pad(written, [[0, 0], [0, 0], [0, tf.size(words)]])
+        distribution = tf.pad(written, [[0, 0], [0, 0], [0, tf.size(words)]])
         for number, (name, weight) in enumerate(zip(_TEXTS, weights), 1):
             shape = tf.shape(weight)
             rows, places, _ = tf.meshgrid(
                 *(tf.range(size) for size in tf.unstack(shape)), indexing="ij"
             )
             at = tf.broadcast_to(numbers[name][:, None], shape)
-            found = tf.tensor_scatter_nd_add(
-                found,
+            distribution = tf.tensor_scatter_nd_add(
+                distribution,
                 tf.stack([rows, places, at], -1),
                 shares[..., number, None] * weight,
             )
-        return found
+        return distribution

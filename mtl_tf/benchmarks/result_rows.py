@@ -15,12 +15,12 @@ Result = dict[str, list]
 
 
 def make_target(
-    what: str, value: float, rule: str, limit: float
+    description: str, value: float, rule: str, limit: float
 ) -> dict[str, Any]:
     """A stated target and whether it is met; `rule`: at least or at most."""
     met = value >= limit if rule == "at least" else value <= limit
     return {
-        "what": what,
+        "what": description,
         "value": value,
         "rule": rule,
         "limit": limit,

@@ -75,8 +75,8 @@ def scaling(sizes: Sizes, rounds: int) -> Result:
     most = max(
         _beyond(rows, axis) for axis in ("tasks", "classes", "vocabulary")
     )
-    what = "MB of tasks, classes and words beyond twice their state"
-    targets.append(make_target(what, most, "at most", 100.0))
+    description = "MB of tasks, classes and words beyond twice their state"
+    targets.append(make_target(description, most, "at most", 100.0))
     return {
         "rows": rows,
         "targets": targets,
@@ -132,18 +132,18 @@ def measure(setting: Setting, rounds: int) -> dict[str, Any]:
     )
     dataset = data.batches(sizes, _BATCH, setting.labels, setting.replicas)
     run = contestants.trainer_run(trainer, dataset)
-    found = timing.compete({"run": run}, rounds, sizes.round_seconds)["run"]
+    timed = timing.compete({"run": run}, rounds, sizes.round_seconds)["run"]
     variables = {id(v): v for v in trainer.model.variables}
     variables |= {id(v): v for v in trainer.optimizer.variables}
     numbers = sum(v.value.dtype.size * _count(v) for v in variables.values())
     return {
         "axis": setting.axis,
         "value": setting.value,
-        "step_ms": 1e3 * found.median,
-        "tokens_per_s": _BATCH * sizes.length / found.median,
+        "step_ms": 1e3 * timed.median,
+        "tokens_per_s": _BATCH * sizes.length / timed.median,
         "state_mb": numbers / 1e6,
         "peak_mb": timing.peak_memory_mb(),
-        "samples_ms": [1e3 * seconds for seconds in found.samples],
+        "samples_ms": [1e3 * seconds for seconds in timed.samples],
     }
 
 

@@ -34,9 +34,11 @@ def meta_mtl(sizes: Sizes, rounds: int) -> Result:
             tokens = batch * sizes.length / timing.median
             result["rows"].append(row | {"tokens_per_s": tokens})
             if limit := _RATIOS.get(batch, {}).get(name):
-                what = f"batch {batch}: time of {name} over mtl_tf's"
+                description = f"batch {batch}: time of {name} over mtl_tf's"
                 result["targets"].append(
-                    make_target(what, row["times_ours"], "at least", limit)
+                    make_target(
+                        description, row["times_ours"], "at least", limit
+                    )
                 )
     result["notes"] += [
         "embedding, head, loss and optimizer are part of every step; all "
@@ -91,8 +93,10 @@ def arc_ii(sizes: Sizes, rounds: int) -> Result:
             row["times_lstm"] = row.pop("times_ours")
             result["rows"].append(row)
         times = result["rows"][-1]["times_lstm"]
-        what = f"batch {batch}: time of arc_ii over lstm's"
-        result["targets"].append(make_target(what, times, "at most", 3.0))
+        description = f"batch {batch}: time of arc_ii over lstm's"
+        result["targets"].append(
+            make_target(description, times, "at most", 3.0)
+        )
     result["notes"].append(
         "all with parameters per task, in the trainer of launch.train; the "
         "paper claims 2 for ARC-II"

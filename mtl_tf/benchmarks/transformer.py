@@ -52,9 +52,9 @@ def transformer(sizes: Sizes, rounds: int) -> Result:
         tokens = batch * sizes.length / timing.median
         result["rows"].append(row | {"tokens_per_s": tokens})
         if name in forms:
-            what = f"time of {name} over mtl_tf's"
+            description = f"time of {name} over mtl_tf's"
             result["targets"].append(
-                make_target(what, row["times_ours"], "at least", 1.0)
+                make_target(description, row["times_ours"], "at least", 1.0)
             )
     return result
 

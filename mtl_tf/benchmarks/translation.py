@@ -55,8 +55,8 @@ def translation(sizes: Sizes, rounds: int) -> Result:
         tokens = batch * sizes.translation_length / timing.median
         result["rows"].append(row | {"tokens_per_s": tokens})
     times = result["rows"][1]["times_ours"]
-    what = "time of the cell in keras.layers.RNN over mtl_tf's"
-    result["targets"].append(make_target(what, times, "at least", 1.15))
+    description = "time of the cell in keras.layers.RNN over mtl_tf's"
+    result["targets"].append(make_target(description, times, "at least", 1.15))
     return result
 
 
@@ -109,8 +109,8 @@ def _run(
         for _ in tf.range(steps):
             with tf.GradientTape() as tape:
                 loss = tf.reduce_mean(losses(next(iterator)))
-            found = tape.gradient(loss, [v.value for v in variables])
-            optimizer.apply(found, variables)
+            gradients = tape.gradient(loss, [v.value for v in variables])
+            optimizer.apply(gradients, variables)
             total += loss
         return total
 
@@ -191,13 +191,13 @@ def beam_search(sizes: Sizes, rounds: int) -> Result:
         "tokens": tokens,
         "samples": seconds,
     }
-    what = f"seconds to translate {len(texts)} sentences"
+    description = f"seconds to translate {len(texts)} sentences"
     note = (
         f"{_TOGETHER} sentences of like length at a time; no hypothesis ends "
         "before it is two tokens longer than its source, so that all of the "
         "beam is in use all the time"
     )
-    target = make_target(what, row["seconds"], "at most", 40.0)
+    target = make_target(description, row["seconds"], "at most", 40.0)
     return {"rows": [row], "targets": [target], "notes": [note]}
 
 

@@ -277,8 +277,8 @@ def namesakes(path: str, config: Any = None) -> list[str]:
     """
     last, parts = path.rpartition(".")[2], set(path.split("."))
     names = {**every(), **dict.fromkeys(_paths("", config))}
-    found = [n for n in names if n.rpartition(".")[2] == last and n != path]
-    return sorted(found, key=lambda n: -len(parts & set(n.split("."))))
+    matches = [n for n in names if n.rpartition(".")[2] == last and n != path]
+    return sorted(matches, key=lambda n: -len(parts & set(n.split("."))))
 
 
 def _paths(path: str, config: Any) -> Iterator[str]:

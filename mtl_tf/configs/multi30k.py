@@ -26,16 +26,16 @@ PAIRS = ("en-de", "en-fr", "en-cs")
 MULTI = "multi"
 
 
-def get_config(what: str = MULTI) -> config_dict.ConfigDict:
+def get_config(selection: str = MULTI) -> config_dict.ConfigDict:
     """Returns the config.
 
     Args:
-        what: "multi" for all pairs in one model, or one of `PAIRS`.
+        selection: "multi" for all pairs in one model, or one of `PAIRS`.
     """
-    checks.one_of("multi30k argument", what, (MULTI, *PAIRS))
-    pairs = PAIRS if what == MULTI else (what,)
+    checks.one_of("multi30k argument", selection, (MULTI, *PAIRS))
+    pairs = PAIRS if selection == MULTI else (selection,)
     config = base.paper_config()
-    config.name = f"multi30k_{what}"
+    config.name = f"multi30k_{selection}"
     config.tasks = tuple(f"multi30k/{pair}" for pair in pairs)
     config.text.tokenizer = config_dict.ConfigDict(
         {"name": "sentencepiece", "lowercase": True}

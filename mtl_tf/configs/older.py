@@ -107,11 +107,11 @@ def _completed(
     there at all: what it has belongs to its own choice.
     """
     for name, value in default.items():
-        where = f"{path}{name}"
+        field = f"{path}{name}"
         if name not in config:
             config[name] = value
-        elif isinstance(value, Mapping) and not fields.is_open(where):
-            _completed(config[name], value, f"{where}.")
+        elif isinstance(value, Mapping) and not fields.is_open(field):
+            _completed(config[name], value, f"{field}.")
     return config
 
 

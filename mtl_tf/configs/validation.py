@@ -62,21 +62,21 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     return config
 
 
-def check_used(config: Mapping[str, Any], given: Iterable[str]) -> None:
+def check_used(config: Mapping[str, Any], paths: Iterable[str]) -> None:
     """Refuses what a user sets by hand and nothing reads.
 
     A config file may have such values, for what overrides turn on or off.
 
     Args:
         config: what `validate` returned.
-        given: dotted paths of the fields that were set by hand.
+        paths: dotted paths of the fields that were set by hand.
 
     Raises:
         ConfigError: one of them does nothing; the message says what it needs.
     """
-    for path in given:
-        if told := _idle(config, path):
-            raise ConfigError(told)
+    for path in paths:
+        if problem := _idle(config, path):
+            raise ConfigError(problem)
 
 
 # Whose fields no config file leaves for an override to turn on.
@@ -85,8 +85,8 @@ _NEVER_IDLE = ("model.encoder.", "training.distillation.")
 
 def _all_used(config: Mapping[str, Any]) -> None:
     for path in fields.every():
-        if path.startswith(_NEVER_IDLE) and (told := _idle(config, path)):
-            raise ConfigError(told)
+        if path.startswith(_NEVER_IDLE) and (problem := _idle(config, path)):
+            raise ConfigError(problem)
 
 
 def _idle(config: Mapping[str, Any], path: str) -> str:
@@ -101,7 +101,7 @@ def _idle(config: Mapping[str, Any], path: str) -> str:
         value = _value(config, path)
         # Of names, a config has a tuple, and what was read of JSON a list.
         changed = json.dumps(value) != json.dumps(field.default)
-        if changed and not any(_holds(config, one) for one in needed):
+        if changed and not any(_holds(config, need) for need in needed):
             others = " or ".join(needed)
             return f"{path} does nothing without {others}, got {value!r}"
     return ""

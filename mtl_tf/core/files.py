@@ -253,8 +253,8 @@ def locked(directory: str, name: str = LOCK) -> Iterator[None]:
             with contextlib.suppress(OSError):
                 if os.listdir(directory) == [name]:
                     os.unlink(path)
-                    for made in missing:
-                        os.rmdir(made)
+                    for folder in missing:
+                        os.rmdir(folder)
             raise
 
 

@@ -28,8 +28,8 @@ def hint(
     near = [*elsewhere, *near][:4]
     if near:
         return f"did you mean {' or '.join(repr(n) for n in near)}?"
-    shown = ", ".join(options[:40]) + (", ..." if len(options) > 40 else "")
-    return f"known: {shown or 'none'}"
+    listed = ", ".join(options[:40]) + (", ..." if len(options) > 40 else "")
+    return f"known: {listed or 'none'}"
 
 
 def look_up(name: str, options: Mapping[str, T], noun: str) -> T:

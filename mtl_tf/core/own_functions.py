@@ -81,13 +81,13 @@ def load_class(place: str, base: type) -> Any:
     Raises:
         ConfigError: as of `load`, or it is no such class.
     """
-    made = load(place, "class")
-    if not isinstance(made, type) or not issubclass(made, base):
+    loaded = load(place, "class")
+    if not isinstance(loaded, type) or not issubclass(loaded, base):
         raise ConfigError(
             f"{place} must be a class of {base.__module__}.{base.__qualname__}"
-            f", got {made!r:.60}"
+            f", got {loaded!r:.60}"
         )
-    return made
+    return loaded
 
 
 def keywords(function: Callable[..., Any], but: Iterable[str] = ()) -> list:
@@ -140,15 +140,15 @@ def complaint(error: BaseException) -> str:
         if frame.filename in _FILES
     ]
     if isinstance(error, SyntaxError) and error.filename in _FILES:
-        return f"{error.filename}:{error.lineno}: {_told(error)}"
+        return f"{error.filename}:{error.lineno}: {_error_line(error)}"
     if not frames:
         return ""
     last = frames[-1]
     inside = "" if last.name == "<module>" else f"in {last.name}: "
-    return f"{last.filename}:{last.lineno}: {inside}{_told(error)}"
+    return f"{last.filename}:{last.lineno}: {inside}{_error_line(error)}"
 
 
-def _told(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     """The class of an exception, and the first line that says what it is."""
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     lines = [_COLOURS.sub("", line).strip() for line in text.splitlines()]
@@ -169,8 +169,8 @@ def attribute(place: str, noun: str) -> Any:
     except ConfigError:
         raise
     except (Exception, SystemExit) as error:
-        told = complaint(error) or f"{type(error).__name__}: {error}"
-        raise ConfigError(f"{place}: importing {module} fails: {told}")
+        error_text = complaint(error) or f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{place}: importing {module} fails: {error_text}")
     if not module.startswith("mtl_tf."):
         _FILES.add(getattr(imported, "__file__", None) or "")
     if not hasattr(imported, name):

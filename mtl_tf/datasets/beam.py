@@ -78,10 +78,10 @@ class Beam:
     @property
     def workers(self) -> int:
         """In how many shares parts are written."""
-        given = dict(option.partition("=")[::2] for option in self.options)
+        options = dict(option.partition("=")[::2] for option in self.options)
         for name in _WORKERS:
-            if given.get(name, "").isdigit() and int(given[name]):
-                return int(given[name])
+            if options.get(name, "").isdigit() and int(options[name]):
+                return int(options[name])
         return os.cpu_count() or 1
 
     def write_parts(self, builder: "CorpusBuilder", manual_dir: str) -> None:
@@ -109,8 +109,10 @@ class Beam:
         )
         logging.info("%s: %d workers of Beam", builder.name, self.workers)
         try:
-            with beam.Pipeline(self.runner, self.pipeline_options()) as made:
-                shares = made | beam.Create(range(self.workers))
+            with beam.Pipeline(
+                self.runner, self.pipeline_options()
+            ) as pipeline:
+                shares = pipeline | beam.Create(range(self.workers))
                 # Else the runner may give all of them to one worker.
                 _ = shares | beam.Reshuffle() | "Write" >> beam.Map(write)
         except Exception as error:  # whatever the runner makes of it
@@ -121,7 +123,7 @@ class Beam:
 
 
 def _write_share(
-    made: type["CorpusBuilder"],
+    builder_class: type["CorpusBuilder"],
     config: str | None,
     parts_directory: str,
     manual_dir: str,
@@ -129,7 +131,7 @@ def _write_share(
     worker: int,
 ) -> None:
     """What one of Beam's workers does."""
-    builder = made(data_dir=parts_directory, config=config)
+    builder = builder_class(data_dir=parts_directory, config=config)
     builder.parts_directory = parts_directory
     builder.write_parts(manual_dir, worker, workers)
 

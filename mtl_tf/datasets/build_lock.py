@@ -16,14 +16,14 @@ def waiting_lock(data_dir: str, name: str) -> Iterator[None]:
     """Holds a lock of `data_dir`; waits for the process that has it."""
     directory = files.make_directory(os.path.join(data_dir, ".locks"))
     with contextlib.ExitStack() as stack:
-        told = False
+        logged = False
         while True:
             try:
                 stack.enter_context(files.locked(directory, f"{name}.lock"))
                 break
             except InUse:
-                if not told:
+                if not logged:
                     logging.info("%s: another process is building it", name)
-                told = True
+                logged = True
                 time.sleep(0.2)
         yield

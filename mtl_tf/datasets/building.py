@@ -239,12 +239,12 @@ def _download(
         if builder.MANUAL_DOWNLOAD_INSTRUCTIONS and isinstance(
             error, (OSError, AssertionError)
         ):
-            given = config.manual_dir
+            folder = config.manual_dir
             raise DataError(
                 f"{name} needs files that TFDS does not download: "
                 + (
-                    f"they are looked for in {given}. {error}"
-                    if given and os.path.isdir(given)
+                    f"they are looked for in {folder}. {error}"
+                    if folder and os.path.isdir(folder)
                     else "name their folder by --manual_dir or "
                     f"MTL_TF_MANUAL_DIR. {error}"
                 )

@@ -165,10 +165,10 @@ class CorpusBuild:
         ).hexdigest()
         return os.path.join(self._parent, f"{_PARTS}{digest}")
 
-    def _clear(self, kept: str) -> None:
+    def _clear(self, parts: str) -> None:
         """Removes an outdated build and what killed processes left behind.
 
-        The folder `kept` stays. The build goes by one rename, so that a kill
+        The folder `parts` stays. The build goes by one rename, so that a kill
         in the middle of the deletion does not leave a folder that looks like a
         build.
         """
@@ -180,7 +180,7 @@ class CorpusBuild:
         for entry in os.listdir(self._parent):
             path = os.path.join(self._parent, entry)
             left = entry.startswith((_SET_ASIDE, _PARTS, "incomplete."))
-            if left and path != kept:
+            if left and path != parts:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _builder(self) -> "CorpusBuilder":

@@ -116,13 +116,13 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
         """The serialized examples of a split; keeps whole parts in files."""
         for number, part in enumerate(_parts(rows)):
             path = self._part_path(split, number)
-            kept = self.parts_directory and len(part) == EXAMPLES_A_PART
-            found = _read(path) if kept else None
-            if found is None:
-                found = self._serialized(part)
-                if kept:
-                    _write(path, found)
-            yield from found
+            is_stored = self.parts_directory and len(part) == EXAMPLES_A_PART
+            examples = _read(path) if is_stored else None
+            if examples is None:
+                examples = self._serialized(part)
+                if is_stored:
+                    _write(path, examples)
+            yield from examples
 
     def _part_path(self, split: str, number: int) -> str:
         return os.path.join(self.parts_directory, f"{split}-{number:06}")
@@ -135,8 +135,10 @@ class CorpusBuilder(tfds.core.GeneratorBasedBuilder, skip_registration=True):
         encoded = map(features.encode_example, part)
         # `serialize_example` has the features in the order of the process.
         return [
-            serializer.get_tf_example(one).SerializeToString(deterministic=True)
-            for one in encoded
+            serializer.get_tf_example(example).SerializeToString(
+                deterministic=True
+            )
+            for example in encoded
         ]
 
 
@@ -167,7 +169,7 @@ def _read(path: str) -> list[bytes] | None:
     if not os.path.isfile(path):
         return None
     try:
-        found = list(tf.data.TFRecordDataset(path).as_numpy_iterator())
+        examples = list(tf.data.TFRecordDataset(path).as_numpy_iterator())
     except tf.errors.DataLossError:
         return None
-    return found if len(found) == EXAMPLES_A_PART else None
+    return examples if len(examples) == EXAMPLES_A_PART else None

@@ -69,10 +69,10 @@ def elements(path: str, content: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
         end = text[position : position + 1]
         position += 1
     if end != "]":
-        found = repr(end) if end else "the end of the file"
+        next_character = repr(end) if end else "the end of the file"
         raise DataError(
             f"{place(path, number)}: a comma or ] must stand behind it, found "
-            f"{found}"
+            f"{next_character}"
         )
     rest = text[position:].strip()
     if rest:

@@ -70,8 +70,8 @@ class JsonValue:
             self.check(list)
         pairs = self.value.items() if is_object else enumerate(self.value)
         for key, value in pairs:
-            shown = short(key, 30) if is_object else key
-            item = JsonValue(value, f"{self.location}[{shown}]")
+            index = short(key, 30) if is_object else key
+            item = JsonValue(value, f"{self.location}[{index}]")
             yield item.check(kind) if kind else item
 
     def check(self, kind: type) -> "JsonValue":
@@ -91,8 +91,8 @@ class JsonValue:
 
     def wrong(self, rule: str) -> DataError:
         """The error that says what this value must be."""
-        shown = short(json.dumps(self.value))
-        return DataError(f"{self.location}: found {shown}; it must be {rule}")
+        text = short(json.dumps(self.value))
+        return DataError(f"{self.location}: found {text}; it must be {rule}")
 
     def _check_text(self) -> None:
         try:

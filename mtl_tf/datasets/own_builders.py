@@ -48,11 +48,11 @@ def builder(name: str, data_dir: str) -> "tfds.core.DatasetBuilder":
             the class is no builder, or it fails.
     """
     place, config = _parts(name)
-    made, digest = _class(own_functions.absolute(place))
+    cls, digest = _class(own_functions.absolute(place))
     folder = os.path.join(data_dir, "own_builders", digest)
     try:
         with quiet():
-            return made(data_dir=folder, config=config or None)
+            return cls(data_dir=folder, config=config or None)
     except Exception as error:  # whatever the user's code raises
         raise ConfigError(f"dataset {name!r}: {type(error).__name__}: {error}")
 
@@ -72,15 +72,15 @@ def _class(place: str) -> tuple[Any, str]:
     # Not by their names: they may be those of others, and a file that is
     # loaded again defines its classes again.
     with tfds.core.registered.skip_registration():
-        made = own_functions.load(place, "class")
-    if not isinstance(made, type) or not issubclass(
-        made, tfds.core.DatasetBuilder
+        cls = own_functions.load(place, "class")
+    if not isinstance(cls, type) or not issubclass(
+        cls, tfds.core.DatasetBuilder
     ):
         raise ConfigError(
             f"{place} must be a class of tfds.core.GeneratorBasedBuilder, got "
-            f"{made!r:.60}"
+            f"{cls!r:.60}"
         )
     module = place.rpartition(":")[0]
     path = module if module.endswith(".py") else sys.modules[module].__file__
     with open(path, "rb") as file:
-        return made, hashlib.sha256(file.read()).hexdigest()[:12]
+        return cls, hashlib.sha256(file.read()).hexdigest()[:12]

@@ -27,8 +27,8 @@ def quiet(progress: bool = False) -> Iterator[None]:
 
     with _LOCK:
         verbosity, bars = logging.get_verbosity(), tqdm_utils._active
-        shown = logging.WARNING if progress else logging.ERROR
-        logging.set_verbosity(min(verbosity, shown))
+        level = logging.WARNING if progress else logging.ERROR
+        logging.set_verbosity(min(verbosity, level))
         tqdm_utils.display_progress_bar(progress and bars)
         try:
             with contextlib.ExitStack() as stack:

@@ -155,10 +155,10 @@ class TagColumns:
         if number == tokens or number < 0:
             if column.known is not None and column.number < 0:
                 return width
-            what = "that of the tokens" if number == tokens else "none"
+            meaning = "that of the tokens" if number == tokens else "none"
             raise ConfigError(
                 f"--columns: {column.field} is column {column.number} (counted "
-                f"from 0), which is {what} in {self._name}, of "
+                f"from 0), which is {meaning} in {self._name}, of "
                 f"{count(width, 'column')}"
             )
         return number

@@ -131,7 +131,7 @@ class AnswerScoring(Scoring):
             sentence += f" (without {', '.join(missing)})"
         return "decaScore", sentence
 
-    def shown(self, task: TaskPredictions, value: Any) -> Any:
+    def readable(self, task: TaskPredictions, value: Any) -> Any:
         """Of a label, the list of right answers; a prediction is a text."""
         del task
         if isinstance(value, Mapping):

@@ -98,10 +98,10 @@ def brief(results: Mapping[str, Any]) -> dict[str, Any]:
         for name, scores in results["tasks"].items()
     }
     means = results["mean"]
-    kept = {"mean": means["overall"], "tasks": tasks}
+    entry = {"mean": means["overall"], "tasks": tasks}
     if "diagnostics" in means:
-        kept["diagnostics"] = means["diagnostics"]
-    return kept
+        entry["diagnostics"] = means["diagnostics"]
+    return entry
 
 
 def _mean_diagnostics(tasks: Iterable[dict]) -> dict[str, float | None]:

@@ -68,10 +68,10 @@ def gold(scoring: Mapping[str, Any]) -> LogicalForm:
             f"no {error.args[0]}"
         )
     except (IndexError, TypeError, ValueError, OverflowError) as error:
-        found = {name: scoring[name] for name in _FIELDS}
+        fields = {name: scoring[name] for name in _FIELDS}
         raise ValueError(
             "scoring of a query must have header, sel, agg and conds of "
-            f"numbers in range, found {found!r:.200}: {error}"
+            f"numbers in range, found {fields!r:.200}: {error}"
         )
 
 
@@ -148,11 +148,11 @@ def agree(form: LogicalForm, reference: LogicalForm) -> bool:
             value = value_of(value)
         return cond[:2] == right[:2] and value == right[2]
 
-    conds, wanted = form.conds, reference.conds
+    conds, expected = form.conds, reference.conds
     return (
         (form.sel, form.agg) == (reference.sel, reference.agg)
-        and all(any(fits(cond, right) for right in wanted) for cond in conds)
-        and all(any(fits(cond, right) for cond in conds) for right in wanted)
+        and all(any(fits(cond, right) for right in expected) for cond in conds)
+        and all(any(fits(cond, right) for cond in conds) for right in expected)
     )
 
 

@@ -63,10 +63,10 @@ def confusion_matrix(
         ValueError: a label or a prediction is not in 0..classes-1.
     """
     labels, predictions, weights = _checked(labels, predictions, weights)
-    both = np.concatenate([labels, predictions])
+    indices = np.concatenate([labels, predictions])
     if classes is None:
-        classes = int(both.max()) + 1 if len(both) else 0
-    outside = both[(both < 0) | (both >= classes)]
+        classes = int(indices.max()) + 1 if len(indices) else 0
+    outside = indices[(indices < 0) | (indices >= classes)]
     if len(outside):
         raise ValueError(
             f"labels and predictions must be in 0..{classes - 1}, "

@@ -188,13 +188,13 @@ def holds_elsewhere(kind: Probabilities, labels: Any, scores: Any) -> bool:
     parts = np.arange(len(labels)) % _PARTS
     gain = 0.0
     for part in range(min(_PARTS, len(labels))):
-        others, own = parts != part, parts == part
+        others, held_out = parts != part, parts == part
         if not others.any():
             return False
         temperature = fit_temperature(kind, labels[others], scores[others])
-        tempered = kind.tempered(scores[own], temperature)
-        gain += kind.losses(labels[own], scores[own]).sum()
-        gain -= kind.losses(labels[own], tempered).sum()
+        tempered = kind.tempered(scores[held_out], temperature)
+        gain += kind.losses(labels[held_out], scores[held_out]).sum()
+        gain -= kind.losses(labels[held_out], tempered).sum()
     return gain > 0
 
 

@@ -10,10 +10,10 @@ _NONE = "-"
 
 def metric_title(name: str) -> str:
     """How tables call the metric of that name."""
-    return _told("titles", name, name)
+    return _about_metric("titles", name, name)
 
 
-def _told(about: str, metric: str, default: Any) -> Any:
+def _about_metric(about: str, metric: str, default: Any) -> Any:
     """What the first task type that has it in a table tells of a metric."""
     tables = (
         getattr(task_types.of(name), about) for name in type_names.known()
@@ -23,7 +23,7 @@ def _told(about: str, metric: str, default: Any) -> Any:
 
 def shown_score(metric: str, value: float | None) -> str:
     """A score of the metric of that name, as all tables show it."""
-    return shown_number(value, _told("digits", metric, 1))
+    return shown_number(value, _about_metric("digits", metric, 1))
 
 
 def shown_number(value: float | None, digits: int = 1) -> str:

@@ -82,18 +82,18 @@ def warn_of_other_texts(
         paths: of the runs.
     """
     for run, path in zip(runs, paths):
-        told = [
+        names = [
             name
             for name, task in run.items()
             if None not in (runs[0][name].examples, task.examples)
             and runs[0][name].examples != task.examples
         ]
-        if told:
+        if names:
             logging.warning(
                 "%s and %s read other texts of the task%s %s, or in another "
                 "order, though their labels agree: go on only if row n is the "
                 "same example in both, such as one cleaned in another way",
-                *(paths[0], path, "s" * (len(told) > 1), ", ".join(told)),
+                *(paths[0], path, "s" * (len(names) > 1), ", ".join(names)),
             )
             return
 

@@ -124,9 +124,9 @@ class _OwnScorer(Scorer):
             for name in own_names
         }
         self._order = tuple(task.metrics)
-        self._labels = [scoring.shown(task, label) for label in task.labels]
+        self._labels = [scoring.readable(task, label) for label in task.labels]
         self._predictions = [
-            scoring.shown(task, label) for label in task.predictions
+            scoring.readable(task, label) for label in task.predictions
         ]
         self.size = self._built_in.size
 
@@ -224,8 +224,8 @@ class Scoring(abc.ABC):
             fields = text if isinstance(text, Mapping) else {"text": text}
             line = {
                 **fields,
-                "label": self.shown(task, label),
-                "prediction": self.shown(task, prediction),
+                "label": self.readable(task, label),
+                "prediction": self.readable(task, prediction),
             }
             if task.scores is not None:
                 scores = map(float, task.scores[number])
@@ -251,8 +251,8 @@ class Scoring(abc.ABC):
         return [
             Mistake(
                 number,
-                self.shown(task, task.labels[number]),
-                self.shown(task, task.predictions[number]),
+                self.readable(task, task.labels[number]),
+                self.readable(task, task.predictions[number]),
                 score,
             )
             for number, score in scores_alone(
@@ -260,7 +260,7 @@ class Scoring(abc.ABC):
             )
         ]
 
-    def shown(self, task: TaskPredictions, value: Any) -> Any:
+    def readable(self, task: TaskPredictions, value: Any) -> Any:
         """A label or a prediction as JSON shows it."""
         del task
         return value

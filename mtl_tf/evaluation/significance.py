@@ -54,7 +54,7 @@ def compare(
     second: Sequence[System],
     draws: int = 2000,
     seed: int = 0,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = lambda count: None,
 ) -> tuple[dict[str, Difference], Difference]:
     """Compares two systems on the same examples of the same tasks.
 

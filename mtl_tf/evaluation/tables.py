@@ -161,10 +161,10 @@ def _by_type(results: dict) -> dict[str, dict]:
         tasks = {k: t for k, t in results["tasks"].items() if t["type"] == name}
         called = type_names.title(name)
         # That of a single task stands in its row.
-        own = {"overall": mean.get(called)} if len(tasks) > 1 else {}
-        if own and any("clean" in task for task in tasks.values()):
-            own["clean"] = {"overall": mean.get("clean", {}).get(called)}
-        parts[called] = {"tasks": tasks, "mean": own}
+        means = {"overall": mean.get(called)} if len(tasks) > 1 else {}
+        if means and any("clean" in task for task in tasks.values()):
+            means["clean"] = {"overall": mean.get("clean", {}).get(called)}
+        parts[called] = {"tasks": tasks, "mean": means}
     return parts
 
 
@@ -226,8 +226,8 @@ def _mean_rows(
     clean = mean.get("clean", {})
     not_types = ("overall", "clean", "diagnostics")
     types = [key for key in mean if key not in not_types]
-    shown = types if len(types) > 1 else []
-    for key in filter(mean.__contains__, [*shown, "overall"]):
+    listed = types if len(types) > 1 else []
+    for key in filter(mean.__contains__, [*listed, "overall"]):
         title = "mean" if key == "overall" else f"mean, {key}"
         row = [title, "", shown_number(mean[key])]
         row += [""] * (len(header) - len(row))

@@ -104,11 +104,11 @@ def _spans(
     from seqeval.metrics import sequence_labeling
 
     _check_spans(scheme)
-    found = [
+    spans = [
         set(sequence_labeling.get_entities(list(side)))
         for side in (tags, predicted)
     ]
-    return len(found[0] & found[1]), len(found[1]), len(found[0])
+    return len(spans[0] & spans[1]), len(spans[1]), len(spans[0])
 
 
 def _strict_spans(
@@ -118,11 +118,11 @@ def _strict_spans(
 
     _check_spans(scheme)
     rules = getattr(schemes, _STRICT[scheme])
-    found = [
+    spans = [
         set(schemes.Entities([list(side)], rules).entities[0])
         for side in (tags, predicted)
     ]
-    return len(found[0] & found[1]), len(found[1]), len(found[0])
+    return len(spans[0] & spans[1]), len(spans[1]), len(spans[0])
 
 
 def _f1(right: int, predicted: int, gold: int) -> float:
@@ -195,11 +195,11 @@ def by_type(
 
 
 def _row(precision: float, recall: float, support: int) -> dict[str, Any]:
-    both = precision + recall
+    total = precision + recall
     return {
         "precision": 100.0 * float(precision),
         "recall": 100.0 * float(recall),
-        "f1": 200.0 * float(precision * recall / both) if both else 0.0,
+        "f1": 200.0 * float(precision * recall / total) if total else 0.0,
         "support": int(support),
     }
 

@@ -53,8 +53,8 @@ def micro_thresholds(labels: np.ndarray, scores: np.ndarray) -> list[float]:
     """
     count = labels.sum(0)
     is_rare = (count > 0) & (count < _FEW)
-    own = np.flatnonzero(~is_rare)
-    columns = [(labels[:, n], scores[:, n]) for n in own]
+    frequent = np.flatnonzero(~is_rare)
+    columns = [(labels[:, n], scores[:, n]) for n in frequent]
     if is_rare.any():
         columns.append((labels[:, is_rare].ravel(), scores[:, is_rare].ravel()))
     cuts = [_micro_cuts(*column) for column in columns]
@@ -63,13 +63,13 @@ def micro_thresholds(labels: np.ndarray, scores: np.ndarray) -> list[float]:
         chosen = [_gaining(*of_label, max(best, 0.0)) for of_label in cuts]
         places = list(zip(cuts, chosen))
         correct = sum(right[place] for (_, right, _), place in places)
-        given = sum(number[place] for (_, _, number), place in places)
-        found = 2.0 * correct / max(given + labels.sum(), 1)
-        if found <= best + 1e-12:
+        predicted = sum(number[place] for (_, _, number), place in places)
+        f1 = 2.0 * correct / max(predicted + labels.sum(), 1)
+        if f1 <= best + 1e-12:
             break
-        best, limits = found, [edges[place] for (edges, *_), place in places]
+        best, limits = f1, [edges[place] for (edges, *_), place in places]
     of_label = np.full(len(count), limits[-1])
-    of_label[own] = limits[: len(own)]
+    of_label[frequent] = limits[: len(frequent)]
     return of_label.tolist()
 
 
@@ -83,21 +83,25 @@ def _micro_cuts(
     if not labels.any():
         edge, none = np.array([HALF]), np.array([0])
         return edge, none, np.array([np.sum(scores >= HALF)])
-    edges, correct, given = _cuts(labels, scores)
+    edges, correct, predicted = _cuts(labels, scores)
     never = (scores.max() + 1.0) / 2
     if never > 1.0 - 1e-6:  # Which float32 may take for the score.
         never = _NEVER
-    return np.append(never, edges), np.append(0, correct), np.append(0, given)
+    return (
+        np.append(never, edges),
+        np.append(0, correct),
+        np.append(0, predicted),
+    )
 
 
 def _gaining(
-    edges: np.ndarray, correct: np.ndarray, given: np.ndarray, f1: float
+    edges: np.ndarray, correct: np.ndarray, predicted: np.ndarray, f1: float
 ) -> int:
     """The place of the cut that adds most to a micro F1.
 
     Of equal ones that nearest to 0.5.
     """
-    gains = 2.0 * correct - f1 * given
+    gains = 2.0 * correct - f1 * predicted
     best = np.flatnonzero(gains >= gains.max() - 1e-9)
     return int(best[np.argmin(np.abs(edges[best] - HALF))])
 

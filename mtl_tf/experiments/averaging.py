@@ -61,7 +61,7 @@ def aligned(
     runs: Sequence[System], paths: Sequence[str], split: str
 ) -> list[System]:
     """The predictions with the labels in the first run's order."""
-    found = [
+    ordered = [
         {
             name: _like(runs[0][name], task, (paths[0], path), split)
             for name, task in run.items()
@@ -69,7 +69,7 @@ def aligned(
         for run, path in zip(runs, paths)
     ]
     scored_examples.warn_of_other_texts(runs, paths)
-    return found
+    return ordered
 
 
 def _like(

@@ -82,7 +82,7 @@ def calibrate(
     for run in runs:
         names = [task["name"] for task in run.tasks]
         wishes = {
-            name: [Wish(*one) for one in wishes_of_task]
+            name: [Wish(*wish) for wish in wishes_of_task]
             for name, wishes_of_task in thresholds.items()
             if name in names
         }

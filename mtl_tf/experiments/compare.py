@@ -52,7 +52,7 @@ def compare(
         ConfigError: the runs have no task in common, or lack a named one.
     """
     paths = [runs_of(first), runs_of(second)]
-    sides = [[kept(path, split) for path in runs] for runs in paths]
+    sides = [[kept_predictions(path, split) for path in runs] for runs in paths]
     runs = [run for side in sides for run in side]
     names = common_tasks(runs, tasks, [paths[0][0], paths[1][0]])
     left_out = sorted({name for run in runs for name in run} - set(names))
@@ -87,7 +87,7 @@ def _by(metric: str, task: TaskPredictions) -> TaskPredictions:
     return dataclasses.replace(task, metrics=(metric, *others))
 
 
-def kept(path: str, split: str) -> System:
+def kept_predictions(path: str, split: str) -> System:
     """What a run, or its runs of single tasks, said of each example.
 
     Raises:
@@ -121,7 +121,8 @@ def common_tasks(
     """The tasks that all runs have.
 
     Args:
-        runs: the names of each one's tasks, such as what `kept` returned.
+        runs: the names of each one's tasks, such as what
+            `kept_predictions` returned.
         requested: those to take; all by default.
         paths: of the runs, for messages.
 
@@ -190,13 +191,13 @@ def _named(task: Any) -> list[Any]:
 
 def _progress(draws: int):
     """Logs how far it is, every ten seconds."""
-    shown = time.monotonic()
+    last_logged = time.monotonic()
 
-    def progress(done: int) -> None:
-        nonlocal shown
-        if time.monotonic() - shown > 10:
-            shown = time.monotonic()
-            logging.info("draw %d of %d", done, draws)
+    def progress(count: int) -> None:
+        nonlocal last_logged
+        if time.monotonic() - last_logged > 10:
+            last_logged = time.monotonic()
+            logging.info("draw %d of %d", count, draws)
 
     return progress
 

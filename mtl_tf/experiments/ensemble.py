@@ -18,7 +18,7 @@ from mtl_tf.evaluation import evaluator, scored_examples, significance
 from mtl_tf.evaluation.significance import System
 from mtl_tf.experiments import averaging
 from mtl_tf.experiments.averaging import VALIDATION
-from mtl_tf.experiments.compare import common_tasks, kept
+from mtl_tf.experiments.compare import common_tasks, kept_predictions
 from mtl_tf.runs import probability_files, run_data
 from mtl_tf.runs.run_folders import run_folders, runs_of
 
@@ -139,8 +139,8 @@ def ensemble(
             type has no probabilities of whole examples.
     """
     by_place: dict[str, str] = {}
-    for given in model_dirs:
-        for path in runs_of(given):
+    for model_dir in model_dirs:
+        for path in runs_of(model_dir):
             by_place.setdefault(os.path.realpath(path), path)
     paths = list(by_place.values())
     if len(paths) < 2:
@@ -192,7 +192,7 @@ def predictions_of(
         RunError: it is a baseline, which cannot be scored again.
     """
     for folder in run_folders(path):
-        known = [one["name"] for one in folder.read("labels.json")["tasks"]]
+        known = [task["name"] for task in folder.read("labels.json")["tasks"]]
         kept_tasks = scored_examples.read(folder.path, split)
         missing = [n for n in known if n in names and n not in kept_tasks]
         if not missing:
@@ -206,7 +206,7 @@ def predictions_of(
         logging.info("Scoring %s on %s.", folder.path, split)
         run = mtl_tf.load(folder.path)
         run.evaluate(split, missing, *directories, keep=True)
-    return kept(path, split)
+    return kept_predictions(path, split)
 
 
 def save_probabilities(
@@ -292,8 +292,8 @@ def table(results: Mapping[str, Any], split: str) -> list[tuple[str, ...]]:
         if isinstance(mean, Mapping):
             mean, clean = mean["overall"], mean.get("clean", {}).get("overall")
         scores += [mean, clean] if has_clean else [mean]
-        shown = ["-" if s is None else f"{s:.2f}" for s in scores]
-        return (name, weight, *shown)
+        cells = ["-" if s is None else f"{s:.2f}" for s in scores]
+        return (name, weight, *cells)
 
     members = [
         row(entry["path"], f"{entry['weight']:.3g}", entry["splits"][split])

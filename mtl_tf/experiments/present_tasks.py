@@ -74,11 +74,11 @@ class PresentTasks:
         """
         checked: list[Any] = []
         for run in planned:
-            wanted = run.config["tasks"], _scored(run.config)
-            if run.state == FINISHED or self.table.partial or wanted in checked:
+            needed = run.config["tasks"], _scored(run.config)
+            if run.state == FINISHED or self.table.partial or needed in checked:
                 continue
-            checked.append(wanted)
-            entries, scored = wanted
+            checked.append(needed)
+            entries, scored = needed
             _, missing = registry.present(entries, *self.directories, scored)
             if missing:
                 raise MissingData(next(iter(missing.values())))
@@ -101,9 +101,11 @@ class PresentTasks:
             )
         return fractions
 
-    def _why(self, names: Sequence[str]) -> str:
+    def _reason(self, names: Sequence[str]) -> str:
         """Why tasks are not there, or that nobody asked for them."""
-        known = [why for n, why in self.absent.items() if _name(n) in names]
+        known = [
+            reason for n, reason in self.absent.items() if _name(n) in names
+        ]
         return " ".join(known) or "tasks names others"
 
     def _mixing(
@@ -122,7 +124,7 @@ class PresentTasks:
             if not tasks:
                 raise MissingData(
                     f"of the tasks of a phase ({', '.join(phase['tasks'])}) "
-                    f"none is there. {self._why(phase['tasks'])}"
+                    f"none is there. {self._reason(phase['tasks'])}"
                 )
             phases.append({**phase, "tasks": tasks})
         return {**mixing, "phases": phases}
@@ -138,8 +140,8 @@ class PresentTasks:
                 f"table {self.table.name}: none of its corpora is there. "
                 + " ".join(missing.values())
             )
-        for name, why in missing.items():
-            logging.warning("%s is left out: %s", name, why)
+        for name, reason in missing.items():
+            logging.warning("%s is left out: %s", name, reason)
         self.absent |= missing
         return available
 

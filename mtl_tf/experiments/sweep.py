@@ -133,17 +133,17 @@ def _check_options(
             message is that of the first.
     """
     # Cells of the same tasks read their files once.
-    found: dict[str, list[Task]] = {}
+    tasks: dict[str, list[Task]] = {}
     values: dict[str, list[str]] = {}
     for cell in todo:
         asked = [cell.config["tasks"], cell.config["cross_validation"]]
         key = json.dumps(asked)
         error = ""
         try:
-            if key not in found:
+            if key not in tasks:
                 entries, folds = asked
-                found[key] = registry.resolve(entries, *directories, folds)
-            training_run.check_options(cell.config, found[key])
+                tasks[key] = registry.resolve(entries, *directories, folds)
+            training_run.check_options(cell.config, tasks[key])
         except DataError:
             pass  # It is the cell's, as what is in its files.
         except ConfigError as wrong:
@@ -184,9 +184,9 @@ class _Worker:
         )
         began = time.monotonic()
         report = self._write(name, outcomes)
-        for done, number in enumerate(missing):
+        for trained, number in enumerate(missing):
             renewal.point()
-            self._announce(number, done, len(missing), began)
+            self._announce(number, trained, len(missing), began)
             outcomes[number] = self._train(self.cells[number])
             report = self._write(name, outcomes)
         if not any(o and o["status"] == "finished" for o in outcomes):
@@ -207,15 +207,15 @@ class _Worker:
         return None
 
     def _announce(
-        self, number: int, done: int, missing: int, began: float
+        self, number: int, trained: int, missing: int, began: float
     ) -> None:
         remaining = ""
-        if done:
-            seconds = (time.monotonic() - began) / done
-            remaining = f"; {duration(seconds * (missing - done))} left"
+        if trained:
+            seconds = (time.monotonic() - began) / trained
+            remaining = f"; {duration(seconds * (missing - trained))} left"
         logging.info(
             "Cell %d of %d (%d of %d to train%s): %s",
-            *(number + 1, len(self.cells), done + 1, missing, remaining),
+            *(number + 1, len(self.cells), trained + 1, missing, remaining),
             self.cells[number],
         )
 

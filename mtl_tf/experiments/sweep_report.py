@@ -61,14 +61,14 @@ def _rank(setting: Mapping[str, Any]) -> float:
 
 
 def _setting(key: str, group: Sequence[tuple[Cell, Outcome]]) -> dict:
-    done = [o for _, o in group if o and o["status"] == "finished"]
+    finished = [o for _, o in group if o and o["status"] == "finished"]
     return {
         "name": key,
         "settings": group[0][0].settings,
-        "validation": spread([o["validation_mean"] for o in done]),
+        "validation": spread([o["validation_mean"] for o in finished]),
         "failed": sum(_lost(o) for _, o in group if o),
         "waiting": sum(o is None for _, o in group),
-        "wall_time": sum(o["wall_time"] for o in done),
+        "wall_time": sum(o["wall_time"] for o in finished),
         "cells": [_cell(cell, outcome) for cell, outcome in group],
     }
 
@@ -79,12 +79,12 @@ def _lost(outcome: Mapping[str, Any]) -> bool:
 
 def _cell(cell: Cell, outcome: Outcome) -> dict[str, Any]:
     outcome = outcome or {"status": "waiting"}
-    kept = ("status", "validation_mean", "error")
+    keys = ("status", "validation_mean", "error")
     return {
         "folder": cell.folder,
         "seed": cell.seed,
         "fold": cell.fold,
-        **{key: outcome[key] for key in kept if key in outcome},
+        **{key: outcome[key] for key in keys if key in outcome},
     }
 
 

@@ -46,7 +46,7 @@ def setting(
 def coverage(
     table: PublishedTable,
     tasks: list[dict],
-    done: list[dict],
+    finished: list[dict],
     absent: Mapping[str, str],
 ) -> Iterator[str]:
     """Where the tasks and their metrics are not those of the paper.
@@ -54,7 +54,7 @@ def coverage(
     Args:
         table: the paper's.
         tasks: those of `table_report.build`.
-        done: the results of the finished runs.
+        finished: the results of the finished runs.
         absent: tasks that were left out, and why.
     """
     if absent:
@@ -62,13 +62,13 @@ def coverage(
             "Left out, since their files are not there, or not all of them: "
             f"{', '.join(absent)}. Means are over the tasks that are there."
         )
-    told = {short_name(name) for name in absent}
+    absent_names = {short_name(name) for name in absent}
     lacking = [
         task["title"]
         for task in tasks
-        if task["test"] is None and task["name"] not in told
+        if task["test"] is None and task["name"] not in absent_names
     ]
-    if done and lacking:
+    if finished and lacking:
         yield (
             f"Not among the tasks of these runs: {', '.join(lacking)}. Means, "
             "the paper's, too, are over the tasks that are there."
@@ -80,7 +80,7 @@ def coverage(
             )
             yield f"{task['title']}: ours is {ours}, the paper's {paper}."
     known = {name for task in table.tasks for name in (task.name, *task.also)}
-    trained = {name for results in done for name in results["tasks"]}
+    trained = {name for results in finished for name in results["tasks"]}
     unknown = sorted(name for name in trained if short_name(name) not in known)
     if unknown:
         yield (

@@ -68,7 +68,7 @@ def _summary(report: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 def _summary_row(row: dict[str, Any], show: "_Numbers") -> list[str]:
     paper, ours = row["paper"], row["ours"]
     mean = ours.get("mean", {}).get("mean")
-    both = paper["mean"] is not None and mean is not None
+    comparable = paper["mean"] is not None and mean is not None
     seconds = ours.get("wall_time", {}).get("mean")
     title = row["title"]
     if paper["source"]:
@@ -78,7 +78,7 @@ def _summary_row(row: dict[str, Any], show: "_Numbers") -> list[str]:
         _KINDS[row["column"]],
         show.number(paper["mean"]),
         show.spread(ours.get("mean")),
-        show.difference(mean - paper["mean"]) if both else "-",
+        show.difference(mean - paper["mean"]) if comparable else "-",
         show.spread(ours.get("clean")),
         _thousands(paper["parameters"]),
         _parameters(ours),
@@ -94,21 +94,21 @@ def _totals(report: dict[str, Any]) -> Iterator[str]:
     name, show = report.get("total"), _Numbers(report["decimals"])
     if not name:
         return
-    there = {
+    scored = {
         task["name"]: task["title"]
         for task in report["tasks"]
         if any(
             _mean_of(row, task["name"]) is not None for row in report["rows"]
         )
     }
-    missing = [t["title"] for t in report["tasks"] if t["name"] not in there]
+    missing = [t["title"] for t in report["tasks"] if t["name"] not in scored]
     rows = []
     for row in report["rows"]:
         paper = row["paper"]["tasks"]
-        ours = [_mean_of(row, name) for name in there]
+        ours = [_mean_of(row, name) for name in scored]
         sums = [
             _sum(list(paper.values())),
-            _sum([paper[name] for name in there]),
+            _sum([paper[name] for name in scored]),
             _sum(ours),
         ]
         rows.append(
@@ -116,7 +116,7 @@ def _totals(report: dict[str, Any]) -> Iterator[str]:
         )
     yield f"## {name}: the sum over tasks"
     yield (
-        f"Over {len(there)} of {len(report['tasks'])} tasks"
+        f"Over {len(scored)} of {len(report['tasks'])} tasks"
         + (f", without {', '.join(missing)}." if missing else ".")
     )
     yield grid(

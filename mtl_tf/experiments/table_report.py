@@ -67,13 +67,13 @@ def build(
         they are of another corpus, or None, `differences` of the setting,
         `hardware` and `versions`.
     """
-    done = [o.results for o in outcomes if o.results]
-    tasks = [_task(table, task, done) for task in table.tasks]
+    finished = [o.results for o in outcomes if o.results]
+    tasks = [_task(table, task, finished) for task in table.tasks]
     return {
         "table": table.name,
         "paper": table.paper,
         "commands": list(commands),
-        "split": done[0]["split"] if done else "test",
+        "split": finished[0]["split"] if finished else "test",
         "decimals": table.decimals,
         "metric": headline(table),
         "total": table.total,
@@ -95,14 +95,14 @@ def build(
         "orientation": _orientation(table.orientation),
         "differences": [
             *table_differences.setting(table, tasks, overrides, vectors),
-            *table_differences.coverage(table, tasks, done, absent or {}),
+            *table_differences.coverage(table, tasks, finished, absent or {}),
             *table_differences.thinned_rows(
                 table, thinned or {}, {o.row for o in outcomes}
             ),
             *table.notes,
         ],
-        "hardware": _distinct(done, "hardware"),
-        "versions": _distinct(done, "versions"),
+        "hardware": _distinct(finished, "hardware"),
+        "versions": _distinct(finished, "versions"),
     }
 
 
@@ -123,22 +123,22 @@ def _paper(
 
 
 def _ours(table: PublishedTable, outcomes: list[Outcome]) -> dict[str, Any]:
-    done = [o.results for o in outcomes if o.results]
+    finished = [o.results for o in outcomes if o.results]
     failures = {str(o.seed): o.failure for o in outcomes if o.failure}
     ours: dict[str, Any] = {
         "planned": len(outcomes),
         "finished": [o.seed for o in outcomes if o.results],
         "failures": failures,
     }
-    if not done:
+    if not finished:
         return ours
-    runs = [results.get("run", {}) for results in done]
+    runs = [results.get("run", {}) for results in finished]
     return (
         ours
-        | _spreads(table, done, headline(table))
+        | _spreads(table, finished, headline(table))
         | {
             "others": {
-                metric: _spreads(table, done, metric)
+                metric: _spreads(table, finished, metric)
                 for metric in table.metrics[1:]
             },
             "parameters": runs[0].get("parameters_without_embedding"),
@@ -158,16 +158,16 @@ def headline(table: PublishedTable) -> str:
 
 
 def _spreads(
-    table: PublishedTable, done: list[dict], metric: str
+    table: PublishedTable, finished: list[dict], metric: str
 ) -> dict[str, Any]:
     """The scores of a row by a metric, over seeds."""
     fallback = metric == headline(table)
-    means = [_means(results, metric, fallback) for results in done]
+    means = [_means(results, metric, fallback) for results in finished]
     return {
         "tasks": {
             task.name: spread(
                 _value(_scores(task, results), metric, fallback)
-                for results in done
+                for results in finished
             )
             for task in table.tasks
         },
@@ -214,8 +214,8 @@ def _gain(
         "ours": _our_gain(table, outcomes),
         "paper": {
             "tasks": {
-                task.name: _difference(*both)
-                for task, both in zip(table.tasks, of_tasks)
+                task.name: _difference(*scores)
+                for task, scores in zip(table.tasks, of_tasks)
             },
             "mean": _difference(*(paper["mean"] for paper in papers)),
         },
@@ -289,10 +289,10 @@ def _scores(task: PublishedTask, results: dict[str, Any]) -> dict | None:
 
 
 def _task(
-    table: PublishedTable, task: PublishedTask, done: list[dict]
+    table: PublishedTable, task: PublishedTask, finished: list[dict]
 ) -> dict[str, Any]:
     metric = headline(table)
-    scores = [s for results in done if (s := _scores(task, results))]
+    scores = [s for results in finished if (s := _scores(task, results))]
     return {
         "name": task.name,
         "title": task.title,
@@ -306,9 +306,9 @@ def _task(
     }
 
 
-def _distinct(done: list[dict], fact: str) -> list[Any]:
+def _distinct(finished: list[dict], fact: str) -> list[Any]:
     values = []
-    for results in done:
+    for results in finished:
         value = results.get("run", {}).get(fact)
         if value and value not in values:
             values.append(value)

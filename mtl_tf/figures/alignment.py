@@ -72,9 +72,9 @@ def read(run: Run, pair: str, text: str, label: str = "") -> Alignment:
     return Alignment(
         label=label,
         languages=languages_of(pair),
-        source=_shown(source, [word.decode() for word in words]),
+        source=_display_tokens(source, [word.decode() for word in words]),
         known=ids.numpy()[0] != source.vocabulary.OOV,
-        target=_shown(
+        target=_display_tokens(
             target, [target.vocabulary.tokens[n] for n in ids_written]
         ),
         weights=weights,
@@ -100,6 +100,8 @@ def _best(run: Run, key: int, ids: tf.Tensor) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _shown(encoder: TextEncoder, tokens: Iterable[str]) -> tuple[str, ...]:
+def _display_tokens(
+    encoder: TextEncoder, tokens: Iterable[str]
+) -> tuple[str, ...]:
     pieces = Pieces(encoder)
     return tuple(UNKNOWN if t == OOV_TOKEN else pieces(t) for t in tokens)

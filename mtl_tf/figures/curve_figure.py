@@ -28,18 +28,18 @@ def curve_figure(curves: Sequence[Curve], page: Page = DEFAULT) -> Any:
     columns = 1 if width < _NARROW * page.em else 2
     height = _PANEL * (3 - columns) * page.em
     figure = style.new_figure(width, page.height or height, "constrained")
-    both = figure.subplots(3 - columns, columns, sharex=True, sharey=True)
-    for axes, part in zip(both, _TITLES):
+    panels = figure.subplots(3 - columns, columns, sharex=True, sharey=True)
+    for axes, part in zip(panels, _TITLES):
         _draw(axes, curves, part, page)
         title = wrapped(
             figure, _TITLES[part], page.font_size, 0.8 * width / columns
         )
         axes.set_title(title, fontsize=page.font_size)
-    for axes in both[: 3 - columns]:
+    for axes in panels[: 3 - columns]:
         axes.set_ylabel("mean loss of the tasks", fontsize=page.font_size)
-    for axes in both[-columns:]:
+    for axes in panels[-columns:]:
         axes.set_xlabel("epoch", fontsize=page.font_size)
-    lines, labels = both[0].get_legend_handles_labels()
+    lines, labels = panels[0].get_legend_handles_labels()
     legend = style.legend(figure, lines, labels, page)
     style.fit_height(figure, legend, height, page)
     return figure

@@ -61,7 +61,7 @@ def read(
         # Padding and the unknown word are no neighbours, nor is it itself.
         cosines[[*table.special, row]] = -2
         best = np.argsort(-cosines, kind="stable")[:count]
-        nearest = ((table.shown(n), float(cosines[n])) for n in best)
+        nearest = ((table.text_of(n), float(cosines[n])) for n in best)
         neighbours.append(
             Neighbours(
                 word, tuple(pair for pair in nearest if pair[1] >= -1.01)
@@ -79,14 +79,14 @@ class _Table:
         special: rows of padding, the unknown word and other signs.
         unknown: the row of the unknown word.
         tokens_of: a word's tokens and their rows.
-        shown: how a row's token is shown.
+        text_of: how a row's token is shown.
     """
 
     vectors: np.ndarray
     special: tuple[int, ...]
     unknown: int
     tokens_of: Callable[[str], tuple[list[str], list[int]]]
-    shown: Callable[[int], str]
+    text_of: Callable[[int], str]
 
 
 def _table(run: Run) -> _Table:

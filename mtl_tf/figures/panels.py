@@ -142,8 +142,8 @@ def shorten(token: str) -> str:
 
 
 def _direction(name: str, trace: Trace) -> str:
-    both = "backward/gate" in trace.inspect
-    return f", {name.split('/')[0]}" if both else ""
+    bidirectional = "backward/gate" in trace.inspect
+    return f", {name.split('/')[0]}" if bidirectional else ""
 
 
 def _without(traces: Sequence[Trace], tensor: str, schemes: str) -> str:

@@ -216,8 +216,8 @@ class BeamSearch:
             closed=of_parent(beams.closed) | ends | tf.equal(total, _NEVER),
             state={name: of_parent(x) for name, x in state.items()},
         )
-        done = self._done(extended, limit) | (t + 1 >= limit)
-        extended = extended._replace(closed=extended.closed | done[:, None])
+        finished = self._settled(extended, limit) | (t + 1 >= limit)
+        extended = extended._replace(closed=extended.closed | finished[:, None])
         if callable(attention):
             attention = attention(tokens, parent)
         else:
@@ -249,7 +249,7 @@ class BeamSearch:
     def _divisor(self, length):
         return penalty_divisor(length, self.length_penalty)
 
-    def _done(self, beams: _Beams, limit):
+    def _settled(self, beams: _Beams, limit):
         """Which sources' `n_best` best cannot be beaten any more, `[B]`."""
         score = beams.log_probability / self._divisor(beams.length)
         ended = tf.where(beams.ended, score, _NEVER)
@@ -279,11 +279,11 @@ class BeamSearch:
             slots,
             reverse=True,
         )
-        own = tf.concat([earlier[1:], slots[None]], 0)
+        ancestors = tf.concat([earlier[1:], slots[None]], 0)
         longest = tf.reduce_max(length)
 
         def along(x):
-            x = tf.gather(x, own, axis=2, batch_dims=2)
+            x = tf.gather(x, ancestors, axis=2, batch_dims=2)
             x = tf.transpose(x, [1, 2, 0, *range(3, x.shape.rank)])
             x = x[:, :, : tf.maximum(longest, 0)]
             real = tf.sequence_mask(length, tf.shape(x)[2])

@@ -66,13 +66,13 @@ def best_tags(potentials: tf.Tensor) -> tf.Tensor:
 
 
 def _unpack(
-    potentials: tf.Tensor, kept: tf.Tensor | None = None
+    potentials: tf.Tensor, tagged: tf.Tensor | None = None
 ) -> tuple[Sentences, Chain, tf.Tensor]:
     """Sentences, their chain and their end scores, of one group.
 
     Args:
         potentials: see `pack_potentials`.
-        kept: bool `[B, T]`, tokens that are not stepped over.
+        tagged: bool `[B, T]`, tokens that are not stepped over.
     """
     labels = potentials.shape[-1]
     # All sentences have the same; a replica may have no sentence.
@@ -82,8 +82,8 @@ def _unpack(
     logits = potentials[:, labels + _ROWS :]
     # Written so that NaN is a token: it shall not be hidden.
     mask = ~tf.reduce_all(logits <= IMPOSSIBLE / 2, -1)
-    if kept is not None:
-        mask &= kept
+    if tagged is not None:
+        mask &= tagged
     sentences = prepare(
         logits[None],
         mask[None],

@@ -106,9 +106,9 @@ class Dropout(keras.layers.Layer):
         )
         return self.drop(x, draw >= self.rate)
 
-    def drop(self, x, kept):
-        """What becomes of `x`, where it is `kept` and elsewhere."""
-        return tf.where(kept, x / tf.cast(1.0 - self.rate, x.dtype), 0)
+    def drop(self, x, keep_mask):
+        """What becomes of `x`, where `keep_mask` holds and elsewhere."""
+        return tf.where(keep_mask, x / tf.cast(1.0 - self.rate, x.dtype), 0)
 
     def _short_factors(self, shape, dtype, seed):
         """What to multiply an input of `shape` with: 0 or 1 / (1 - rate)."""
@@ -124,8 +124,8 @@ class Dropout(keras.layers.Layer):
         # Two draws a word, from -32768 on.
         draws = tf.reshape(tf.bitcast(words, tf.int16), [-1])[:size]
         dropped = min(round(self.rate * _DRAWS), _DRAWS - 1)
-        kept = tf.reshape(draws, shape) >= dropped - _DRAWS // 2
-        return tf.cast(kept, dtype) * (_DRAWS / (_DRAWS - dropped))
+        keep_mask = tf.reshape(draws, shape) >= dropped - _DRAWS // 2
+        return tf.cast(keep_mask, dtype) * (_DRAWS / (_DRAWS - dropped))
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

@@ -42,8 +42,8 @@ def _fused(activation: Activation) -> Activation:
         with tf.GradientTape() as tape:
             tape.watch(wide)
             y = activation(wide)
-        found = tape.gradient(y, wide, tf.cast(gradient, tf.float32))
-        return tf.cast(found, x.dtype)
+        pulled = tape.gradient(y, wide, tf.cast(gradient, tf.float32))
+        return tf.cast(pulled, x.dtype)
 
     @tf.custom_gradient
     def fused(x: tf.Tensor):

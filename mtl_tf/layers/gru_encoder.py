@@ -85,15 +85,15 @@ class GRUEncoder(StackedLayer):
         embedded = self.embedding_dropout(
             self.embedding(tokens), training=training, seed=seed
         )
-        both = [
+        results = [
             layer(embedded, mask, training=training, sequence=True)
             for layer in (self.forward, self.backward)
         ]
-        hidden = [result.sequences["hidden"] for result in both]
+        hidden = [result.sequences["hidden"] for result in results]
         annotations = self.encoding_dropout(
             self.cast(tf.concat(hidden, -1)), training=training, seed=seed
         )
-        first = self.cast(both[1].state["hidden"])
+        first = self.cast(results[1].state["hidden"])
         return {"annotations": annotations, "mask": mask, "first": first}
 
     def get_config(self) -> dict:

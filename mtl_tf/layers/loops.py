@@ -170,7 +170,7 @@ class Loop:
             name: self._previous(state[name], out["state", name])
             for name in plan.kept_state
         }
-        kept = {n: _unstack(out["output", n]) for n in plan.kept_outputs}
+        outputs = {n: _unstack(out["output", n]) for n in plan.kept_outputs}
         masks = _unstack(self._mask)
         arriving = dict(zip(self._sequences, map(_unstack, d_series)))
         series = {k: _unstack(inputs[k]) for k in plan.kept_inputs}
@@ -190,7 +190,7 @@ class Loop:
                 no_inputs | _read(series, t),
                 no_state | _read(states, t),
                 masks.read(t),
-                _read(kept, t),
+                _read(outputs, t),
                 {k: d + arrived.get(k, 0.0) for k, d in d_state.items()},
             )
             d_constants = {

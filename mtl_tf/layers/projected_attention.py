@@ -90,9 +90,9 @@ class ProjectedAttention(StackedLayer):
 
         # [G, N / G * T, 3 U] -> three of [N, heads, T, U / heads]
         projected = times(rows, self.encode)
-        both = times(projected, getattr(self, f"attention_{layer}"))
+        stacked = times(projected, getattr(self, f"attention_{layer}"))
         size = self.units // self.heads
-        split = tf.reshape(both, [shape[0], shape[1], 3, self.heads, size])
+        split = tf.reshape(stacked, [shape[0], shape[1], 3, self.heads, size])
         query, key, value = tf.unstack(tf.transpose(split, [2, 0, 3, 1, 4]))
         scores = tf.matmul(query, key, transpose_b=True) / math.sqrt(size)
         # As low as a half precision reaches.

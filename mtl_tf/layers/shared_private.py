@@ -96,11 +96,11 @@ class ParallelSharedPrivate(_SharedPrivate):
     ) -> Result:
         """See `RecurrentLayer.run`."""
         options = {"training": training, "sequence": sequence or inspect}
-        both = [
+        results = [
             lstm(x, mask, task, **options)
             for lstm in (self.shared, self.private)
         ]
-        shared, private = (result.state["hidden"] for result in both)
+        shared, private = (result.state["hidden"] for result in results)
         state = {
             "hidden": tf.concat([shared, private], -1),
             "shared": shared,
@@ -108,7 +108,7 @@ class ParallelSharedPrivate(_SharedPrivate):
         }
         if not options["sequence"]:
             return Result(state, {}, {})
-        steps = [result.sequences["hidden"] for result in both]
+        steps = [result.sequences["hidden"] for result in results]
         return Result(state, {"hidden": tf.concat(steps, -1)}, {})
 
 

@@ -136,7 +136,7 @@ def plan(step, weights, constants, inputs, state, mask) -> Plan:
         leaves |= {("input_value", name): value for name, value in x.items()}
         leaves |= {("state", name): value for name, value in s.items()}
         out = results(pulled)
-        kept = _reached(
+        needed = _reached(
             [*out.values(), *pulled.state.values(), *pulled.constants.values()],
             leaves,
         )
@@ -148,7 +148,9 @@ def plan(step, weights, constants, inputs, state, mask) -> Plan:
             late=[key for key in written if key[0] == "x"],
             same=same,
             weights=[name for name, _, _ in pulled.products],
-            kept_outputs=sorted(n for kind, n in kept if kind == "output"),
-            kept_inputs=sorted(n for kind, n in kept if kind == "input_value"),
-            kept_state=sorted(n for kind, n in kept if kind == "state"),
+            kept_outputs=sorted(n for kind, n in needed if kind == "output"),
+            kept_inputs=sorted(
+                n for kind, n in needed if kind == "input_value"
+            ),
+            kept_state=sorted(n for kind, n in needed if kind == "state"),
         )

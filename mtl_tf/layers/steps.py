@@ -139,14 +139,14 @@ class _Replay(Operations):
         weights_read: the name of the weight of each operation, or None.
     """
 
-    def __init__(self, weights, constants, kept):
+    def __init__(self, weights, constants, known_outputs):
         super().__init__(weights, constants)
-        self._kept = kept
+        self._known_outputs = known_outputs
         self.inputs: list[tf.Tensor] = []
         self.weights_read: list[str | None] = []
 
     def _call(self, x, forward, backward, weight=None):
-        y = self._kept.get(len(self.outputs))
+        y = self._known_outputs.get(len(self.outputs))
         if y is None:
             # Not kept because only its shape, at most, is used: XLA drops it.
             y = forward(x)
@@ -164,8 +164,8 @@ class _TapedReplay(_Replay):
             as far as the tape has come to them.
     """
 
-    def __init__(self, weights, transposed, constants, kept, tape):
-        super().__init__(weights, constants, kept)
+    def __init__(self, weights, transposed, constants, known_outputs, tape):
+        super().__init__(weights, constants, known_outputs)
         self._transposed = transposed
         self._tape = tape
         self.cotangents: dict[int, tf.Tensor] = {}
@@ -245,7 +245,7 @@ def pull(
     inputs,
     state,
     mask,
-    kept,
+    known_outputs,
     cotangents,
 ):
     """Pulls the cotangents of a step's new state back through the step.
@@ -256,8 +256,8 @@ def pull(
         transposed: the weights with their last two axes swapped. Swapped once
             before the loop, they make its products faster than if each of
             them read its weight across.
-        kept: outputs of its operations by number of call; one that is missing
-            is computed again.
+        known_outputs: those of its operations by number of call; one that is
+            missing is computed again.
         cotangents: of the new state, by name.
 
     Returns:
@@ -266,7 +266,9 @@ def pull(
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         for group in (inputs, state, constants):
             tape.watch(list(group.values()))
-        replay = _TapedReplay(weights, transposed, constants, kept, tape)
+        replay = _TapedReplay(
+            weights, transposed, constants, known_outputs, tape
+        )
         new_state = masked_step(step, replay, inputs, state, mask)
     gradients = tape.gradient(
         [new_state[name] for name in state],
@@ -278,13 +280,13 @@ def pull(
 
 
 def product_inputs(
-    step, weights, constants, inputs, state, kept
+    step, weights, constants, inputs, state, known_outputs
 ) -> list[tf.Tensor]:
     """The input of every product of one step, in the order of the calls.
 
     The arguments are those of `pull`.
     """
-    replay = _Replay(weights, constants, kept)
+    replay = _Replay(weights, constants, known_outputs)
     step(replay, inputs, state)
     read = zip(replay.inputs, replay.weights_read)
     return [x for x, weight in read if weight is not None]

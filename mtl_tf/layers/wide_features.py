@@ -172,12 +172,12 @@ class WideFeatures(StackedLayer):
         if share is not None:
             summary *= tf.cast(share, summary.dtype)
         elif self.shares is not None and not training:
-            own = tf.gather(self.shares.value, task)[:, None, None]
-            summary *= tf.cast(own, summary.dtype)
-        kept = self.beside_dropout(
+            task_share = tf.gather(self.shares.value, task)[:, None, None]
+            summary *= tf.cast(task_share, summary.dtype)
+        factors = self.beside_dropout(
             tf.ones_like(summary[..., :1]), training=training, seed=seed
         )
-        return tf.concat([summary * kept, wide], -1)
+        return tf.concat([summary * factors, wide], -1)
 
     @property
     def choices(self) -> tuple[float, ...]:

@@ -45,9 +45,9 @@ class WordDropout(Dropout):
         self.unknown = unknown
         self.first = checks.positive_integer("first", first)
 
-    def drop(self, x, kept):
+    def drop(self, x, keep_mask):
         """See `Dropout.drop`."""
-        return tf.where(kept | (x < self.first), x, self.unknown)
+        return tf.where(keep_mask | (x < self.first), x, self.unknown)
 
     def get_config(self) -> dict:
         """The constructor's arguments."""

@@ -191,8 +191,8 @@ def check_encoded(encoded: Any, scheme: SharingScheme, reads: str) -> None:
         ConfigError: an entry is missing, or has another shape than
             `output_units` says.
     """
-    if told := _not_readable(encoded, scheme.output_units, reads):
-        error = ConfigError(f"the scheme {type(scheme).__name__} {told}")
+    if problem := _not_readable(encoded, scheme.output_units, reads):
+        error = ConfigError(f"the scheme {type(scheme).__name__} {problem}")
         # Keras would put all arguments of the call behind the message.
         error._keras_call_info_injected = True
         raise error
@@ -212,8 +212,8 @@ def check_scored(output: Any, head: keras.layers.Layer, training: bool) -> None:
         ConfigError: "prediction" or "loss" is missing, or the loss is no
             number an example.
     """
-    if told := _not_usable(output, training):
-        error = ConfigError(f"the head {type(head).__name__} {told}")
+    if problem := _not_usable(output, training):
+        error = ConfigError(f"the head {type(head).__name__} {problem}")
         error._keras_call_info_injected = True
         raise error
 

@@ -109,11 +109,11 @@ class LanguageModel(keras.Model):
             states = self.told(
                 result.sequences["hidden"], training=training, seed=seed
             )
-            here, targets = tokens[:, :, :-1], tokens[:, :, 1:]
-            states, there = states[:, :, :-1], states[:, :, 1:]
+            words, targets = tokens[:, :, :-1], tokens[:, :, 1:]
+            states, following = states[:, :, :-1], states[:, :, 1:]
             if layer.reverse:
-                states, here, targets = there, targets, here
-            told = (here > special_ids.PAD) & (targets > special_ids.OOV)
+                states, words, targets = following, targets, words
+            is_counted = (words > special_ids.PAD) & (targets > special_ids.OOV)
             flat = tf.reshape(states, [-1, layer.units])
             losses = self.words(
                 projection(flat),
@@ -122,5 +122,5 @@ class LanguageModel(keras.Model):
                 seed=seed,
             )
             losses = tf.reshape(losses, tf.shape(targets))
-            loss += tf.reduce_sum(losses * tf.cast(told, tf.float32), -1)
+            loss += tf.reduce_sum(losses * tf.cast(is_counted, tf.float32), -1)
         return {"loss": loss, "losses": {}}

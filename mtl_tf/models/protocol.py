@@ -154,8 +154,8 @@ def count_own_parameters(model: TaskModel, tasks: int) -> int:
         model: a built one.
         tasks: their number.
     """
-    own = sum(int(np.prod(v.shape)) for v in model.private_variables())
-    return round(own / tasks)
+    total = sum(int(np.prod(v.shape)) for v in model.private_variables())
+    return round(total / tasks)
 
 
 def count_all_parameters(model: keras.Model) -> int:

@@ -161,7 +161,7 @@ class QuestionAnsweringModel(QuestionReader):
         names = ("context", "question", "own_words")
         texts = self.read(*map(batch.get, names), **call)
         target = self.pointer.reachable(target, texts)
-        outputs = self._given(target, texts, call, inspect)
+        outputs = self._of_answers(target, texts, call, inspect)
         real = tf.cast(tf.not_equal(target, 0), tf.float32)
         loss, tokens = (
             tf.reduce_sum(outputs["losses"], -1),
@@ -200,7 +200,7 @@ class QuestionAnsweringModel(QuestionReader):
             grouped = None if own_words is None else own_words[None]
             texts = self.read(context[None], question[None], grouped)
             words = self.pointer.reachable(answer[None], texts)
-            losses = self._given(words, texts, {})["losses"]
+            losses = self._of_answers(words, texts, {})["losses"]
         return -losses[0], words[0]
 
     def answer(
@@ -270,7 +270,7 @@ class QuestionAnsweringModel(QuestionReader):
         x = self.project("answer", ids, own_vectors, **call)
         return x * self.units**0.5 if self.answer_blocks else x
 
-    def _given(self, target, texts, call, inspect=False):
+    def _of_answers(self, target, texts, call, inspect=False):
         """What the pointer says of given answers, all of whose words it has."""
         before = tf.concat(
             [tf.fill(tf.shape(target[:, :, :1]), BOS), target[:, :, :-1]], -1

@@ -93,16 +93,16 @@ def make_scheme(
 
 def _own_scheme(place: str) -> type[SharingScheme]:
     """The class of a place."""
-    made = own_functions.load_class(place, SharingScheme)
+    cls = own_functions.load_class(place, SharingScheme)
     try:
-        inspect.signature(made).bind(tasks=None)
+        inspect.signature(cls).bind(tasks=None)
     except TypeError as error:
         raise ConfigError(
             f"{place} must take tasks, their number, as its one argument "
             f"without a default: {error}"
         )
-    _check_call(place, made)
-    return made
+    _check_call(place, cls)
+    return cls
 
 
 def _check_call(place: str, scheme: type[SharingScheme]) -> None:

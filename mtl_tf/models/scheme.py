@@ -127,8 +127,8 @@ class RecurrentScheme(SharingScheme):
     @property
     def directions(self) -> list[keras.layers.Layer]:
         """The forward layer and, if there is one, the backward layer."""
-        both = [self.forward, self.backward]
-        return both if self.bidirectional else both[:1]
+        layers = [self.forward, self.backward]
+        return layers if self.bidirectional else layers[:1]
 
     @property
     def output_units(self) -> int:

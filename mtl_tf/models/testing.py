@@ -57,23 +57,23 @@ def check_scheme(
     options = {"seed": tf.constant([1, 2]), **(entries or {})}
     inputs = _texts(tasks, size)
 
-    def run(layer=scheme, given=inputs, training=False):
+    def run(layer=scheme, arguments=inputs, training=False):
         with recurrence.options(jit=False):
-            found = layer(
-                *given,
+            outputs = layer(
+                *arguments,
                 training=training,
                 sequence=layer.has_sequence,
                 **options,
             )
-        return {k: found[k] for k in _read(layer) if k in found} | {
-            "losses": found.get("losses", {})
+        return {k: outputs[k] for k in _read(layer) if k in outputs} | {
+            "losses": outputs.get("losses", {})
         }
 
     with recurrence.options(jit=False):
-        found = scheme(*inputs, sequence=scheme.has_sequence, **options)
+        encoded = scheme(*inputs, sequence=scheme.has_sequence, **options)
     components.units_of(scheme)
     for name in _read(scheme):
-        components.check_encoded(found, scheme, name)
+        components.check_encoded(encoded, scheme, name)
     expected = _tensors(run())
     _finite(expected, "a batch in which a text has no words")
     _check_padding(scheme, inputs, run, expected)
@@ -87,7 +87,9 @@ def check_scheme(
     run(again)  # builds
     again.set_weights(scheme.get_weights())
     _same(_tensors(run(again)), expected, f"{_name(scheme)} made again {_OF}")
-    _check_graph(lambda *given: _tensors(run(given=given)), inputs, expected)
+    _check_graph(
+        lambda *arguments: _tensors(run(arguments=arguments)), inputs, expected
+    )
     return scheme
 
 
@@ -138,8 +140,8 @@ def check_head(
     again.set_weights(head.get_weights())
     _same(_tensors(again(encoded, batch)), expected, f"the head again {_OF}")
     _check_graph(
-        lambda *given: _tensors(
-            head(*tf.nest.pack_sequence_as([encoded, batch], given))
+        lambda *arguments: _tensors(
+            head(*tf.nest.pack_sequence_as([encoded, batch], arguments))
         ),
         tf.nest.flatten([encoded, batch]),
         expected,
@@ -169,24 +171,24 @@ def _check_padding(scheme, inputs, run, expected) -> None:
     real = tf.cast(mask, vectors.dtype)[..., None]
     noise = tf.where(real > 0, vectors, 7.0)
     _same(
-        _tensors(run(given=(noise, mask, task)), mask),
+        _tensors(run(arguments=(noise, mask, task)), mask),
         _real(expected, mask),
         f"{name} must not read the vectors of padding",
     )
     longer = tf.pad(vectors, [[0, 0], [0, 0], [0, 3], [0, 0]])
     longer_mask = tf.pad(mask, [[0, 0], [0, 0], [0, 3]])
-    found = run(given=(longer, longer_mask, task))
-    if "sequence" in found:
-        found["sequence"] = found["sequence"][:, :, : mask.shape[-1]]
+    outputs = run(arguments=(longer, longer_mask, task))
+    if "sequence" in outputs:
+        outputs["sequence"] = outputs["sequence"][:, :, : mask.shape[-1]]
     _same(
-        _tensors(found, mask),
+        _tensors(outputs, mask),
         _real(expected, mask),
         f"more padding must not change what {name} returns",
     )
     order = [2, 0, 1]
     moved = [tf.gather(vectors, order, axis=1), tf.gather(mask, order, axis=1)]
     _same(
-        _tensors(run(given=(*moved, task)), moved[1]),
+        _tensors(run(arguments=(*moved, task)), moved[1]),
         {
             k: np.take(v, order, axis=1)
             for k, v in _real(expected, mask).items()
@@ -198,13 +200,13 @@ def _check_padding(scheme, inputs, run, expected) -> None:
 def _check_gradients(scheme, tasks, inputs, run) -> None:
     variables = scheme.trainable_variables
 
-    def gradients(given):
+    def gradients(arguments):
         with tf.GradientTape() as tape:
-            found = run(given=given, training=True)
+            outputs = run(arguments=arguments, training=True)
             # Squares: a sum of a softmax has no gradient.
             parts = [
                 tf.reduce_sum(t**2) + tf.reduce_sum(t)
-                for t in tf.nest.flatten(found)
+                for t in tf.nest.flatten(outputs)
             ]
             total = tf.add_n(parts)
         return tape.gradient(total, variables)
@@ -243,30 +245,30 @@ def _check_graph(function, inputs, expected) -> None:
         for t in inputs
     ]
     graph = tf.function(function, input_signature=specs, autograph=False)
-    found = {k: np.array(v) for k, v in graph(*inputs).items()}
-    _same(found, expected, "in a graph it must return the same")
+    outputs = {k: np.array(v) for k, v in graph(*inputs).items()}
+    _same(outputs, expected, "in a graph it must return the same")
 
 
 def _made_again(layer: keras.layers.Layer) -> Any:
-    made = type(layer).from_config(layer.get_config())
-    assert made.get_config() == layer.get_config(), (
+    again = type(layer).from_config(layer.get_config())
+    assert again.get_config() == layer.get_config(), (
         f"{_name(layer)} made of its get_config has another get_config: does "
         "it return all arguments of the constructor?"
     )
-    return made
+    return again
 
 
 def _tensors(outputs: Mapping[str, Any], mask=None) -> dict[str, Any]:
     """Tensors by name; in a graph they stay what they are."""
-    found = {
+    compared = {
         k: v
         for k, v in outputs.items()
         if k in ("summary", "sequence", "prediction", "loss", "scores")
     }
     if mask is not None:
-        return _real(found, mask)
+        return _real(compared, mask)
     eager = tf.executing_eagerly()
-    return {k: np.array(v) if eager else v for k, v in found.items()}
+    return {k: np.array(v) if eager else v for k, v in compared.items()}
 
 
 def _real(outputs: Mapping[str, Any], mask) -> dict[str, np.ndarray]:
@@ -285,14 +287,14 @@ def _finite(outputs: Mapping[str, Any], of_what: str) -> None:
         )
 
 
-def _same(found, expected, rule: str) -> None:
+def _same(outputs, expected, rule: str) -> None:
     for name, value in expected.items():
-        if found[name].shape != value.shape:
+        if outputs[name].shape != value.shape:
             raise AssertionError(
-                f"{rule}: {name!r} has the shape {found[name].shape}, not "
+                f"{rule}: {name!r} has the shape {outputs[name].shape}, not "
                 f"{value.shape}"
             )
-        wide = np.abs(found[name].astype(np.float64) - value)
+        wide = np.abs(outputs[name].astype(np.float64) - value)
         assert wide.max(initial=0) <= _CLOSE * max(1, np.abs(value).max()), (
             f"{rule}: {name!r} differs by {wide.max():.3g}"
         )

@@ -46,16 +46,16 @@ def _move_sides(
     for other in np.flatnonzero(others):
         places = np.searchsorted(boxes[:, other], needed[:, other])
         first = np.maximum(first, places)
-    own = needed[:, axis]
+    lengths = needed[:, axis]
     for place in range(len(boxes) - 1):
         low = boxes[place - 1, axis] if place else 1
         high, now = boxes[place + 1, axis], boxes[place, axis]
         sides = np.arange(low, high + 1)
         # Up to the side they are in this box, above it in the next one.
-        either = (first <= place) & (own <= high)
-        either &= (first == place) | (own > (low if place else 0))
+        either = (first <= place) & (lengths <= high)
+        either &= (first == place) | (lengths > (low if place else 0))
         inside = np.bincount(
-            np.maximum(own[either], low) - low,
+            np.maximum(lengths[either], low) - low,
             weights=counts[either],
             minlength=len(sides),
         ).cumsum()

@@ -194,10 +194,10 @@ def _check_boxes(
     boxes = [[b] * count if isinstance(b, int) else b for b in boundaries]
     longest = np.max(lengths, axis=0)
     if np.any(longest > boxes[-1]):
-        found = [f"{axis} has {n} tokens" for axis, n in zip(axes, longest)]
+        too_long = [f"{axis} has {n} tokens" for axis, n in zip(axes, longest)]
         raise ConfigError(
             f"pipeline.buckets ends at {boxes[-1]}, but the longest "
-            f"{' and the longest '.join(found)}: add a bucket, or set "
+            f"{' and the longest '.join(too_long)}: add a bucket, or set "
             "text.max_length and its like"
         )
     return boxes

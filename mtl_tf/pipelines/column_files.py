@@ -88,15 +88,15 @@ class ColumnFiles(contextlib.ExitStack):
 def _noted(directory: str) -> dict[str, Description]:
     """What was noted of columns, {} if the files are not that long."""
     try:
-        found = files.read_json(os.path.join(directory, _NOTE))
-        for key, description in found.items():
+        noted = files.read_json(os.path.join(directory, _NOTE))
+        for key, description in noted.items():
             path = os.path.join(directory, key)
             for ending, size in _sizes(description).items():
                 if os.path.getsize(path + ending) < size:
                     return {}
     except (RunError, OSError, AttributeError, LookupError, TypeError):
         return {}
-    return found
+    return noted
 
 
 def _of_none(column: Column, axis: str) -> Description:

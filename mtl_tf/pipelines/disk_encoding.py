@@ -52,7 +52,7 @@ def encode(
         os.path.join(folder, digest.hexdigest()),
         name,
         encoder.axes,
-        lambda done: encoded_parts(dataset.skip(done), encoder),
+        lambda start: encoded_parts(dataset.skip(start), encoder),
     )
 
 

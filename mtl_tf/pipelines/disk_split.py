@@ -97,9 +97,9 @@ class DiskSplit(EncodedSplit):
             functools.partial(self._of, rows),
         )
 
-    def _of(self, rows: np.ndarray, done: int) -> Iterator[dict[str, Column]]:
+    def _of(self, rows: np.ndarray, start: int) -> Iterator[dict[str, Column]]:
         # At least one part, so that a split of none has its columns.
-        for first in range(done, max(len(rows), done + 1), _SELECTED_AT_ONCE):
+        for first in range(start, max(len(rows), start + 1), _SELECTED_AT_ONCE):
             chosen = rows[first : first + _SELECTED_AT_ONCE]
             yield {k: c.select(chosen) for k, c in self.columns.items()}
             self.release()
@@ -161,8 +161,8 @@ def read(directory: str, name: str) -> DiskSplit:
         if description["format"] != _FORMAT:
             raise RunError(f"{path} is of another version")
         columns = {
-            key: _mapped(directory, key, one, mappings)
-            for key, one in description["columns"].items()
+            key: _mapped(directory, key, column, mappings)
+            for key, column in description["columns"].items()
         }
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise RunError(f"{path} is damaged: {error!r}")
@@ -194,12 +194,12 @@ def _array(
 ) -> np.ndarray:
     """A file as an array that cannot be written to."""
     dtype = np.dtype(dtype)
-    wanted = int(np.prod(shape)) * dtype.itemsize
+    expected = int(np.prod(shape)) * dtype.itemsize
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if size != wanted:
-                raise RunError(f"{path} has {size} bytes, not {wanted}")
+            if size != expected:
+                raise RunError(f"{path} has {size} bytes, not {expected}")
             if not size:  # which cannot be mapped
                 return np.zeros(shape, dtype)
             mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -220,7 +220,8 @@ def _write(
             writer.append(part)
     described = writer.descriptions
     columns = {
-        key: _mapped(directory, key, one, []) for key, one in described.items()
+        key: _mapped(directory, key, column, [])
+        for key, column in described.items()
     }
     description = {
         "format": _FORMAT,

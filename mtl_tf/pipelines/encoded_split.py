@@ -85,19 +85,19 @@ class Column:
         real = rows >= 0
         inner = self.values.shape[1:]
         if self.offsets is None:
-            found = np.zeros([len(rows), *inner], self.values.dtype)
-            found[real] = self.values[rows[real]]
-            return found
+            padded = np.zeros([len(rows), *inner], self.values.dtype)
+            padded[real] = self.values[rows[real]]
+            return padded
         dtype = self.values.dtype
         if np.issubdtype(dtype, np.integer):
             dtype = np.dtype(np.int32)
-        found = np.zeros([len(rows), length, *inner], dtype)
+        padded = np.zeros([len(rows), length, *inner], dtype)
         chosen = self.select(rows[real])
         sizes = np.zeros(len(rows), np.int64)
         sizes[real] = chosen.lengths
         # The places of a mask come row by row, as the chosen items do.
-        found[np.arange(length) < sizes[:, None]] = chosen.values
-        return found
+        padded[np.arange(length) < sizes[:, None]] = chosen.values
+        return padded
 
     @classmethod
     def join(cls, columns: Sequence["Column"]) -> "Column":
@@ -122,9 +122,9 @@ class WiderColumn(Column):
 
     def whole(self, examples: np.ndarray) -> Column:
         """See `Column.whole`."""
-        found = self.select(examples)
+        selected = self.select(examples)
         return dataclasses.replace(
-            found, values=_padded(found.values, self.inner)
+            selected, values=_padded(selected.values, self.inner)
         )
 
     def gather(self, rows: np.ndarray, length: int) -> np.ndarray:
@@ -165,7 +165,7 @@ class EncodedSplit:
         for column in self.columns.values():
             if column.offsets is not None:
                 by_axis[column.axis].append(column.lengths)
-        longest = [np.max(found, axis=0) for found in by_axis.values()]
+        longest = [np.max(lengths, axis=0) for lengths in by_axis.values()]
         return longest[0] if len(longest) == 1 else np.stack(longest, axis=1)
 
     def gather(

@@ -234,10 +234,10 @@ def build_encoder(
 
     def tokens(feature: Feature, texts: tf.Tensor) -> tf.RaggedTensor:
         if feature.element == WORDS or read_words:
-            found = tokenizer.write(_words(feature, texts, tokenizer))
+            ragged = tokenizer.write(_words(feature, texts, tokenizer))
         else:
-            found = tokenizer(texts)
-        return found[:, :max_length] if max_length else found
+            ragged = tokenizer(texts)
+        return ragged[:, :max_length] if max_length else ragged
 
     if tokenizer.pieces:
         vocabulary = vocabulary_of_pieces(tokenizer, specials)
@@ -273,7 +273,7 @@ def _rare_from(
 def _specials(tasks: Iterable[Any]) -> tuple[str, ...]:
     """The separator, if a task has several texts on one time axis."""
     axes = (time_axes(task.features).values() for task in tasks)
-    several = any(len(one) > 1 for found in axes for one in found)
+    several = any(len(features) > 1 for by_axis in axes for features in by_axis)
     return (SEPARATOR,) if several else ()
 
 

@@ -200,8 +200,8 @@ def drawn_evenly(
     quotas = np.full(len(present), count // len(present))
     quotas[draw.permutation(len(present))[: count % len(present)]] += 1
     chosen = [
-        _in_turns(draw, pool[classes == one], quota)
-        for one, quota in zip(present, quotas)
+        _in_turns(draw, pool[classes == label], quota)
+        for label, quota in zip(present, quotas)
     ]
     return draw.permutation(np.concatenate(chosen))
 
@@ -364,6 +364,6 @@ class JointOrder:
         batches = order.sorted_epoch(epoch)
         rows = []
         for bucket, steps in enumerate(self._steps):
-            own = batches.rows[batches.buckets == bucket]
-            rows += [own, order.extra(epoch, bucket, int(steps) - len(own))]
+            part = batches.rows[batches.buckets == bucket]
+            rows += [part, order.extra(epoch, bucket, int(steps) - len(part))]
         return np.concatenate(rows)

@@ -118,12 +118,12 @@ class DiskStore:
         values = tf.numpy_function(
             self._gathered, [task, rows, length], self._types, stateful=False
         )
-        found = dict(zip(self._keys, values))
+        gathered = dict(zip(self._keys, values))
         for key, is_timed in zip(self._keys, self._timed):
             inner = self._inner(key)
             shape = [*rows.shape, *([None] if is_timed else []), *inner]
-            found[key] = tf.ensure_shape(found[key], shape)
-        return found
+            gathered[key] = tf.ensure_shape(gathered[key], shape)
+        return gathered
 
     def _gathered(
         self, task: np.ndarray, rows: np.ndarray, length: np.ndarray

@@ -66,8 +66,8 @@ def cut_into_blocks(
     stream: list[np.ndarray] = []
     for first in range(0, len(order), _TEXTS_AT_ONCE):
         chosen = [texts[n] for n in order[first : first + _TEXTS_AT_ONCE]]
-        found = pieces_of(tf.constant(chosen, tf.string))
-        values, splits = found.values.numpy(), found.row_splits.numpy()
+        pieces = pieces_of(tf.constant(chosen, tf.string))
+        values, splits = pieces.values.numpy(), pieces.row_splits.numpy()
         for start, stop in zip(splits, splits[1:]):
             if stop > start:
                 stream += [values[start:stop], end]
@@ -104,13 +104,13 @@ def masked(
     """
     rows, length = blocks.shape
     most = max(1, round(TOLD * length))
-    never = np.array([0, *(one + 1 for one in masking.specials)])
+    never = np.array([0, *(special + 1 for special in masking.specials)])
     ordinary = ~np.isin(blocks, never)
     scores = np.where(ordinary, draw.random(blocks.shape), 2.0)
     places = np.argsort(scores, axis=1, kind="stable")[:, :most]
-    there = ordinary.sum(1)
-    told = np.minimum(np.maximum(np.rint(TOLD * there), 1), there)
-    counted = np.arange(most) < told[:, None]
+    available = ordinary.sum(1)
+    chosen = np.minimum(np.maximum(np.rint(TOLD * available), 1), available)
+    counted = np.arange(most) < chosen[:, None]
     pieces = np.take_along_axis(blocks, places, 1) - 1
     fate = draw.random(places.shape)
     others = draw.choice(masking.ordinary, places.shape)

@@ -83,8 +83,8 @@ class Phases(TaskMixing):
         else:
             epochs = checks.positive(f"{field}.epochs", phase["epochs"])
             steps = math.ceil(epochs * int(self.batches_per_task[tasks].sum()))
-        here = {self.task_names[t] for t in tasks if self.task_names}
-        others = set(self.task_names) - here
+        names = {self.task_names[t] for t in tasks if self.task_names}
+        others = set(self.task_names) - names
         self._add(
             tasks, phase.get("mixing", without_tasks(mixing, others)), steps
         )
@@ -93,15 +93,15 @@ class Phases(TaskMixing):
         if not isinstance(tasks, (list, tuple)) or not tasks:
             raise ConfigError(f"{field} must list tasks, got {tasks!r}")
         names = {name: i for i, name in enumerate(self.task_names)}
-        found = [
+        numbers = [
             task
             if type(task) is int and 0 <= task < len(self.batches_per_task)
             else look_up(task, names, f"task in {field}")
             for task in tasks
         ]
-        if len(set(found)) < len(found):
+        if len(set(numbers)) < len(numbers):
             raise ConfigError(f"{field} names a task twice: {list(tasks)}")
-        return np.asarray(found)
+        return np.asarray(numbers)
 
     def _add(self, tasks: np.ndarray, config: Any, steps: float) -> None:
         part = make_mixing(
@@ -195,13 +195,13 @@ def _own_mixing(
 ) -> TaskMixing:
     """A mixing of the user's own, whose first steps are looked at."""
     mixing = own_functions.load_class(place, TaskMixing)
-    given = ("batches_per_task", "seed", "task_names", "args")
-    known = own_functions.keywords(mixing, given)
+    arguments = ("batches_per_task", "seed", "task_names", "args")
+    known = own_functions.keywords(mixing, arguments)
     own_functions.check_options(f"mixing {place}", options, known)
-    made = mixing(batches_per_task, seed, task_names, **options)
-    if not isinstance(made, Joint):
-        _check_first_steps(place, made, len(batches_per_task))
-    return made
+    task_mixing = mixing(batches_per_task, seed, task_names, **options)
+    if not isinstance(task_mixing, Joint):
+        _check_first_steps(place, task_mixing, len(batches_per_task))
+    return task_mixing
 
 
 def _check_first_steps(place: str, mixing: TaskMixing, tasks: int) -> None:
@@ -277,8 +277,8 @@ def without_tasks(config: Any, absent: Collection[str]) -> Any:
     return changed
 
 
-def _options(config: Any, what: str) -> dict[str, Any]:
+def _options(config: Any, noun: str) -> dict[str, Any]:
     """A plain dict of a dict or ConfigDict, without the fields of None."""
     if not hasattr(config, "items"):
-        raise ConfigError(f"a {what} must be a dict, got {config!r}")
+        raise ConfigError(f"a {noun} must be a dict, got {config!r}")
     return {key: value for key, value in config.items() if value is not None}

@@ -87,17 +87,17 @@ class PairFilter:
         """
         longer = np.maximum(sources, targets)
         shorter = np.minimum(sources, targets)
-        found = {
+        reasons = {
             "empty": shorter == 0,
             "long_source": sources > (self.max_length or np.inf),
             "long_target": targets > (self.target_max_length or np.inf),
             "ratio": (longer > shorter * self.max_ratio) & (self.max_ratio > 0),
         }
         rest = np.ones(len(sources), bool)
-        for reason, mask in found.items():
-            found[reason] = mask & rest
+        for reason, mask in reasons.items():
+            reasons[reason] = mask & rest
             rest &= ~mask
-        return found
+        return reasons
 
     def keep(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Which pairs are trained on: bool [n], of lengths as in `reasons`."""
@@ -160,10 +160,14 @@ def build_text(
     check_sizes(text_config)
     tokenizers = {}
     for side, language in ((SOURCE, source), *zip(languages, languages)):
-        own = [t for t in tasks if side in (SOURCE, languages_of(t.name)[1])]
+        of_language = [
+            t for t in tasks if side in (SOURCE, languages_of(t.name)[1])
+        ]
         tokenizer = make_tokenizer(configs[language])
         try:
-            tokenizers[side] = _learnt(tokenizer, own, side, text_config)
+            tokenizers[side] = _learnt(
+                tokenizer, of_language, side, text_config
+            )
         except ConfigError as error:
             raise ConfigError(f"texts in {language!r}: {error}")
     counts = _count(tasks, tokenizers, PairFilter.of_config(text_config))
@@ -243,9 +247,9 @@ def _count(
             keep = pair_filter.keep(
                 source.row_lengths().numpy(), target.row_lengths().numpy()
             )
-            for side, found in ((SOURCE, source), (language, target)):
-                kept = tf.ragged.boolean_mask(found, keep)
-                counts[side].update(Vocabulary.count([kept]))
+            for side, tokens_of_side in ((SOURCE, source), (language, target)):
+                trained_on = tf.ragged.boolean_mask(tokens_of_side, keep)
+                counts[side].update(Vocabulary.count([trained_on]))
     return counts
 
 

@@ -106,7 +106,7 @@ def build_encoder(
         "text.max_length", text_config["max_length"]
     )
     has_words = any(
-        one.element == WORDS for task in tasks for one in task.features
+        feature.element == WORDS for task in tasks for feature in task.features
     )
     name = text_config["tokenizer"]["name"]
     if not has_words and name != "whitespace":

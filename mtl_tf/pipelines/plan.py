@@ -185,15 +185,15 @@ class BatchPlan:
         """Writes the batches first, first + 1, ... of `order` into `steps`."""
         epochs, places = np.divmod(first + np.arange(len(steps)), len(order))
         for epoch in np.unique(epochs):
-            here = epochs == epoch
+            in_epoch = epochs == epoch
             batches = order.epoch(int(epoch))
-            rows = batches.rows[places[here]]
+            rows = batches.rows[places[in_epoch]]
             rows = rows.reshape(len(rows), self.groups, -1)
             # A task with buckets of its own may have a smaller largest B.
-            plan.rows[steps[here], :, : rows.shape[2]] = rows
-            buckets = batches.buckets[places[here]]
-            plan.lengths[steps[here]] = order.boundaries[buckets]
-            plan.sizes[steps[here]] = order.sizes[buckets]
+            plan.rows[steps[in_epoch], :, : rows.shape[2]] = rows
+            buckets = batches.buckets[places[in_epoch]]
+            plan.lengths[steps[in_epoch]] = order.boundaries[buckets]
+            plan.sizes[steps[in_epoch]] = order.sizes[buckets]
 
     @property
     def varies(self) -> bool:
@@ -211,9 +211,9 @@ class BatchPlan:
         sides = self.sides or (1,)
         tokens = np.zeros([*plan.rows.shape, *sides], np.int64)
         for task, split in enumerate(self.splits):
-            here = (plan.tasks == task)[..., None] & (plan.rows >= 0)
-            lengths = split.lengths[plan.rows[here]]
-            tokens[here] = lengths.reshape(-1, *sides)
+            is_task = (plan.tasks == task)[..., None] & (plan.rows >= 0)
+            lengths = split.lengths[plan.rows[is_task]]
+            tokens[is_task] = lengths.reshape(-1, *sides)
         lengths = plan.lengths.reshape(-1, *sides).astype(np.int64)
         rows = plan.sizes
         if not self.static_shapes:

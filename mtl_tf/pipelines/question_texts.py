@@ -66,8 +66,8 @@ def build_encoder(
     if tokenizer.pieces:
         return TextEncoder(tokenizer, vocabulary_of_pieces(tokenizer, BOUNDS))
     counts = _count(tasks, "train", tokenizer, length)
-    splits = {one for task in tasks for one in task.splits} - {"train"}
-    others = (_count(tasks, one, tokenizer, length) for one in splits)
+    splits = {split for task in tasks for split in task.splits} - {"train"}
+    others = (_count(tasks, split, tokenizer, length) for split in splits)
     vocabulary = vocabulary_of_words(
         counts, text_config, BOUNDS, pretrained, others
     )
@@ -136,7 +136,7 @@ def _count(
 def _batches(
     task: Any, split: str, answers: bool
 ) -> Iterable[tuple[str, tf.Tensor]]:
-    names = [one.name for one in inputs(task.features)]
+    names = [feature.name for feature in inputs(task.features)]
     names += [ANSWER] * answers
 
     @tf.autograph.experimental.do_not_convert

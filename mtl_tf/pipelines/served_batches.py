@@ -125,12 +125,12 @@ class DataService:
         _check_size(served_files.size_of(examples) + served_files.size_of(rows))
         make = _Maker(plan, rows, examples)
         count = len(steps) * len(part)
-        made = _numbered(make, count)
-        source = Source(self.address, made, make, count)
+        numbered = _numbered(make, count)
+        source = Source(self.address, numbered, make, count)
         return fixed(
             tf.data.Dataset.from_generator(
                 functools.partial(self._in_order, source),
-                output_signature=made.element_spec[1],
+                output_signature=numbered.element_spec[1],
             ).prefetch(_PREFETCHED * len(part))
         )
 
@@ -216,13 +216,13 @@ class Source:
 
     Attributes:
         address: of the dispatcher.
-        made: numbers and batches, if they were made here.
+        dataset: numbers and batches, if they were made here.
         make: makes a batch from its number.
         count: how many there are.
     """
 
     address: str
-    made: tf.data.Dataset
+    dataset: tf.data.Dataset
     make: Callable[[tf.Tensor], Batch]
     count: int
 
@@ -233,7 +233,7 @@ class Source:
         dispatcher does.
         """
         service = tf.data.experimental.service
-        return self.made.apply(
+        return self.dataset.apply(
             service.distribute(service.ShardingPolicy.DYNAMIC, self.address)
         )
 
@@ -256,12 +256,12 @@ def in_order(source: Source) -> Iterator[Batch]:
                     break
                 # One that was made here meanwhile is late.
                 waiting |= {n: b for n, b in came.items() if n >= number}
-            found = waiting.pop(number, None)
-            if found is None:
+            batch = waiting.pop(number, None)
+            if batch is None:
                 arrivals.tell_loss(number)
                 with tf.device("/CPU:0"):
-                    found = source.make(tf.constant(number, tf.int64))
-            yield found
+                    batch = source.make(tf.constant(number, tf.int64))
+            yield batch
 
 
 class _Arrivals(contextlib.ExitStack):
@@ -276,7 +276,7 @@ class _Arrivals(contextlib.ExitStack):
         self._source = source
         self._arrived: queue.Queue = queue.Queue(_PREFETCHED)
         self._stopped = threading.Event()
-        self.ended = self._told = False
+        self.ended = self._warned = False
         self._served = self._stalled = False
 
     def __enter__(self) -> "_Arrivals":
@@ -294,10 +294,10 @@ class _Arrivals(contextlib.ExitStack):
         except Exception as error:  # which only the other thread can report
             self._put(error)
 
-    def _put(self, found: _Numbered | Exception | None) -> None:
+    def _put(self, arrived: _Numbered | Exception | None) -> None:
         while not self._stopped.is_set():
             with contextlib.suppress(queue.Full):
-                self._arrived.put(found, timeout=1)
+                self._arrived.put(arrived, timeout=1)
                 return
 
     def next(self, may_stall: bool) -> dict[int, Batch]:
@@ -313,19 +313,19 @@ class _Arrivals(contextlib.ExitStack):
         """
         at_once = self._stalled and may_stall
         try:
-            found = self._arrived.get(timeout=0 if at_once else WAIT_SECONDS)
+            arrived = self._arrived.get(timeout=0 if at_once else WAIT_SECONDS)
         except queue.Empty:
             self._stalled = self._served
             if self._served and may_stall:
                 return {}
             raise self._lost(f"no batch has come for {WAIT_SECONDS:g} s")
         self._served, self._stalled = True, False
-        if isinstance(found, Exception):
-            raise self._lost(str(found).splitlines()[0])
-        if found is None:
+        if isinstance(arrived, Exception):
+            raise self._lost(str(arrived).splitlines()[0])
+        if arrived is None:
             self.ended = True
             return {}
-        return dict([found])
+        return dict([arrived])
 
     def _lost(self, reason: str) -> LostWorker:
         return LostWorker(
@@ -336,10 +336,10 @@ class _Arrivals(contextlib.ExitStack):
 
     def tell_loss(self, number: int) -> None:
         """Logs, once, that a batch was lost."""
-        if not self._told:
+        if not self._warned:
             logging.warning(
                 "The tf.data service has lost batch %d, as when a worker ends: "
                 "what is lost is made here.",
                 number,
             )
-        self._told = True
+        self._warned = True

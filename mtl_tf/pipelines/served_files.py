@@ -51,19 +51,19 @@ def write_examples(splits: Sequence[EncodedSplit], folder: str) -> DiskSplit:
 
 
 def _parts(
-    splits: Sequence[EncodedSplit], types: Mapping[str, np.dtype], done: int
+    splits: Sequence[EncodedSplit], types: Mapping[str, np.dtype], skip: int
 ) -> Iterator[dict[str, Column]]:
     for split in splits:
-        for first in range(min(done, len(split)), len(split), _ROWS_AT_ONCE):
+        for first in range(min(skip, len(split)), len(split), _ROWS_AT_ONCE):
             stop = min(first + _ROWS_AT_ONCE, len(split))
             rows = np.arange(first, stop)
-            found = {key: split.columns[key].whole(rows) for key in types}
+            columns = {key: split.columns[key].whole(rows) for key in types}
             yield {
                 key: Column(c.values.astype(types[key], copy=False), c.offsets)
-                for key, c in found.items()
+                for key, c in columns.items()
             }
             split.release()
-        done = max(done - len(split), 0)
+        skip = max(skip - len(split), 0)
 
 
 def size_of(split: DiskSplit) -> int:
@@ -86,8 +86,8 @@ def write_rows(
     columns = ({k: Column(v) for k, v in part.items()} for part in parts)
     first = next(columns)
 
-    def rows(done: int) -> Iterator[dict[str, Column]]:
-        del done  # Nothing is left of a process that was killed.
+    def rows(start: int) -> Iterator[dict[str, Column]]:
+        del start  # Nothing is left of a process that was killed.
         yield first
         yield from columns
 

@@ -46,8 +46,8 @@ def rows_of_step(
     rows = np.zeros([batch_size], np.int64)
     for epoch in np.unique(epochs):
         order = generator(seed, "epoch", int(epoch))
-        here = epochs == epoch
-        rows[here] = order.permutation(count)[inside[here]]
+        in_epoch = epochs == epoch
+        rows[in_epoch] = order.permutation(count)[inside[in_epoch]]
     return rows
 
 
@@ -66,18 +66,18 @@ def batches(
     first = compute(start)
 
     def arrays(step: np.int64) -> list[np.ndarray]:
-        found = compute(int(step))
-        return [found[name] for name in first]
+        entries = compute(int(step))
+        return [entries[name] for name in first]
 
     def batch(step: tf.Tensor) -> dict[str, tf.Tensor]:
         types = [value.dtype for value in first.values()]
         values = tf.numpy_function(arrays, [step], types)
-        found = {
+        entries = {
             name: tf.ensure_shape(value, like.shape)[None]
             for value, (name, like) in zip(values, first.items())
         }
-        counted = found["counted"]
-        return found | {
+        counted = entries["counted"]
+        return entries | {
             "task": tf.zeros([1], tf.int32),
             "weight": tf.ones(tf.shape(counted)[:2]),
             "normalizer": tf.maximum(tf.reduce_sum(counted, [1, 2]), 1.0),

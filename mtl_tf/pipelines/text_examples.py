@@ -15,11 +15,11 @@ Ragged = dict[str, tf.Tensor | tf.RaggedTensor]
 
 def time_axes(features: Iterable[Feature]) -> dict[str, list[Feature]]:
     """The features made of strings, by their time axis."""
-    found: dict[str, list[Feature]] = {}
+    by_axis: dict[str, list[Feature]] = {}
     for feature in features:
         if feature.is_string:
-            found.setdefault(feature.time, []).append(feature)
-    return found
+            by_axis.setdefault(feature.time, []).append(feature)
+    return by_axis
 
 
 class Examples:
@@ -46,8 +46,12 @@ class Examples:
     @property
     def axes(self) -> dict[str, str]:
         """The time axis of each column, "" of those without."""
-        numbers = (one for one in self._features if not one.is_string)
-        return self._string_axes() | {one.name: one.time for one in numbers}
+        numbers = (
+            feature for feature in self._features if not feature.is_string
+        )
+        return self._string_axes() | {
+            feature.name: feature.time for feature in numbers
+        }
 
     def __call__(self, batch: Mapping[str, tf.Tensor]) -> Ragged:
         """Encodes a batch of examples.
@@ -137,16 +141,16 @@ class TextExamples(Examples):
         self, features: Sequence[Feature], batch: Mapping[str, tf.Tensor]
     ) -> Ragged:
         parts = [
-            self.encoder.of_words(batch[one.name])
-            if one.element == WORDS
-            else self.encoder.of_texts(batch[one.name])
-            for one in features
+            self.encoder.of_words(batch[feature.name])
+            if feature.element == WORDS
+            else self.encoder.of_texts(batch[feature.name])
+            for feature in features
         ]
-        found = joined(parts, self.encoder.separator, self.encoder.max_length)
+        encoded = joined(parts, self.encoder.separator, self.encoder.max_length)
         # There are many of these: they are as small as they can be.
-        if "characters" in found:
+        if "characters" in encoded:
             dtype = self.encoder.characters.dtype
-            found["characters"] = tf.cast(found["characters"], dtype)
-        if "casing" in found:
-            found["casing"] = tf.cast(found["casing"], tf.uint8)
-        return found
+            encoded["characters"] = tf.cast(encoded["characters"], dtype)
+        if "casing" in encoded:
+            encoded["casing"] = tf.cast(encoded["casing"], tf.uint8)
+        return encoded

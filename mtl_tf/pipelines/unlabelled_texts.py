@@ -50,7 +50,7 @@ def held_back(tasks: Iterable[Task]) -> set[tuple[str, ...]]:
     return {
         row
         for task in tasks
-        if all(one.element == TEXT for one in inputs(task.features))
+        if all(feature.element == TEXT for feature in inputs(task.features))
         for split in _HELD_BACK
         if split in task.splits
         for row in _rows(_columns(task, split))
@@ -75,19 +75,19 @@ def read(
         MtlError: as of `Task.dataset`.
     """
     texts, training = _columns(task, split), _columns(task, "train")
-    kept = [row not in held_back for row in _rows(texts)]
+    usable = [row not in held_back for row in _rows(texts)]
     spaced = tuple(
         name
         for name, column in texts.items()
         if only_these_are_raw(_decoded(column), _decoded(training[name]))
     )
     columns = {
-        name: np.array(column, object)[np.array(kept, bool)]
+        name: np.array(column, object)[np.array(usable, bool)]
         for name, column in texts.items()
     }
     for name in spaced:
         columns[name] = treebank.space(tf.constant(columns[name])).numpy()
-    return Unlabelled(columns, len(kept) - sum(kept), spaced)
+    return Unlabelled(columns, len(usable) - sum(usable), spaced)
 
 
 def dataset(texts: Mapping[str, np.ndarray]) -> tf.data.Dataset:

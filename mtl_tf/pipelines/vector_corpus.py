@@ -58,11 +58,13 @@ def collect(
     """
     tokenizer = make_tokenizer(dict(text_config["tokenizer"].items()))
     # Tokens that are given stay as they are.
-    given = WhitespaceTokenizer(tokenizer.lowercase)
+    whitespace = WhitespaceTokenizer(tokenizer.lowercase)
     store = TokenStore()
     for task, texts in texts_of(tasks, unlabelled_spacing):
-        are_words = all(one.element == WORDS for one in inputs(task.features))
-        for words in _words(given if are_words else tokenizer, texts):
+        are_words = all(
+            feature.element == WORDS for feature in inputs(task.features)
+        )
+        for words in _words(whitespace if are_words else tokenizer, texts):
             store.add(words)
     for words in _words(tokenizer, more):
         store.add(words)
@@ -117,8 +119,8 @@ def _unlabelled(task: Task, held_back: set[int]) -> tuple[list[str], int]:
     if UNLABELLED not in task.source.split_names:
         return [], 0
     texts = _texts(task, UNLABELLED)
-    kept = [text for text in texts if _digest(text) not in held_back]
-    return kept, len(texts) - len(kept)
+    usable = [text for text in texts if _digest(text) not in held_back]
+    return usable, len(texts) - len(usable)
 
 
 def _held_back(tasks: Iterable[Task]) -> set[int]:

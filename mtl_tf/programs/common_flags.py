@@ -150,17 +150,17 @@ def define_decoding(values: flags.FlagValues) -> None:
     )
 
 
-def define_alignments(values: flags.FlagValues, where: str) -> None:
+def define_alignments(values: flags.FlagValues, place: str) -> None:
     """Defines `--alignments`; `decoding` reads it, too.
 
     Args:
         values: get the flag.
-        where: what has them.
+        place: what has them.
     """
     flags.DEFINE_bool(
         "alignments",
         None,
-        f"of runs that translate: {where} also which source word each word of "
+        f"of runs that translate: {place} also which source word each word of "
         "the translation attended to most; by default the run's "
         "evaluation.decoding.alignments",
         flag_values=values,

@@ -64,7 +64,7 @@ def define(
         values: where the flags are defined; the overrides take effect when
             `values` parses what this returns. Whether the command line named
             a config is told by `values["config"].present`, what to tell the
-            user about its overrides by `values["config"].told`, and which
+            user about its overrides by `values["config"].messages`, and which
             fields they set by `values["config"].overridden`.
 
     Returns:
@@ -86,7 +86,7 @@ def define(
             "config", config, flag_values=values, sys_argv=argv
         )
     values["config"].present = int(specified is not None)
-    values["config"].told = messages
+    values["config"].messages = messages
     values["config"].overridden = tuple(overrides)
     return argv
 
@@ -133,9 +133,9 @@ def _check_group(path: str, field: Any, value: Any) -> None:
     """Refuses values for a part of a group, which would be all of it."""
     if not isinstance(field, config_dict.ConfigDict):
         return
-    given = list(value) if isinstance(value, _GROUPS) else []
-    if set(field) - set(given):
-        name = given[0] if given else next(iter(field))
+    keys = list(value) if isinstance(value, _GROUPS) else []
+    if set(field) - set(keys):
+        name = keys[0] if keys else next(iter(field))
         raise ConfigError(
             f"{path} is a group of fields: change each by its whole name, such "
             f"as {f'{path}.{name}'!r}"
@@ -233,9 +233,9 @@ def _items(path: str, value: str) -> list:
 def _field(config: config_dict.ConfigDict, path: str) -> Any:
     """The value of the field that an override names."""
     value: Any = config
-    done: list[str] = []
+    walked: list[str] = []
     for name in path.split("."):
-        parent = ".".join(["config", *done])
+        parent = ".".join(["config", *walked])
         if not isinstance(value, config_dict.ConfigDict):
             raise ConfigError(f"--config.{path}: {parent} has no fields")
         if name not in value:
@@ -243,7 +243,7 @@ def _field(config: config_dict.ConfigDict, path: str) -> Any:
             others = fields.namesakes(path, config)
             raise ConfigError(_unknown_field(path, parent, name, value, others))
         value = value[name]
-        done.append(name)
+        walked.append(name)
     return value
 
 

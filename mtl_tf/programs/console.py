@@ -57,7 +57,7 @@ def set_up(verbose: bool) -> None:
 
 
 @contextlib.contextmanager
-def shown() -> Iterator[None]:
+def log_shown() -> Iterator[None]:
     """Shows the log for a while, where no program has set it up.
 
     In a script or a notebook absl shows warnings alone. Where the root logger

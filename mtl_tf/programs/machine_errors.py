@@ -38,9 +38,9 @@ def machine_error(error: Exception) -> str:
         return _about_file(str(error.strerror), error.filename)
     if type(error).__module__.startswith("tensorflow"):
         text = _one_line(str(error))
-        if found := _FILE.match(text):
-            file = _PART.sub("", found[1])
-            return f"{_about_file(found[2], file)} (TensorFlow: {text})"
+        if match := _FILE.match(text):
+            file = _PART.sub("", match[1])
+            return f"{_about_file(match[2], file)} (TensorFlow: {text})"
         if any(reason in text for reason in _TENSORFLOW):
             return text
     if isinstance(error, MemoryError) or _is_out_of_memory(error):
@@ -54,17 +54,17 @@ def _about_file(reason: str, file: str | None) -> str:
     """What is wrong with a file, and how much is free where a disk is full."""
     if not file:
         return reason
-    told = f"{reason}: {file}"
+    message = f"{reason}: {file}"
     if reason != _FULL or not isinstance(file, str):  # such as a number
-        return told
+        return message
     folder = os.path.abspath(file)
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     try:
         free = shutil.disk_usage(folder).free
     except OSError:  # The disk may be gone.
-        return told
-    return f"{told}, where {free / 1e6:,.1f} MB are free"
+        return message
+    return f"{message}, where {free / 1e6:,.1f} MB are free"
 
 
 def _is_out_of_memory(error: Exception) -> bool:

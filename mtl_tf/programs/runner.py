@@ -302,7 +302,7 @@ def _main(program: Program, values: flags.FlagValues) -> int:
             from mtl_tf.configs import validation
 
             validation.validate(values.config.to_dict())
-            for sentence in values["config"].told:
+            for sentence in values["config"].messages:
                 logging.info("%s", sentence)
         if program.tensorflow:
             quiet.import_tensorflow(quiet=not _is_verbose(values))

@@ -211,7 +211,7 @@ class _Reader:
             self.task.place("train", int(place)),
             {f.name: _raw(f, example[f.name]) for f in strings},
             {
-                tuple(column.texts): column.shown(
+                tuple(column.texts): column.shown_tokens(
                     encoded.columns[name][place], example
                 )
                 for name, column in self._columns.items()

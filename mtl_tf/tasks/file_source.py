@@ -218,9 +218,9 @@ class TextFileSource(StreamedSource):
                 scan.add(row)
         warnings = oddities.sentences()
         if len(scan.values) == before:
-            why = "".join(f" ({warning})" for warning in warnings)
+            reasons = "".join(f" ({warning})" for warning in warnings)
             raise DataError(
-                f"{path} is empty: it has no rows of text and label{why}"
+                f"{path} is empty: it has no rows of text and label{reasons}"
             )
         for warning in warnings:
             self.note(f"{path}: {warning}")

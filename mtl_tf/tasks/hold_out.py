@@ -162,8 +162,8 @@ class HoldOutSource(Source):
             for batch in batched(self._source.dataset(self._train), _AT_ONCE):
                 for text in read(batch).numpy().tolist():
                     # No text at all is nothing that examples have in common.
-                    own = b"%d" % number
-                    key = (text, _KEY) if text.strip() else (own, b"no text")
+                    unique = b"%d" % number
+                    key = (text, _KEY) if text.strip() else (unique, b"no text")
                     yield text_key(*key)
                     number += 1
 

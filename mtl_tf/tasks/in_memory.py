@@ -73,8 +73,8 @@ def to_files(entry: Any, folder: str) -> Any:
         if not os.path.exists(paths[split]):
             os.makedirs(os.path.dirname(paths[split]), exist_ok=True)
             files.write_text(paths[split], text)
-    kept = {key: value for key, value in entry.items() if key != FIELD}
-    return {**kept, "files": paths}
+    other_fields = {key: value for key, value in entry.items() if key != FIELD}
+    return {**other_fields, "files": paths}
 
 
 def paths_of(entries: Iterable[Any]) -> list[str]:
@@ -93,11 +93,11 @@ def _examples_of(entry: Mapping[str, Any], dataset: Any) -> Any:
     spec = dataset.element_spec
     if isinstance(spec, tuple) and len(spec) == 2:
 
-        def as_dict(given: Any, target: Any) -> dict[str, Any]:
-            if not isinstance(given, dict):
-                given = given if isinstance(given, tuple) else (given,)
-                given = dict(zip(read, given))
-            return {**given, learnt[0]: target}
+        def as_dict(values: Any, target: Any) -> dict[str, Any]:
+            if not isinstance(values, dict):
+                values = values if isinstance(values, tuple) else (values,)
+                values = dict(zip(read, values))
+            return {**values, learnt[0]: target}
 
         dataset = dataset.map(as_dict)
     spec = dataset.element_spec

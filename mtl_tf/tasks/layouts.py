@@ -116,5 +116,9 @@ def _layout(
 
 def _delimiter(entry: Entry) -> str:
     """What stands between the cells of an entry's csv files."""
-    given = entry.get("delimiter")
-    return COMMA if given is None else checked_delimiter("delimiter", given)
+    delimiter = entry.get("delimiter")
+    return (
+        COMMA
+        if delimiter is None
+        else checked_delimiter("delimiter", delimiter)
+    )

@@ -23,13 +23,13 @@ def doubts(labels: Sequence[str]) -> list[str]:
         spellings.setdefault(_plain(label), []).append(label)
     several = [same for same in spellings.values() if len(same) > 1]
     if several:
-        shown = "; ".join(
+        listed = "; ".join(
             ", ".join(map(repr, same)) for same in several[:_SHOWN]
         )
         more = f"; and {len(several) - _SHOWN} more"
         sentences.append(
             "labels that may be the same one, and are classes of their own: "
-            f"{shown}{more if len(several) > _SHOWN else ''}. If they are not "
+            f"{listed}{more if len(several) > _SHOWN else ''}. If they are not "
             "meant to be, write them in one way"
         )
     missing = [label for label in labels if label in _MISSING]
@@ -68,7 +68,7 @@ def rare(
     # What looks like a misspelling stands first.
     near = {label: _nearest(label, frequent) for label in few}
     few.sort(key=lambda label: not near[label])
-    shown = [
+    listed = [
         f"{label!r} ({places[label]}"
         + (f"; did you mean {near[label]!r}?)" if near[label] else ")")
         for label in few[:_SHOWN]
@@ -76,7 +76,7 @@ def rare(
     more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
     return [
         f"at most {_FEW} of {rows} rows have the label "
-        f"{', '.join(shown)}{more}: each becomes a class of its own, unless "
+        f"{', '.join(listed)}{more}: each becomes a class of its own, unless "
         "`labels` in the task's entry lists those that are right"
     ]
 

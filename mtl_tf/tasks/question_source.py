@@ -159,7 +159,7 @@ class QuestionFileSource(StreamedSource):
         key = layout.columns[ANSWER]
         keys = [key] if has_column(record, key) else []
         keys += [SCORED[0]] if SCORED[0] in more else []
-        found = [
+        answers = [
             answer
             for name in dict.fromkeys(keys or [key])
             for answer in self._answers(location, record, name)
@@ -167,7 +167,7 @@ class QuestionFileSource(StreamedSource):
         return _Example(
             **texts,
             # The first one is learnt.
-            answers=list(dict.fromkeys(found)),
+            answers=list(dict.fromkeys(answers)),
             scoring=_scoring(location, more.get("scoring", {})),
             line=line,
             place=location,

@@ -118,26 +118,26 @@ def check_files(paths: Sequence[str], layout: Layout) -> None:
         if not (layout.header and named):
             check_widths(paths[0], len(first), path, len(columns))
             continue
-        here, there = (
+        header, first_header = (
             ", ".join(map(short, names[:20])) for names in (columns, first)
         )
         raise DataError(
-            f"{path}:1: the header ({here}) is not that of {paths[0]} "
-            f"({there}): each file of a split has the same one"
+            f"{path}:1: the header ({header}) is not that of {paths[0]} "
+            f"({first_header}): each file of a split has the same one"
             f"{_delimiter_advice(columns, layout)}"
         )
 
 
-def check_widths(first: str, wanted: int, path: str, width: int) -> None:
+def check_widths(first: str, expected: int, path: str, width: int) -> None:
     """Complains of a file with another number of columns than the first one.
 
     Raises:
         DataError: the numbers differ.
     """
-    if width != wanted:
+    if width != expected:
         raise DataError(
-            f"{path}: {count(width, 'column')}, but {first} has {wanted}: the "
-            "files of a split have the same columns"
+            f"{path}: {count(width, 'column')}, but {first} has {expected}: "
+            "the files of a split have the same columns"
         )
 
 
@@ -211,14 +211,14 @@ def _place(
         )
     if column in names:
         return names.index(column)
-    shown = ", ".join(short(name) for name in names[:20])
+    listed = ", ".join(short(name) for name in names[:20])
     known = hint(column, names)
     advice = _delimiter_advice(header, layout) or (
         f"; {known}{'' if known.endswith('?') else '.'} Without a header, give "
         "the columns by number"
     )
     raise DataError(
-        f"{path}:1: no column {column!r} in the header ({shown}){advice}"
+        f"{path}:1: no column {column!r} in the header ({listed}){advice}"
     )
 
 
@@ -237,8 +237,8 @@ def _check_different(path: str, layout: Layout, places: Sequence[int]) -> None:
 
 def _delimiter_advice(first: Sequence[str], layout: Layout) -> str:
     """What helps where the first row shows another delimiter, or ""."""
-    own = "\t" if layout.format == "tsv" else layout.delimiter
-    other = other_delimiter(first, own)
+    delimiter = "\t" if layout.format == "tsv" else layout.delimiter
+    other = other_delimiter(first, delimiter)
     if not other:
         return ""
     settings = ["format to 'csv'"] if layout.format == "tsv" else []

@@ -131,12 +131,12 @@ class FileReader(Reader):
             paths = look_up(split, self._paths, "split")
             layout = self._layouts[split]
             sentences: list[Tagged] = []
-            wanted = 0
+            first_width = 0
             for path in paths:
                 undecodable: list[int] = []
                 of_file, width = _read(path, layout, undecodable.append)
-                wanted = wanted or width
-                check_widths(paths[0], wanted, path, width)
+                first_width = first_width or width
+                check_widths(paths[0], first_width, path, width)
                 sentences += of_file
                 self._warn(path, undecodable)
             self._read[split] = sentences

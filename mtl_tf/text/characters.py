@@ -97,9 +97,9 @@ class CharacterEncoder:
         first = self.max_word_length - last
         lengths = tf.repeat(characters.row_lengths(), characters.row_lengths())
         places = tf.ragged.range(characters.row_lengths()).flat_values
-        kept = (places < first) | (places >= lengths - last)
+        stays = (places < first) | (places >= lengths - last)
         return tf.ragged.boolean_mask(
-            characters, characters.with_flat_values(kept)
+            characters, characters.with_flat_values(stays)
         )
 
     @property

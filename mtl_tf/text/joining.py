@@ -26,14 +26,14 @@ def joined(
     if len(texts) == 1:
         return dict(texts[0])
     lengths = [parts["tokens"].row_lengths() for parts in texts]
-    kept = lengths
+    counts = lengths
     if max_length:
         room = max(max_length - len(texts) + 1, 0)
-        kept = cut_longest_first(lengths, room)
+        counts = cut_longest_first(lengths, room)
     return {
         name: _concatenated(
             [parts[name] for parts in texts],
-            kept,
+            counts,
             separator if name == "tokens" else 0,
         )
         for name in texts[0]
@@ -60,31 +60,31 @@ def cut_longest_first(
     )  # [n, limits]
     fits = tf.cast(totals <= room, tf.int64)
     limit = tf.reduce_max(fits * limits, axis=1)
-    kept = [tf.minimum(length, limit) for length in lengths]
-    spare = room - tf.add_n(kept)
+    counts = [tf.minimum(length, limit) for length in lengths]
+    spare = room - tf.add_n(counts)
     for place, length in enumerate(lengths):
         # There is less to spare than texts that are cut: a token each.
-        more = tf.minimum(tf.minimum(spare, length - kept[place]), 1)
-        kept[place] += more
+        more = tf.minimum(tf.minimum(spare, length - counts[place]), 1)
+        counts[place] += more
         spare -= more
-    return kept
+    return counts
 
 
-def cut_rows(part: tf.RaggedTensor, kept: tf.Tensor) -> tf.RaggedTensor:
+def cut_rows(part: tf.RaggedTensor, counts: tf.Tensor) -> tf.RaggedTensor:
     """The first items of each row.
 
     Args:
         part: [n, None, ...].
-        kept: int64 [n], how many; no row is shorter.
+        counts: int64 [n], how many; no row is shorter.
     """
     places = tf.ragged.range(part.row_lengths()).flat_values
-    stays = places < tf.repeat(kept, part.row_lengths())
+    stays = places < tf.repeat(counts, part.row_lengths())
     values = tf.boolean_mask(part.flat_values, stays)
-    return tf.RaggedTensor.from_row_lengths(values, kept, validate=False)
+    return tf.RaggedTensor.from_row_lengths(values, counts, validate=False)
 
 
 def _concatenated(
-    parts: Sequence[tf.RaggedTensor], kept: Sequence[tf.Tensor], between: int
+    parts: Sequence[tf.RaggedTensor], counts: Sequence[tf.Tensor], between: int
 ) -> tf.RaggedTensor:
     rows = parts[0].nrows()
     inner = parts[0].flat_values.shape[1:].as_list()
@@ -94,7 +94,7 @@ def _concatenated(
         filled, tf.ones([rows], tf.int64), validate=False
     )
     pieces = []
-    for part, length in zip(parts, kept):
+    for part, length in zip(parts, counts):
         cut = cut_rows(part, length)
         pieces += [separator, cut] if pieces else [cut]
     return tf.concat(pieces, axis=1)

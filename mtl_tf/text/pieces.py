@@ -98,8 +98,8 @@ class PieceEncoder:
         if self.max_length:
             lengths = [part.row_lengths() for part in parts]
             room = self.max_length - self._reserved(len(texts))
-            kept = cut_longest_first(lengths, room)
-            parts = [cut_rows(part, n) for part, n in zip(parts, kept)]
+            counts = cut_longest_first(lengths, room)
+            parts = [cut_rows(part, n) for part, n in zip(parts, counts)]
         rows = parts[0].nrows()
         joined = [_repeated(self.specials.start, rows)]
         for number, part in enumerate(parts):

@@ -64,12 +64,12 @@ def warn_of_unread(
         field: what named the preset.
     """
     blocks = blocks_of(backbone)
-    found = layers_stored(preset, type(blocks[0]).__name__) if blocks else 0
-    if found > len(blocks):
+    stored = layers_stored(preset, type(blocks[0]).__name__) if blocks else 0
+    if stored > len(blocks):
         logging.warning(
             "%s: the weights of %r are of %d layers, its %s says %d: the "
             "lowest %d are read, those above them are left out",
-            *(field, preset, found),
+            *(field, preset, stored),
             *(presets.CONFIG_FILE, len(blocks), len(blocks)),
         )
 
@@ -123,8 +123,8 @@ def layers_stored(preset: str, block: str) -> int:
         pattern = re.compile(rf"{name}(?:_\d+)?")
         groups = _groups(os.path.join(preset, _KERAS_FILE))
         return sum(bool(pattern.fullmatch(group)) for group in groups)
-    found = [_NUMBERED.search(name) for name in _tensors(preset)]
-    return max((int(match[1]) + 1 for match in found if match), default=0)
+    matches = [_NUMBERED.search(name) for name in _tensors(preset)]
+    return max((int(match[1]) + 1 for match in matches if match), default=0)
 
 
 def _groups(path: str) -> list[str]:

@@ -63,7 +63,9 @@ class TokenColumn:
         ]
         return np.sum(lengths, axis=0) + self._specials
 
-    def shown(self, ids: Sequence[int], example: Examples) -> list[ShownToken]:
+    def shown_tokens(
+        self, ids: Sequence[int], example: Examples
+    ) -> list[ShownToken]:
         """What the ids of an example stand for, and where it was cut.
 
         Args:
@@ -76,18 +78,18 @@ class TokenColumn:
         ]
         room = max(len(ids) - self._specials, 0)
         lengths = [tf.constant([len(part)], tf.int64) for part in parts]
-        kept = [int(n[0]) for n in cut_longest_first(lengths, room)]
+        counts = [int(n[0]) for n in cut_longest_first(lengths, room)]
         before, between, after = self.special
         left = iter(map(int, ids))
-        found = self._special_tokens(left, before)
-        for number, (part, count) in enumerate(zip(parts, kept)):
+        tokens = self._special_tokens(left, before)
+        for number, (part, count) in enumerate(zip(parts, counts)):
             if number:
-                found += self._special_tokens(left, between)
+                tokens += self._special_tokens(left, between)
             # The tokens first: `zip` takes one more of what comes first.
-            found += [self._token(i, t) for t, i in zip(part[:count], left)]
+            tokens += [self._token(i, t) for t, i in zip(part[:count], left)]
             if count < len(part):
-                found.append(ShownToken(CUT, str(len(part) - count)))
-        return found + self._special_tokens(left, after)
+                tokens.append(ShownToken(CUT, str(len(part) - count)))
+        return tokens + self._special_tokens(left, after)
 
     @property
     def _specials(self) -> int:

@@ -80,8 +80,8 @@ class VectorFile:
             wrong = next(field for field in fields if not _is_number(field))
             raise self._error(
                 row.line,
-                f"{_shown(wrong)} is not a finite number, in the vector of "
-                f"{_shown(row.word)}",
+                f"{_short(wrong)} is not a finite number, in the vector of "
+                f"{_short(row.word)}",
             )
         return numbers
 
@@ -127,7 +127,7 @@ class VectorFile:
         count = line.count(b" ")
         return self._error(
             number,
-            f"{count} numbers after {_shown(line.split(b' ')[0])}, but "
+            f"{count} numbers after {_short(line.split(b' ')[0])}, but "
             f"{self.dimension} are needed: the file has another dimension or "
             "the line is damaged",
         )
@@ -176,5 +176,5 @@ def _looks_binary(line: bytes) -> bool:
     return any(byte < 9 or 13 < byte < 27 for byte in line)
 
 
-def _shown(field: bytes) -> str:
+def _short(field: bytes) -> str:
     return repr(field[:40].decode("utf-8", "backslashreplace"))

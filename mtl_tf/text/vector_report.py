@@ -57,14 +57,14 @@ class VectorReport:
     duplicates: int
 
     @property
-    def found(self) -> int:
+    def words_found(self) -> int:
         """How many words of the vocabulary have a vector."""
         return len(self.found_tokens)
 
     @property
     def missing(self) -> int:
         """How many words of the vocabulary have none."""
-        return self.words - self.found
+        return self.words - self.words_found
 
     @property
     def header_lies(self) -> bool:
@@ -92,7 +92,8 @@ class VectorReport:
     def summary(self) -> str:
         """Returns one line for the log."""
         return (
-            f"{self.path}: vectors for {_share(self.found, self.words)} words "
+            f"{self.path}: vectors for "
+            f"{_share(self.words_found, self.words)} words "
             f"of the vocabulary, from {self.rows} rows of {self.dimension} "
             f"numbers; the other {self.missing} start from "
             f"{self.missing_start}"
@@ -113,7 +114,7 @@ class VectorReport:
                 f"{self.path}: {self.duplicates} further rows of words seen "
                 "before: the first row of a word counts"
             )
-        if self.words and not self.found:
+        if self.words and not self.words_found:
             warnings.append(f"{self.path}: no word of the vocabulary is in it")
         return warnings
 
@@ -121,7 +122,7 @@ class VectorReport:
         """Returns the numbers as a JSON object, without the list of words."""
         value = dataclasses.asdict(self)
         del value["found_tokens"]
-        return {**value, "found": self.found, "missing": self.missing}
+        return {**value, "found": self.words_found, "missing": self.missing}
 
 
 def _share(part: int, whole: int) -> str:

@@ -69,13 +69,13 @@ def accumulated(
     """
 
     @tf.autograph.experimental.do_not_convert
-    def one(whole: Batch, number: tf.Tensor) -> dict[str, Any]:
+    def of_part(whole: Batch, number: tf.Tensor) -> dict[str, Any]:
         gradients, loss = compute(part_of(whole, number, parts), number)
         return {"loss": loss, **_by_kind(gradients)}
 
     # Traced once, and before the loop: which gradients are sparse, and which
     # are none, is not known otherwise.
-    traced = tf.function(one, autograph=False)
+    traced = tf.function(of_part, autograph=False)
     shapes = traced.get_concrete_function(
         batch, tf.TensorSpec([], tf.int32)
     ).structured_outputs
@@ -88,13 +88,13 @@ def accumulated(
     sums = {k: tf.zeros(variables[int(k)].shape) for k in shapes["dense"]}
 
     def body(number, loss, sums, arrays):
-        found = traced(batch, number)
-        sums = {k: sums[k] + found["dense"][k] for k in sums}
+        part = traced(batch, number)
+        sums = {k: sums[k] + part["dense"][k] for k in sums}
         arrays = {
-            k: [a.write(number, v) for a, v in zip(own, found["sparse"][k])]
-            for k, own in arrays.items()
+            k: [a.write(number, v) for a, v in zip(buffers, part["sparse"][k])]
+            for k, buffers in arrays.items()
         }
-        return number + 1, loss + found["loss"], sums, arrays
+        return number + 1, loss + part["loss"], sums, arrays
 
     loss = tf.zeros(tf.shape(batch["task"]))
     _, loss, sums, arrays = tf.while_loop(
@@ -108,11 +108,11 @@ def accumulated(
     for k, value in sums.items():
         gradients[int(k)] = value
     for k, (values, rows) in arrays.items():
-        own = variables[int(k)]
+        variable = variables[int(k)]
         gradients[int(k)] = tf.IndexedSlices(
-            tf.ensure_shape(values.concat(), [None, *own.shape[1:]]),
+            tf.ensure_shape(values.concat(), [None, *variable.shape[1:]]),
             rows.concat(),
-            tf.constant(list(own.shape), tf.int64),
+            tf.constant(list(variable.shape), tf.int64),
         )
     return gradients, loss
 

@@ -43,7 +43,7 @@ class _RowsPutBack(ExactSparseMixin):
             for owner, slot in getattr(self, "_slots_of", ())
             if owner == id(reference) and slot.shape == reference.shape
         ]
-        kept = [tf.identity(v) for v in (variable, *moved)]
+        previous = [tf.identity(v) for v in (variable, *moved)]
         rows, indices = tf.shape(variable)[:1], slices.indices[:, None]
         gradient = tf.scatter_nd(
             indices, slices.values, tf.cast(tf.shape(variable), indices.dtype)
@@ -52,7 +52,7 @@ class _RowsPutBack(ExactSparseMixin):
         ones = tf.ones_like(slices.indices, tf.int32)
         is_used = tf.scatter_nd(indices, ones, tf.cast(rows, indices.dtype)) > 0
         is_used = tf.reshape(is_used, [-1] + [1] * (variable.shape.rank - 1))
-        for changed, old in zip((variable, *moved), kept):
+        for changed, old in zip((variable, *moved), previous):
             changed.assign(
                 tf.where(is_used, tf.convert_to_tensor(changed), old)
             )

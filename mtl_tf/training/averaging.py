@@ -32,13 +32,13 @@ def replaced(pairs: Sequence[tuple[keras.Variable, Any]]) -> Iterator[None]:
     Args:
         pairs: each variable with its value.
     """
-    kept = [tf.identity(variable.value) for variable, _ in pairs]
+    saved = [tf.identity(variable.value) for variable, _ in pairs]
     try:
         for variable, value in pairs:
             variable.assign(value)
         yield
     finally:
-        for (variable, _), value in zip(pairs, kept):
+        for (variable, _), value in zip(pairs, saved):
             variable.assign(value)
 
 

@@ -78,18 +78,18 @@ def scalars(entry: Mapping[str, Any]) -> dict[str, float]:
     Returns:
         Finite numbers alone.
     """
-    found: dict[str, Any] = {"train/learning_rate": entry["learning_rate"]}
+    numbers: dict[str, Any] = {"train/learning_rate": entry["learning_rate"]}
     for task, loss in entry["train_loss"].items():
-        found[f"train/{task}/loss"] = loss
-        found[f"train/{task}/loss_weight"] = entry["loss_weights"][task]
+        numbers[f"train/{task}/loss"] = loss
+        numbers[f"train/{task}/loss_weight"] = entry["loss_weights"][task]
     validation = entry["validation"]
-    found["validation/mean"] = validation["mean"]
-    found |= _of_diagnostics("diagnostics", validation)
+    numbers["validation/mean"] = validation["mean"]
+    numbers |= _of_diagnostics("diagnostics", validation)
     for task, scores in validation["tasks"].items():
         for name, value in scores.items():
-            found[f"validation/{task}/{name}"] = value
-        found |= _of_diagnostics(f"diagnostics/{task}", scores)
-    return {name: float(v) for name, v in found.items() if _is_number(v)}
+            numbers[f"validation/{task}/{name}"] = value
+        numbers |= _of_diagnostics(f"diagnostics/{task}", scores)
+    return {name: float(v) for name, v in numbers.items() if _is_number(v)}
 
 
 def _of_diagnostics(
@@ -139,15 +139,15 @@ def by_name(names: Sequence[str]) -> list[Callback]:
         ConfigError: there is none of that name, it is no `Callback`, or the
             package that it needs is not installed.
     """
-    return [_made(name.strip()) for name in names]
+    return [_make(name.strip()) for name in names]
 
 
-def _made(name: str) -> Callback:
+def _make(name: str) -> Callback:
     place = name
     if not own_functions.is_own(name):
         place = look_up(name, _NAMED, "callback")
     try:
-        made = own_functions.load(place, "class")()
+        callback = own_functions.load(place, "class")()
     except ConfigError as error:
         raise ConfigError(f"the callback {name!r} cannot be made: {error}")
     except Exception as error:  # It is the user's code.
@@ -155,12 +155,12 @@ def _made(name: str) -> Callback:
             f"the callback {name!r} cannot be made: "
             f"{own_functions.complaint(error) or error}"
         )
-    if not isinstance(made, Callback):
+    if not isinstance(callback, Callback):
         raise ConfigError(
             f"the callback {name!r} must be a mtl_tf.training.callbacks."
-            f"Callback, got {type(made).__name__}"
+            f"Callback, got {type(callback).__name__}"
         )
-    return made
+    return callback
 
 
 # Of what people use Keras's callbacks for.
@@ -183,13 +183,13 @@ def checked(callbacks: Any) -> list[Callback]:
             f"got {type(callbacks).__name__}"
         )
     callbacks = list(callbacks)
-    for one in callbacks:
-        if not isinstance(one, Callback):
-            kind = one if isinstance(one, type) else type(one)
-            given = "the class" if isinstance(one, type) else "one of"
+    for callback in callbacks:
+        if not isinstance(callback, Callback):
+            kind = callback if isinstance(callback, type) else type(callback)
+            form = "the class" if isinstance(callback, type) else "one of"
             raise ConfigError(
                 "each of callbacks must be a made mtl_tf.training.callbacks."
-                f"Callback, got {given} {kind.__module__}.{kind.__qualname__}"
+                f"Callback, got {form} {kind.__module__}.{kind.__qualname__}"
                 + (_INSTEAD if kind.__module__.startswith("keras.") else "")
             )
     return callbacks

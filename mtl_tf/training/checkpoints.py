@@ -170,8 +170,8 @@ def _repair_list(directory: str) -> None:
             f"{path} is damaged, and there is no state beside it: remove the "
             "run directory to train again from the start"
         )
-    found = "damaged" if os.path.exists(path) else "missing"
-    logging.warning("%s is %s: taking the states beside it.", path, found)
+    problem = "damaged" if os.path.exists(path) else "missing"
+    logging.warning("%s is %s: taking the states beside it.", path, problem)
     states.sort(key=lambda name: int(name.rpartition("-")[2]))
     times = [os.path.getmtime(f"{name}.index") for name in states]
     state = tf.compat.v1.train.generate_checkpoint_state_proto(

@@ -110,10 +110,10 @@ def _from_tf_config(text: str) -> Cluster | None:
 
 
 def _check_job(job: str, addresses: Any) -> None:
-    where = f"TF_CONFIG cluster.{job}"
+    field = f"TF_CONFIG cluster.{job}"
     if job not in _JOBS:
         raise ConfigError(
-            f"{where}: a training has the jobs chief (one process) and worker "
+            f"{field}: a training has the jobs chief (one process) and worker "
             "only: all processes train, and the first one evaluates"
         )
     addressed = (
@@ -121,9 +121,9 @@ def _check_job(job: str, addresses: Any) -> None:
         and bool(addresses)
         and all(isinstance(a, str) and _is_address(a) for a in addresses)
     )
-    _check(addressed, 'a list of addresses "host:port"', addresses, where)
+    _check(addressed, 'a list of addresses "host:port"', addresses, field)
     if job == "chief":
-        _check(len(addresses) == 1, "one address", addresses, where)
+        _check(len(addresses) == 1, "one address", addresses, field)
 
 
 def _check_once(jobs: Mapping[str, list[str]]) -> None:
@@ -144,9 +144,9 @@ def _is_address(text: str) -> bool:
     return bare and port.isdecimal() and 0 < int(port) < 65536
 
 
-def _check(right: bool, what: str, value: Any, where: str) -> None:
+def _check(right: bool, rule: str, value: Any, field: str) -> None:
     if not right:
-        raise ConfigError(f"{where} must be {what}, got {value!r:.80}")
+        raise ConfigError(f"{field} must be {rule}, got {value!r:.80}")
 
 
 def _from_slurm() -> Cluster | None:
@@ -190,10 +190,10 @@ def _check_node(address: str, rank: int) -> None:
     It takes nodes in the order of their names as texts, n10 before n2.
     """
     host = address.rpartition(":")[0]
-    here = os.environ.get("SLURMD_NODENAME", host)
-    if here != host:
+    node = os.environ.get("SLURMD_NODENAME", host)
+    if node != host:
         raise ConfigError(
-            f"task {rank} of the Slurm step runs on the node {here}, but nodes "
+            f"task {rank} of the Slurm step runs on the node {node}, but nodes "
             f"in the order of their names give it {host}: start srun with "
             "--distribution=block on nodes whose names sort alike as texts "
             "and as numbers, or set TF_CONFIG"

@@ -94,17 +94,17 @@ def named(
     chosen: dict[int, keras.Variable] = {}
     for pattern in patterns:
         if pattern in PARTS:
-            found = PARTS[pattern](model, variables)
+            matches = PARTS[pattern](model, variables)
         else:
-            found = [v for v in variables if _matches(path_of(v), pattern)]
-        if not found:
+            matches = [v for v in variables if _matches(path_of(v), pattern)]
+        if not matches:
             paths = "\n".join(f"  {path_of(v)}" for v in variables)
             raise ConfigError(
                 f"{field}: {pattern!r} names no trainable weight; "
                 f"there are the names {', '.join(PARTS)} and the paths\n"
                 f"{paths}"
             )
-        chosen.update({id(v): v for v in found})
+        chosen.update({id(v): v for v in matches})
     return list(chosen.values())
 
 

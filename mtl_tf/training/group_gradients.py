@@ -62,7 +62,9 @@ class GroupedGradients:
         self.balanced = self._numbers(balanced)
         self.surgery = surgery
         self.seed = random.fold(seed, "surgery") % (2**30)
-        self._one = tf.function(self._gradients_of_one, autograph=False)
+        self._group_gradients = tf.function(
+            self._gradients_of_one, autograph=False
+        )
 
     def __call__(
         self, pieces: Sequence[Piece], seed: tf.Tensor, share: float
@@ -93,8 +95,12 @@ class GroupedGradients:
         gradients = []
         for number, variable in enumerate(self.variables):
             # The weights count on shared variables only.
-            own = weights if number in self.shared else tf.ones_like(weights)
-            total = stacked_gradients.combined(stacks, number, variable, own)
+            factors = (
+                weights if number in self.shared else tf.ones_like(weights)
+            )
+            total = stacked_gradients.combined(
+                stacks, number, variable, factors
+            )
             gradients.append(added(total, extra[number]))
         return gradients, loss
 
@@ -107,22 +113,22 @@ class GroupedGradients:
         """
         weights, groups = tf.ones_like(loss), tf.shape(loss)[0]
         if self.surgery == "pcgrad":
-            found = products(stacks, self.shared, self.variables)
+            gram = products(stacks, self.shared, self.variables)
             step = tf.cast(pieces[0].batch["step"], tf.int32)
             order = projection_order(groups, tf.stack([self.seed, step]))
-            weights = pcgrad_weights(found, order)
+            weights = pcgrad_weights(gram, order)
         if self.loss_weighting.adapts:
             # Norms of the same weights, also where the pieces differ in some.
             common = set.intersection(*(stack.numbers for stack in stacks))
-            found = products(stacks, self.balanced & common, self.variables)
-            norms = tf.sqrt(tf.linalg.diag_part(found))
+            gram = products(stacks, self.balanced & common, self.variables)
+            norms = tf.sqrt(tf.linalg.diag_part(gram))
             task = joined([piece.batch["task"] for piece in pieces])
             self.loss_weighting.update(task, summed([loss])[0], norms)
         return weights
 
     def _numbers(self, variables: Sequence[keras.Variable]) -> set[int]:
-        wanted = {id(v) for v in variables}
-        return {n for n, v in enumerate(self.variables) if id(v) in wanted}
+        ids = {id(v) for v in variables}
+        return {n for n, v in enumerate(self.variables) if id(v) in ids}
 
     def _stacked(
         self, piece: Piece, seed: tf.Tensor, share: float
@@ -134,14 +140,14 @@ class GroupedGradients:
         specs = {
             k: tf.TensorSpec(v.shape[1:], v.dtype) for k, v in by_group.items()
         }
-        traced = self._one.get_concrete_function(
+        traced = self._group_gradients.get_concrete_function(
             specs, batch["step"], tf.TensorSpec([2], tf.int32), share, key
         )
         signature = tf.nest.map_structure(
             lambda t: tf.TensorSpec(t.shape, t.dtype), traced.structured_outputs
         )
         outputs = tf.map_fn(
-            lambda item: self._one(
+            lambda item: self._group_gradients(
                 item[0],
                 batch["step"],
                 seed + tf.stack([item[1] * SEED_STEP, 0]),
@@ -173,17 +179,19 @@ class GroupedGradients:
             part = weighted(self.loss_weighting, batch["task"], loss, share)
             total = tf.reduce_sum(part)
         values = [variable.value for variable in self.variables]
-        found = {
+        gradients = {
             str(number): gradient
             for number, gradient in enumerate(tape.gradient(total, values))
             if gradient is not None
         }
         sparse = {
-            k: g for k, g in found.items() if isinstance(g, tf.IndexedSlices)
+            k: g
+            for k, g in gradients.items()
+            if isinstance(g, tf.IndexedSlices)
         }
         result = {
             "loss": loss[0],
-            "dense": {k: g for k, g in found.items() if k not in sparse},
+            "dense": {k: g for k, g in gradients.items() if k not in sparse},
             "values": {k: g.values for k, g in sparse.items()},
             "rows": {
                 k: tf.cast(g.indices, tf.int64) for k, g in sparse.items()

@@ -80,8 +80,8 @@ class LastWeights:
     def _means(self, step: int) -> list[np.ndarray]:
         steps = self._steps(step)[: self.count]
         sums: list[np.ndarray] = []
-        for one in steps:
-            values = self._read(one)
+        for noted in steps:
+            values = self._read(noted)
             sums = [a + b for a, b in zip(sums, values)] if sums else values
         return [
             (total / len(steps)).astype(variable.dtype)
@@ -104,8 +104,10 @@ class LastWeights:
     def _steps(self, step: int) -> list[int]:
         """The noted steps up to one, the latest first."""
         known = (_FILE.fullmatch(name) for name in os.listdir(self.directory))
-        steps = (int(one[1]) for one in known if one)
-        return sorted((one for one in steps if one <= step), reverse=True)
+        steps = (int(match[1]) for match in known if match)
+        return sorted(
+            (number for number in steps if number <= step), reverse=True
+        )
 
     def _path(self, step: int) -> str:
         return os.path.join(self.directory, f"weights-{step}.npz")

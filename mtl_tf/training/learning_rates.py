@@ -66,14 +66,14 @@ def function_of(name: str) -> Callable[..., tf.Tensor]:
 
     def factor(progress, step, warmup):
         try:
-            made = tf.convert_to_tensor(function(progress, step, warmup))
-            return tf.ensure_shape(tf.cast(made, tf.float32), [])
+            scalar = tf.convert_to_tensor(function(progress, step, warmup))
+            return tf.ensure_shape(tf.cast(scalar, tf.float32), [])
         except Exception as error:
-            told = own_functions.complaint(error)
-            told = told or f"{type(error).__name__}: {error}"
+            error_text = own_functions.complaint(error)
+            error_text = error_text or f"{type(error).__name__}: {error}"
             raise ConfigError(
                 f"the schedule {name} must return a scalar for (progress, "
-                f"step, warmup): {told}"
+                f"step, warmup): {error_text}"
             )
 
     factor(tf.constant(0.5), tf.constant(1.0), 0.0)
@@ -113,13 +113,13 @@ class WarmupThen(keras.optimizers.schedules.LearningRateSchedule):
 
     def __call__(self, step: tf.Tensor) -> tf.Tensor:
         """The learning rate of `step` (a scalar, 0 for the first)."""
-        done = tf.cast(step, tf.float32) + 1.0
+        count = tf.cast(step, tf.float32) + 1.0
         warmup = float(self.warmup_steps)
         left = max(self.total_steps - self.warmup_steps, 1)
-        progress = tf.clip_by_value((done - 1.0 - warmup) / left, 0.0, 1.0)
-        factor = self._factor(progress, done, warmup)
+        progress = tf.clip_by_value((count - 1.0 - warmup) / left, 0.0, 1.0)
+        factor = self._factor(progress, count, warmup)
         if self.warmup_steps:
-            factor = tf.where(done <= warmup, done / warmup, factor)
+            factor = tf.where(count <= warmup, count / warmup, factor)
         return self.peak * factor
 
     def get_config(self) -> dict:

@@ -231,20 +231,20 @@ class Loop:
     def _choose_chunk(self, seconds_per_step: float) -> None:
         # What is given, or the most there may be, stays.
         if not (self.options.steps_per_call or self.trainer.most_steps):
-            wanted = int(0.5 / max(seconds_per_step, 1e-4))
-            self.chunk = max(1, min(wanted, 2 * self.chunk, 500))
+            steps = int(0.5 / max(seconds_per_step, 1e-4))
+            self.chunk = max(1, min(steps, 2 * self.chunk, 500))
 
     def _check(self, report: Report) -> None:
         step = int(report.bad_step)
         if step < 0:
             return
-        kept = self.checkpoints.manager.latest_checkpoint
+        last = self.checkpoints.manager.latest_checkpoint
         raise Diverged(
             f"the loss of the task {self.task_names[int(report.bad_task)]!r} "
             f"is not finite at step {step}: lower "
             "training.optimizer.learning_rate or set training.clip_norm, in "
             "another --model_dir; the "
-            f"last good checkpoint is {kept or 'none: it had not come so far'}"
+            f"last good checkpoint is {last or 'none: it had not come so far'}"
         )
 
     def _evaluation_due(self, step: int) -> bool:
@@ -330,8 +330,8 @@ class Loop:
         # Also after the last step: more runs or stages may follow.
         stopping = bool(stop)
         if self.workers.several:
-            done = self._finished(step)
-            stopping = self.workers.any(stop) if done else self.stopping
+            finished = self._finished(step)
+            stopping = self.workers.any(stop) if finished else self.stopping
         if not stopping:
             return
         self._save()

@@ -152,9 +152,9 @@ class GradNormWeights(StaticWeights):
         progress = tf.where(present, loss / tf.where(present, known, 1.0), 0.0)
         rate = progress / tf.maximum(_mean_of(progress, present), _TINY)
         target = _mean_of(norms, present) * tf.pow(rate, self.alpha)
-        own = tf.gather(factors, task)
-        slope = tf.sign(norms - target) * norms / own
-        moved = own - self.learning_rate * tf.where(present, slope, 0.0)
+        current = tf.gather(factors, task)
+        slope = tf.sign(norms - target) * norms / current
+        moved = current - self.learning_rate * tf.where(present, slope, 0.0)
         new = tf.tensor_scatter_nd_update(
             factors, rows, tf.maximum(moved, _LEAST)
         )

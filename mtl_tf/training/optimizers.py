@@ -47,10 +47,10 @@ class Adagrad(ExactSparseMixin, keras.optimizers.Adagrad):
 
     def build(self, var_list: list[keras.Variable]) -> None:
         """Makes the accumulators."""
-        given = self.initial_accumulator_value
-        self.initial_accumulator_value = given + self.epsilon
+        initial_value = self.initial_accumulator_value
+        self.initial_accumulator_value = initial_value + self.epsilon
         super().build(var_list)
-        self.initial_accumulator_value = given
+        self.initial_accumulator_value = initial_value
 
     def rows_suffice(self) -> bool:
         """A zero gradient leaves the accumulator and the row."""
@@ -172,12 +172,12 @@ def _own_optimizer(
 ) -> keras.optimizers.Optimizer:
     cls = own_functions.load_class(place, keras.optimizers.Optimizer)
     # What the config says elsewhere, for all optimizers.
-    given = ("learning_rate", "name", *_OF_ALL)
-    known = own_functions.keywords(cls, given)
+    reserved = ("learning_rate", "name", *_OF_ALL)
+    known = own_functions.keywords(cls, reserved)
     own_functions.check_options(f"optimizer {place}", options, known)
-    made = of_class(cls)
+    make = of_class(cls)
     try:
-        return made(learning_rate=learning_rate, **options)
+        return make(learning_rate=learning_rate, **options)
     except (TypeError, ValueError) as error:
         raise ConfigError(
             f"the optimizer {place} cannot be made: "

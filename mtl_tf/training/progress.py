@@ -54,7 +54,7 @@ class Progress:
     def __init__(
         self,
         total: int,
-        done: int,
+        step: int,
         steps_per_epoch: int,
         stream: TextIO | None = None,
         silent: bool = False,
@@ -73,8 +73,8 @@ class Progress:
         self.every = _WRITTEN_EVERY if self.live else _LOGGED_EVERY
         self.scores: Sequence[str] = ()
         self.shows = False
-        self.shown = time.monotonic()
-        self.mark = (self.shown, done)
+        self.last_shown = time.monotonic()
+        self.mark = (self.last_shown, step)
         # (seconds, steps) of calls; the first one compiles.
         self.calls: collections.deque = collections.deque(maxlen=_CALLS)
         self.compiled = False
@@ -84,15 +84,15 @@ class Progress:
     def update(self, step: int, loss: float, force: bool = False) -> None:
         """Shows `step` if it is time to."""
         now = time.monotonic()
-        before, done = self.mark
+        before, last = self.mark
         self.mark = (now, step)
-        if self.compiled and step > done:
-            self.calls.append((now - before, step - done))
+        if self.compiled and step > last:
+            self.calls.append((now - before, step - last))
         self.compiled = True
         if self.silent:
             return
-        if force or now - self.shown >= self.every:
-            self.shown = now
+        if force or now - self.last_shown >= self.every:
+            self.last_shown = now
             self._show(step, loss)
 
     def rate(self) -> float:
@@ -130,8 +130,8 @@ class Progress:
             (1, f"loss {loss:.4f}"),
             *([(5, f"{rate:.1f} steps/s")] if rate else []),
             (2, left),
-            *((3, one) for one in self.scores[:1]),
-            *((6, one) for one in self.scores[1:]),
+            *((3, score) for score in self.scores[:1]),
+            *((6, score) for score in self.scores[1:]),
         ]
         while columns and len(_joined(parts)) > columns and len(parts) > 1:
             parts.remove(max(parts))
@@ -148,8 +148,8 @@ class Progress:
         seconds = (self.total - step) / rate
         if self.evaluate_every:
             last = -(-self.total // self.evaluate_every)
-            done = step // self.evaluate_every
-            seconds += (last - done) * self.evaluation_seconds
+            evaluations = step // self.evaluate_every
+            seconds += (last - evaluations) * self.evaluation_seconds
         if self.ends is not None:
             seconds = min(seconds, max(self.ends - time.monotonic(), 0.0))
         return seconds

@@ -87,26 +87,26 @@ def combined(
     """
     parts, first = [], 0
     for stack in stacks:
-        own = weights
+        stack_weights = weights
         if len(stacks) > 1:
-            own = weights[first : first + stack.groups]
+            stack_weights = weights[first : first + stack.groups]
             first += stack.groups
-        parts.append(_combined(stack, number, variable, own))
+        parts.append(_combined(stack, number, variable, stack_weights))
     return functools.reduce(added, parts)
 
 
-def added(one: Any, other: Any) -> Any:
+def added(first: Any, second: Any) -> Any:
     """The sum of two gradients, either of which may be None or sparse."""
-    if one is None or other is None:
-        return other if one is None else one
-    sparse = [isinstance(g, tf.IndexedSlices) for g in (one, other)]
+    if first is None or second is None:
+        return second if first is None else first
+    sparse = [isinstance(g, tf.IndexedSlices) for g in (first, second)]
     if not all(sparse):
-        return tf.convert_to_tensor(one) + tf.convert_to_tensor(other)
-    rows = [tf.cast(g.indices, tf.int64) for g in (one, other)]
+        return tf.convert_to_tensor(first) + tf.convert_to_tensor(second)
+    rows = [tf.cast(g.indices, tf.int64) for g in (first, second)]
     return tf.IndexedSlices(
-        tf.concat([one.values, other.values], 0),
+        tf.concat([first.values, second.values], 0),
         tf.concat(rows, 0),
-        one.dense_shape,
+        first.dense_shape,
     )
 
 
@@ -128,18 +128,18 @@ def _all_dense(
     stacks: Sequence[Stacked], number: int, variable: keras.Variable
 ) -> list[tf.Tensor]:
     """A variable's gradients, [G, ...] of each stack."""
-    found = []
+    gradients = []
     for stack in stacks:
         if number in stack.dense:
-            found.append(stack.dense[number])
+            gradients.append(stack.dense[number])
             continue
         shape = tf.stack([stack.groups, *variable.shape])
         dense = tf.zeros(shape)
         if number in stack.values:
             keyed = _keyed([stack], number, int(variable.shape[0]))
             dense = tf.reshape(tf.convert_to_tensor(keyed), shape)
-        found.append(dense)
-    return found
+        gradients.append(dense)
+    return gradients
 
 
 def _keyed(
@@ -150,8 +150,8 @@ def _keyed(
     for stack in stacks:
         groups = tf.cast(stack.groups, tf.int64)
         if number in stack.values:
-            own = stack.values[number]
-            values.append(tf.reshape(own, [-1, *own.shape[2:]]))
+            stacked = stack.values[number]
+            values.append(tf.reshape(stacked, [-1, *stacked.shape[2:]]))
             group = first + tf.range(groups, dtype=tf.int64)[:, None]
             rows = stack.rows[number] + size * group
             keys.append(tf.reshape(rows, [-1]))

@@ -28,17 +28,17 @@ def _missing(package: str, error: ImportError) -> ConfigError:
 
 def _results(results: Mapping[str, Any]) -> dict[str, float]:
     """The final scores by name, such as `test/books/accuracy`."""
-    found = {}
+    flat = {}
     for part in (results, *results["other_splits"].values()):
         split = part["split"]
         for name, value in (part["mean"] or {}).items():
             if isinstance(value, float):
-                found[f"{split}/mean/{name}"] = value
+                flat[f"{split}/mean/{name}"] = value
         for task, scores in part["tasks"].items():
             score = scores.get(scores["primary"])
             if score is not None:
-                found[f"{split}/{task}/{scores['primary']}"] = float(score)
-    return found
+                flat[f"{split}/{task}/{scores['primary']}"] = float(score)
+    return flat
 
 
 class WeightsAndBiases(Callback):
@@ -63,7 +63,7 @@ class WeightsAndBiases(Callback):
         if self._run is None:
             path = os.path.join(training.directory, "wandb.json")
             self._run = self._wandb.init(
-                id=_kept(path),
+                id=_stored_id(path),
                 resume="allow",
                 dir=training.directory,
                 name=os.path.basename(os.path.normpath(training.directory)),
@@ -109,7 +109,7 @@ class MLflow(Callback):
         if self._begun:
             return
         path = os.path.join(training.directory, "mlflow.json")
-        known = _kept(path)
+        known = _stored_id(path)
         name = os.path.basename(os.path.normpath(training.directory))
         run = self._mlflow.start_run(
             run_id=known, run_name=None if known else name
@@ -137,7 +137,7 @@ class MLflow(Callback):
             self._begun = False
 
 
-def _kept(path: str) -> str | None:
+def _stored_id(path: str) -> str | None:
     """The id of the tracker's run that this run began with, if any."""
     if not os.path.exists(path):
         return None

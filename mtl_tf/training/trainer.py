@@ -216,11 +216,11 @@ class Trainer:
     ) -> tuple[list, tf.Tensor]:
         """`_in_parts`, piece by piece; the losses of all groups."""
         # Parts and shards count on from the seed of their piece.
-        own = self.accumulate * self.shards * SEED_STEP
+        stride = self.accumulate * self.shards * SEED_STEP
         gradients, losses = zip(
             *(
                 self._in_parts(
-                    piece, seed + tf.constant([number * own, 0]), shared
+                    piece, seed + tf.constant([number * stride, 0]), shared
                 )
                 for number, piece in enumerate(pieces)
             )
@@ -236,9 +236,11 @@ class Trainer:
 
         def compute(part: Batch, number: tf.Tensor) -> tuple[list, tf.Tensor]:
             # Shards count on from the seed of their part.
-            own = tf.stack([number * self.shards * SEED_STEP, 0])
+            offset = tf.stack([number * self.shards * SEED_STEP, 0])
             return self._in_shards(
-                piece._replace(batch=part), seed + own, shared / self.accumulate
+                piece._replace(batch=part),
+                seed + offset,
+                shared / self.accumulate,
             )
 
         return accumulated(
@@ -284,7 +286,7 @@ class Trainer:
 
 def _sums(gradients: Sequence[list]) -> list:
     """The sum of each variable's gradients, of several lists of them."""
-    return [functools.reduce(added, one) for one in zip(*gradients)]
+    return [functools.reduce(added, column) for column in zip(*gradients)]
 
 
 def choose_shards(model: keras.Model, strategy: tf.distribute.Strategy) -> int:

@@ -133,15 +133,15 @@ class Workers:
             if not self._sum(0.0):
                 raise RunError("the chief stopped with an error: see its log")
             return None
-        done = 0.0
+        succeeded = 0.0
         try:
             result = action()
-            done = 1.0
+            succeeded = 1.0
         finally:
-            self._sum(done)
+            self._sum(succeeded)
         return result
 
-    def check_same(self, what: str, value: float) -> None:
+    def check_same(self, noun: str, value: float) -> None:
         """Refuses to go on with different values on different workers.
 
         Raises:
@@ -152,7 +152,7 @@ class Workers:
         def check() -> None:
             if chiefs != value:
                 raise RunError(
-                    f"{what} is {value:g} on worker {self.number} and "
+                    f"{noun} is {value:g} on worker {self.number} and "
                     f"{chiefs:g} on the chief: all workers need the same "
                     "folders, files and versions"
                 )
@@ -199,5 +199,5 @@ class Workers:
 def _reason(error: tf.errors.OpError) -> str:
     """The line of TensorFlow's message that tells most."""
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if "Collective ops is aborted" in line]
-    return next(iter(told or filter(None, lines)), type(error).__name__)
+    aborted = [line for line in lines if "Collective ops is aborted" in line]
+    return next(iter(aborted or filter(None, lines)), type(error).__name__)

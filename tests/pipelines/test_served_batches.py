@@ -152,7 +152,7 @@ def test_what_workers_run_calls_no_python(tmp_path):
 
     class Recorded(DataService):
         def _in_order(self, source):
-            asked.append(source.made)
+            asked.append(source.dataset)
             return iter(())
 
     service = Recorded("grpc://nowhere:1", str(tmp_path))

@@ -14,7 +14,7 @@ def parse(specified, *overrides):
     values = flags.FlagValues()
     argv = config_argument.define(specified, ["toy", *overrides], values)
     values(argv)
-    return values.config.to_dict(), values["config"].told
+    return values.config.to_dict(), values["config"].messages
 
 
 @pytest.fixture

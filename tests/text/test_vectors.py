@@ -44,7 +44,7 @@ def test_rows_stand_at_the_ids_of_their_words(write):
         [[0] * 3, [0] * 3, [-0.5, 1e-3, 0.25], [0] * 3, [1, 2, 3]], np.float32
     )
     np.testing.assert_array_equal(matrix, expected)
-    assert (report.found, report.missing, report.rows) == (2, 1, 3)
+    assert (report.words_found, report.missing, report.rows) == (2, 1, 3)
     assert report.header_rows is None and not report.header_lies
     assert report.warnings() == []
 
@@ -117,7 +117,7 @@ def test_written_tokens_take_the_rows_of_their_words(write):
     path = write("the 1 2 3\n\\ 4 5 6\n▁ 7 8 9\n\\pad 9 9 9\n")
     matrix, report = load(path, "▁the▁", "the▁", "▁\\\\", "\\_", "\\n", "▁▁")
     assert matrix[:, 0].tolist() == [0, 0, 1, 1, 4, 7, 0, 0]
-    assert report.found == 4
+    assert report.words_found == 4
 
 
 def test_a_header_that_lies_is_reported(write):
@@ -146,7 +146,7 @@ def test_the_first_of_duplicates_counts(write):
 
 def test_blank_lines_are_counted(write):
     _, report = load(write("\n" + PLAIN + "  \n\n"), "the")
-    assert (report.skipped, report.rows, report.found) == (3, 3, 1)
+    assert (report.skipped, report.rows, report.words_found) == (3, 3, 1)
 
 
 def test_nothing_found_is_a_warning(write):
@@ -309,7 +309,7 @@ def test_official_files(name, dimension, rows):
     path = glove(name)
     words = ["the", ",", "of", "no-such-word"]
     matrix, report = load(path, *words, dimension=dimension)
-    assert (report.rows, report.found) == (rows, 3)
+    assert (report.rows, report.words_found) == (rows, 3)
     assert np.abs(matrix[2:5]).sum(axis=1).all()
     with pytest.raises(DataError, match=f"{path}:1: {dimension} numbers"):
         load(path, *words, dimension=dimension - 1)

@@ -54,7 +54,7 @@ def read_tagged(source: str, target: str) -> Talks:
         )
     warnings = [warning for file in files for warning in file.warnings]
     name = " and ".join(file.name for file in files)
-    pairs = _both(list(zip(*sides)), name, warnings)
+    pairs = _whole_pairs(list(zip(*sides)), name, warnings)
     return Talks(pairs, (files[0].content, files[1].content), warnings)
 
 
@@ -84,7 +84,7 @@ def read_xml(source: str, target: str) -> Talks:
     warnings: list[str] = []
     texts = [(text, sides[1][key]) for key, text in sides[0].items()]
     name = " and ".join(os.path.basename(path) for path in (source, target))
-    return Talks(_both(texts, name, warnings), contents, warnings)
+    return Talks(_whole_pairs(texts, name, warnings), contents, warnings)
 
 
 def _segments(path: str, content: bytes) -> dict[tuple[str, str], str]:
@@ -111,7 +111,7 @@ def _segments(path: str, content: bytes) -> dict[tuple[str, str], str]:
     return segments
 
 
-def _both(
+def _whole_pairs(
     texts: list[TextPair], name: str, warnings: list[str]
 ) -> list[TextPair]:
     pairs = [pair for pair in texts if all(pair)]

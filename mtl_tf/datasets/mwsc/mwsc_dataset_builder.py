@@ -93,7 +93,7 @@ def _examples(
         )
     if not question.endswith("?"):
         odd.add("question", "without a question mark, kept", block[1][0])
-    contexts, questions = (_both(file, n, text) for n, text in block[:2])
+    contexts, questions = (_both_texts(file, n, text) for n, text in block[:2])
     if contexts[0] == contexts[1] and questions[0] == questions[1]:
         raise DataError(
             f"{file.path}:{first}: no [one/other] in the context "
@@ -111,7 +111,7 @@ def _examples(
     ]
 
 
-def _both(file: LineFile, number: int, text: str) -> tuple[str, str]:
+def _both_texts(file: LineFile, number: int, text: str) -> tuple[str, str]:
     """The text with the first and with the second of every [one/other]."""
     location = f"{file.path}:{number}"
     for match in _CHOICE.finditer(text):

@@ -68,7 +68,7 @@ class Review:
 
     def __init__(self, domain: str, choices: Choices):
         self._choices = choices
-        self._thing = choices.one_of(words.THINGS[domain])
+        self._product = choices.one_of(words.THINGS[domain])
         self._past = choices.below(2)
         self._aspects = _shuffled(words.ASPECTS[domain], choices)
         self._fillers = _shuffled(words.FILLERS[domain], choices)
@@ -137,14 +137,14 @@ class Review:
     def _about(self, described: str) -> str:
         if self._choices.chance(25):
             verb = ("is", "was")[self._past]
-            return f"this {self._thing} {verb} {described}"
+            return f"this {self._product} {verb} {described}"
         noun, plural = self._aspects.pop()
         verb = (("is", "was"), ("are", "were"))[plural][self._past]
         return f"{noun} {verb} {described}"
 
     def _whole(self, good: bool) -> str:
         clause = self._choices.one_of(words.PRAISES if good else words.BLAMES)
-        subject = self._choices.one_of(("it", f"this {self._thing}"))
+        subject = self._choices.one_of(("it", f"this {self._product}"))
         return clause.format(it=subject)
 
     def _word(self, good: bool) -> str:

@@ -134,8 +134,8 @@ def _tables(file: LineFile) -> dict[str, _Table]:
         rows = _rows(table) if "rows" in table.value else None
         if rows is None:
             bare.append(number)
-        made = _Table(header, rows)
-        if tables.setdefault(name.value, made) != made:
+        new = _Table(header, rows)
+        if tables.setdefault(name.value, new) != new:
             raise DataError(
                 f"{name.location}: another table has the id {name.value!r} and "
                 "other columns or rows: an id must name one table"

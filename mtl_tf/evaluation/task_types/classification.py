@@ -96,8 +96,8 @@ class ClassScoring(Scoring):
             [
                 Mistake(
                     number,
-                    self.shown(task, label),
-                    self.shown(task, prediction),
+                    self.readable(task, label),
+                    self.readable(task, prediction),
                     None
                     if task.scores is None
                     else float(task.scores[number][int(prediction)]),
@@ -107,7 +107,7 @@ class ClassScoring(Scoring):
             ]
         )
 
-    def shown(self, task: TaskPredictions, value: Any) -> str:
+    def readable(self, task: TaskPredictions, value: Any) -> str:
         """The label's name."""
         return task.class_names[int(value)]
 

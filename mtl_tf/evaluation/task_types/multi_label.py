@@ -149,11 +149,14 @@ class LabelSetScoring(Scoring):
                     float(scores[n] if predictions[n] else 1 - scores[n])
                     for n in wrong
                 )
-            shown = self.shown(task, labels), self.shown(task, predictions)
-            mistakes.append(Mistake(number, *shown, sure))
+            names = (
+                self.readable(task, labels),
+                self.readable(task, predictions),
+            )
+            mistakes.append(Mistake(number, *names, sure))
         return highest_first(mistakes)
 
-    def shown(self, task: TaskPredictions, value: Any) -> list[str]:
+    def readable(self, task: TaskPredictions, value: Any) -> list[str]:
         """The labels' names."""
         return [name for name, has in zip(task.class_names, value) if has]
 

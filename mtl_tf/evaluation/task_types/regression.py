@@ -94,7 +94,7 @@ class NumberScoring(Scoring):
             ]
         )
 
-    def shown(self, task: TaskPredictions, value: Any) -> float:
+    def readable(self, task: TaskPredictions, value: Any) -> float:
         """The number."""
         return float(value)
 

@@ -155,10 +155,10 @@ class Classification(TextTaskType):
         """What reads the labels."""
         labels = fields.strings(entry, "labels", 2)
         skipped = fields.strings(entry, "skip_labels", 0) or ()
-        both = [label for label in labels or () if label in skipped]
-        if both:
+        repeated = [label for label in labels or () if label in skipped]
+        if repeated:
             raise ConfigError(
-                f"{', '.join(both)} stands in labels and in skip_labels: a "
+                f"{', '.join(repeated)} stands in labels and in skip_labels: a "
                 "label is learnt or left out"
             )
         return ClassTarget(labels, skipped)

@@ -159,10 +159,10 @@ def _pairs(entry: Entry) -> dict[str, Pairs]:
     if not files:
         raise ConfigError("files must name files for train, test or both")
     tables = {s: file for s, file in files.items() if _is_of_tables(file)}
-    given = [field for field in FIELDS if entry.get(field) is not None]
-    if given and not tables:
+    table_fields = [field for field in FIELDS if entry.get(field) is not None]
+    if table_fields and not tables:
         raise ConfigError(
-            f"{given[0]} is of tables, and all files are pairs of files"
+            f"{table_fields[0]} is of tables, and all files are pairs of files"
         )
     paths = fields.paths({**entry, "files": tables}) if tables else {}
     layouts = layouts_of(entry, paths, _SIDES)

@@ -103,8 +103,12 @@ TRAINING: Fields = {
     "training.loss_weighting": Field(
         "static",
         rules.NAME,
-        "How the tasks' losses are weighted: static, uncertainty, or gradnorm "
-        "with the options of training.gradnorm, in joint steps.",
+        "How the tasks' losses are weighted: static; uncertainty; dwa, with "
+        "the options of training.dwa; gradnorm, with the options of "
+        "training.gradnorm, in joint steps; or the place of your own class.",
+    ),
+    "training.loss_weighting_options": Group(
+        "Options of a loss weighting that is your own class.", open=True
     ),
     "training.gradient_surgery": Field(
         "none",
@@ -219,6 +223,15 @@ TRAINING: Fields = {
     ),
     "training.optimizer.options": Group(
         "Options of the named optimizer itself, such as beta_1.", open=True
+    ),
+    "training.dwa": Group(
+        "Options of the loss weighting dwa.",
+        needs=("training.loss_weighting=dwa",),
+    ),
+    "training.dwa.temperature": Field(
+        2.0,
+        rules.POSITIVE,
+        "The higher it is, the more alike the tasks' weights are.",
     ),
     "training.gradnorm": Group(
         "Options of the loss weighting gradnorm.",

@@ -136,6 +136,7 @@ PROGRAM = runner.Program(
         ),
     ),
     required=("model_dir",),
+    arguments="model_dir",
 )
 
 

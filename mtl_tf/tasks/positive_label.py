@@ -1,5 +1,6 @@
 """Which of a task's labels the metrics of one label are of."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,8 +26,8 @@ def positive_label(labels: Sequence[str], settings: Mapping[str, Any]) -> str:
     """
     if FIELD in settings:
         label = settings[FIELD]
-        if isinstance(label, int) and not isinstance(label, bool):
-            label = str(label)  # as labels are read of files
+        if isinstance(label, int):
+            label = json.dumps(label)  # as labels are read of files
         return checks.one_of(FIELD, label, labels)
     if len(labels) != 2:
         more = ", ..." if len(labels) > _SHOWN else ""

@@ -27,7 +27,12 @@ def test_the_second_of_two_needs_no_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("labels", "given", "expected"), [("abc", "b", "b"), ("001", 0, "0")]
+    ("labels", "given", "expected"),
+    [
+        ("abc", "b", "b"),
+        ("001", 0, "0"),
+        (["true", "false"], False, "false"),
+    ],
 )
 def test_a_label_that_is_named(tmp_path, labels, given, expected):
     task = resolved(tmp_path, labels, positive_label=given, metrics=["roc_auc"])
@@ -39,7 +44,15 @@ def test_a_label_that_is_named(tmp_path, labels, given, expected):
     [
         ({"metrics": ["f1"]}, "the metrics .* positive_label must .* a, b, c$"),
         ({"positive_label": "bb"}, "unknown positive_label 'bb'; .*'b'"),
-        ({"positive_label": True}, "unknown positive_label True"),
+        ({"positive_label": True}, "unknown positive_label 'true'"),
+        (
+            {"positive_label": "b"},
+            "positive_label does nothing without one of the metrics f1, roc_",
+        ),
+        (
+            {"positive_label": "b", "metrics": ["mcc"]},
+            "positive_label does nothing",
+        ),
         ({"positive_label": None}, "unknown positive_label None"),
         ({"metrics": "f1"}, "metrics must be"),
     ],

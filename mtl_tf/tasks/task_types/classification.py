@@ -172,8 +172,14 @@ class Classification(TextTaskType):
         settings = {} if weights is None else {class_weights.FIELD: weights}
         metrics = fields.strings(entry, "metrics", 1) or ()
         is_named = positive_label.FIELD in entry
-        if is_named or set(metrics) & set(positive_label.METRICS):
+        is_needed = set(metrics) & set(positive_label.METRICS)
+        if is_named or is_needed:
             label = positive_label.positive_label(source.labels, entry)
+            if not is_needed:
+                raise ConfigError(
+                    f"{positive_label.FIELD} does nothing without one of the "
+                    f"metrics {', '.join(positive_label.METRICS)}"
+                )
             if is_named:
                 settings[positive_label.FIELD] = label
         sampling = entry.get("sampling")

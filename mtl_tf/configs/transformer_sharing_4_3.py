@@ -69,15 +69,16 @@ def get_config(row: str = "l_i") -> config_dict.ConfigDict:
 
 
 def _model(scheme: str) -> dict:
+    model = base.paper_config().model.to_dict()
     return {
-        **base.paper_config().model.to_dict(),
+        **model,
         "embedding_dim": 300,
         # The input's dropout is the scheme's: it also meets the task rows.
         "dropout": {"embedding": 0.0, "head": 0.5},
         "init": {"name": "normal", "range": 0.05},
         "head": {
+            **model["head"],
             "hidden_units": 300 if scheme == "s_p" else 0,
-            "sharing": "private",
         },
         "scheme": {
             "name": scheme,

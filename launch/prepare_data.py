@@ -60,11 +60,11 @@ def main(values: flags.FlagValues) -> None:
     """Builds, counts and prints the tables and the warnings."""
     has_config = values["config"].present
     if not values.datasets and not has_config:
-        raise ConfigError("give --datasets or --config: what to prepare")
+        raise ConfigError("nothing to prepare: give --datasets or --config")
     if values.show and not has_config:
         raise ConfigError(
-            "--show needs --config, which says how texts are read, such as "
-            "--config=starter"
+            "--show needs --config, such as --config=starter: the config "
+            "defines how texts are read"
         )
     if values.datasets:
         _prepare(values)
@@ -98,9 +98,9 @@ def _show_tasks(values: flags.FlagValues) -> None:
         warnings += [f"{task.name}: {text}" for text in distinct]
     if raw and _splits_at_spaces(config):
         warnings.append(
-            "words end in a comma, a full stop or the like: "
-            f"{', '.join(raw)}. The whitespace tokenizer is for texts that are "
-            f"tokenised already; {_REGEX} splits raw ones"
+            "words end in a comma, a full stop or another symbol: "
+            f"{', '.join(raw)}. The tokenizer whitespace is for texts that are "
+            f"already tokenised. For raw texts use {_REGEX}"
         )
     previews = []
     if values.show:

@@ -18,7 +18,7 @@ def define_flags(values: flags.FlagValues) -> None:
         [],
         "folder of a finished run of launch.train or launch.baseline, folder "
         "of seeds (seed_1, seed_2, ... or seed=1, ...), or a pattern such as "
-        "'runs/seed_*'; may be repeated",
+        "'runs/seed_*'; may be repeated, or given without the flag's name",
         flag_values=values,
     )
     common_flags.define_data(values)
@@ -141,6 +141,7 @@ PROGRAM = runner.Program(
         ),
     ),
     required=("model_dir",),
+    arguments="model_dir",
 )
 
 

@@ -47,30 +47,7 @@ def define_flags(values: flags.FlagValues) -> None:
         "file to read, which may be packed (.gz); - for standard input",
         flag_values=values,
     )
-    flags.DEFINE_string(
-        "output",
-        "-",
-        "file for the predictions; - for standard output",
-        flag_values=values,
-    )
-    flags.DEFINE_enum(
-        "output_format",
-        None,
-        _FORMS,
-        "format of the predictions. If not given: what the name of --output "
-        "ends with, else jsonl; with --interactive, lines that are easy to "
-        "read:\n"
-        "* jsonl: a JSON object per line.\n"
-        "* csv, tsv: a row per example, written at the end.\n"
-        "* conll (tagging): a token and its tag per line, a blank line after "
-        "each sentence. If the input is conll, too: its lines with the tags "
-        "in their column.\n"
-        "* conllu (tagging): the lines of a conllu input with the tags in "
-        "their column.\n"
-        "* text: per line the best translation, the answer, the labels or the "
-        "number.",
-        flag_values=values,
-    )
+    _define_output(values)
     _define_form(values)
     flags.DEFINE_integer(
         "batch_size",
@@ -95,6 +72,34 @@ def define_flags(values: flags.FlagValues) -> None:
     common_flags.define_weights(values)
     common_flags.define_decoding(values)
     common_flags.define_alignments(values, "in jsonl, csv and tsv output")
+
+
+def _define_output(values: flags.FlagValues) -> None:
+    """Defines where predictions are written, and in which format."""
+    flags.DEFINE_string(
+        "output",
+        "-",
+        "file for the predictions; - for standard output",
+        flag_values=values,
+    )
+    flags.DEFINE_enum(
+        "output_format",
+        None,
+        _FORMS,
+        "format of the predictions. If not given: what the name of --output "
+        "ends with, else jsonl; with --interactive, lines that are easy to "
+        "read:\n"
+        "* jsonl: a JSON object per line.\n"
+        "* csv, tsv: a row per example, written at the end.\n"
+        "* conll (tagging): a token and its tag per line, a blank line after "
+        "each sentence. If the input is conll, too: its lines with the tags "
+        "in their column.\n"
+        "* conllu (tagging): the lines of a conllu input with the tags in "
+        "their column.\n"
+        "* text: per line the best translation, the answer, the labels or the "
+        "number.",
+        flag_values=values,
+    )
 
 
 def _define_form(values: flags.FlagValues) -> None:

@@ -38,6 +38,7 @@ _MAY_BE_OWN = (
     "model.scheme.name",
     "training.optimizer.name",
     "training.optimizer.schedule",
+    "training.loss_weighting",
     "pipeline.mixing.name",
 )
 

@@ -105,8 +105,12 @@ TRAINING: Fields = {
     "training.loss_weighting": Field(
         "static",
         rules.NAME,
-        "How the losses of the tasks are weighted: static, uncertainty, or "
-        "gradnorm with the options of training.gradnorm, in joint steps.",
+        "How the losses of the tasks are weighted: static, uncertainty, dwa "
+        "(options training.dwa), gradnorm (options training.gradnorm, needs "
+        "joint steps), or FILE.py:CLASS of your own (docs/own_code.md).",
+    ),
+    "training.loss_weighting_options": Group(
+        "Options of a loss weighting that is your own class.", open=True
     ),
     "training.gradient_surgery": Field(
         "none",
@@ -219,6 +223,15 @@ TRAINING: Fields = {
     ),
     "training.optimizer.options": Group(
         "Options of the optimizer itself, such as beta_1.", open=True
+    ),
+    "training.dwa": Group(
+        "Options of the loss weighting dwa.",
+        needs=("training.loss_weighting=dwa",),
+    ),
+    "training.dwa.temperature": Field(
+        2.0,
+        rules.POSITIVE,
+        "Temperature: the higher it is, the more alike the task weights are.",
     ),
     "training.gradnorm": Group(
         "Options of the loss weighting gradnorm.",

@@ -7,7 +7,7 @@ from typing import Any
 
 from mtl_tf.configs import base, choices, fields, phases, plain_values, rules
 from mtl_tf.configs.field import Field
-from mtl_tf.core import checks
+from mtl_tf.core import checks, own_functions
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import RESERVED_TASKS, hint, look_up
 
@@ -48,6 +48,7 @@ def checked(config: Mapping[str, Any]) -> dict[str, Any]:
     choices.check(config)
     _task_names(config["tasks"])
     _optimizer_options(config["training"]["optimizer"])
+    _loss_weighting_options(config["training"])
     checks.folds("cross_validation", **config["cross_validation"])
     _averages(config["training"])
     _embedding(config["model"])
@@ -142,6 +143,20 @@ def _optimizer_options(optimizer: Mapping[str, Any]) -> None:
     known = choices.optimizer_options(name)
     for option in optimizer["options"] if known else ():
         look_up(option, known, f"option of the optimizer {name}")
+
+
+def _loss_weighting_options(training: Mapping[str, Any]) -> None:
+    """Options where no class of the user's own takes them."""
+    name, options = (
+        training["loss_weighting"],
+        training["loss_weighting_options"],
+    )
+    if options and not own_functions.is_own(name):
+        raise ConfigError(
+            f"training.loss_weighting_options are for a class of your own, "
+            f"such as my_parts.py:Name; of {name!r} there are none, got "
+            f"{dict(options)}"
+        )
 
 
 def _averages(training: Mapping[str, Any]) -> None:

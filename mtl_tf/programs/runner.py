@@ -174,7 +174,8 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
         argv = _parse_config(program, argv, values)
     rest = _parse_flags(program, argv, values)
     if program.arguments and len(rest) > 1:
-        values[program.arguments].value = rest[1:]
+        named = values[program.arguments].value or []
+        values[program.arguments].value = [*named, *rest[1:]]
     elif len(rest) > 1:
         raise ConfigError(
             f"unexpected argument {rest[1]!r}: flags are given as --name=value"

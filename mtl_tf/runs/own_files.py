@@ -19,6 +19,7 @@ _NAMES = (
     ("text", "tokenizer", "name"),
     ("training", "optimizer", "name"),
     ("training", "optimizer", "schedule"),
+    ("training", "loss_weighting"),
     ("pipeline", "mixing"),
 )
 

@@ -20,6 +20,7 @@ from mtl_tf.pipelines.served_batches import DataService
 from mtl_tf.pipelines.without_autotuning import fixed
 from mtl_tf.runs.run_data import RunData
 from mtl_tf.runs.stage_plan import Stage
+from mtl_tf.training import loss_weighting
 
 
 class StageBatches:
@@ -154,9 +155,8 @@ class StageBatches:
 def _by_task(config: Mapping[str, Any]) -> bool:
     """Whether a run's method needs the gradient of each task by itself."""
     training = config["training"]
-    return (
-        training["gradient_surgery"] != "none"
-        or training["loss_weighting"] == "gradnorm"
+    return training["gradient_surgery"] != "none" or loss_weighting.adapts(
+        training["loss_weighting"]
     )
 
 

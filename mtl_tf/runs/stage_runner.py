@@ -25,13 +25,12 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.scored_split import score
 from mtl_tf.runs.stage_batches import StageBatches
 from mtl_tf.runs.stage_plan import Stage
-from mtl_tf.training import freezing, precision
+from mtl_tf.training import freezing, loss_weighting, precision
 from mtl_tf.training.callbacks import Callback
 from mtl_tf.training.checkpoints import Checkpoints
 from mtl_tf.training.gradient_surgery import SURGERIES
 from mtl_tf.training.group_gradients import GroupedGradients
 from mtl_tf.training.loop import Loop, LoopOptions
-from mtl_tf.training.loss_weighting import make_loss_weighting
 from mtl_tf.training.saved_weights import BestWeights
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from mtl_tf.training.trainer import Trainer, choose_shards
@@ -242,14 +241,25 @@ class StageRunner:
         self, stage: Stage, variables: Sequence[keras.Variable]
     ) -> keras.layers.Layer:
         training = self.config["training"]
-        name, options = training["loss_weighting"], {}
-        if name == "gradnorm":
+        name = training["loss_weighting"]
+        options = loss_weighting.options_of(training)
+        if loss_weighting.adapts(name):
+            self._check_joint(name)
             # Where nothing is shared there is nothing to balance.
-            shares = bool(self._shared(stage, variables))
-            name = name if shares else "static"
-            options = training["gradnorm"] if shares else {}
+            if not self._shared(stage, variables):
+                name, options = "static", {}
         weights = [task.loss_weight for task in self.data.tasks]
-        return make_loss_weighting(name, weights, **options)
+        return loss_weighting.make_loss_weighting(name, weights, **options)
+
+    def _check_joint(self, name: str) -> None:
+        """That of what comes with the package was checked with the config."""
+        mixing = self.config["pipeline"]["mixing"]["name"]
+        if mixing != "joint":
+            raise ConfigError(
+                f"training.loss_weighting {name!r} reads the tasks' gradients "
+                "at every step: it needs pipeline.mixing {'name': 'joint'}, "
+                f"got {mixing!r}"
+            )
 
     def _grouped(
         self,

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
@@ -276,6 +277,7 @@ class Loop:
         state.waited.assign(0 if better else state.waited + 1)
         if self.workers.is_chief:
             self.record(self._entry(step, scores))
+        self.trainer.loss_weighting.after_evaluation(*self._mean_losses())
         state.loss_sum.assign(tf.zeros_like(state.loss_sum))
         state.loss_count.assign(tf.zeros_like(state.loss_count))
         self._save()
@@ -298,22 +300,26 @@ class Loop:
             yield
 
     def _entry(self, step: int, scores: dict[str, Any]) -> dict[str, Any]:
-        state = self.checkpoints
-        means = (state.loss_sum / tf.maximum(state.loss_count, 1.0)).numpy()
-        seen = state.loss_count.numpy()
+        means, seen = self._mean_losses()
         return {
             "step": step,
             "epoch": round(step / self.options.steps_per_epoch, 4),
             "train_loss": {
                 name: float(mean)
-                for name, mean, count in zip(self.task_names, means, seen)
-                if count
+                for name, mean, is_seen in zip(self.task_names, means, seen)
+                if is_seen
             },
             "loss_weights": dict(
                 zip(self.task_names, self.trainer.loss_weighting.values())
             ),
             "validation": scores,
         }
+
+    def _mean_losses(self) -> tuple[np.ndarray, np.ndarray]:
+        """The tasks' mean losses since the last evaluation, and which have."""
+        state = self.checkpoints
+        means = (state.loss_sum / tf.maximum(state.loss_count, 1.0)).numpy()
+        return means, state.loss_count.numpy() > 0
 
     def _checkpoint_due(self) -> bool:
         passed = time.monotonic() - self.saved

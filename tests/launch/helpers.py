@@ -34,7 +34,7 @@ def start(*command, cwd=ROOT, **options):
         env=environment(),
         **{**pipes, **options},
     )
-    watchdog = threading.Timer(30, process.kill)
+    watchdog = threading.Timer(120, process.kill)
     watchdog.daemon = True
     watchdog.start()
     return process

@@ -51,6 +51,14 @@ def make_run(path, seed, *tasks, splits=("validation", "test"), **options):
     return path
 
 
+def test_runs_may_be_named_without_the_flag():
+    """As a shell writes them for a pattern, and as `launch.compare` does."""
+    argv = ["ensemble", "runs/a", "--model_dir=runs/c", "--greedy", "runs/b"]
+    values = runner.parse(ensemble.PROGRAM, argv)
+    assert values.model_dir == ["runs/c", "runs/a", "runs/b"]
+    assert values.greedy
+
+
 def test_members_and_the_ensemble(tmp_path, capsys):
     for seed in (1, 2, 3):
         make_run(tmp_path / f"seed_{seed}", seed, "books", "films")

@@ -88,7 +88,7 @@ def test_batches_of_a_file_are_full(tmp_path):
 def test_a_pipe_is_read_as_texts_arrive():
     read_end, write_end = os.pipe()
     with os.fdopen(read_end, "rb") as stream, os.fdopen(write_end, "wb") as w:
-        give_up = threading.Timer(10, w.close)  # ends the input
+        give_up = threading.Timer(60, w.close)  # ends the input
         give_up.start()
         batches = TextReader(stream, "in").batches(64)
         for content, expected in ((b"a\n", ["a"]), (b"b\nc\n", ["b", "c"])):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from scipy import stats
+from sklearn import metrics
 
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import evaluator
@@ -130,24 +131,28 @@ def predictions(labels, said, metrics):
     )
 
 
-def test_scores_are_scipys():
+def test_scores_are_those_of_scipy_and_scikit_learn():
     draw = np.random.default_rng(3)
     labels = draw.integers(0, 5, 100).astype(float)
     said = np.round(labels + draw.normal(size=100))
-    names = ("pearson", "spearman", "mse", "mae")
+    names = ("pearson", "spearman", "r2", "mse", "rmse", "mae")
     task = predictions(labels, said, names)
     results = evaluator.evaluate([task], "test")
     found = results["tasks"]["stars"]
     expected = {
         "pearson": 100 * stats.pearsonr(labels, said).statistic,
         "spearman": 100 * stats.spearmanr(labels, said).statistic,
+        "r2": 100 * metrics.r2_score(labels, said),
         "mse": np.mean((labels - said) ** 2),
+        "rmse": metrics.root_mean_squared_error(labels, said),
         "mae": np.mean(np.abs(labels - said)),
     }
     for name in names:
         np.testing.assert_allclose(found[name], expected[name])
     flat = predictions(labels, np.ones(100), names)
     assert evaluator.evaluate([flat], "x")["tasks"]["stars"]["pearson"] == 0.0
+    same = evaluator.evaluate([predictions([1.0, 1.0], [1.0, 2.0], names)], "x")
+    assert same["tasks"]["stars"]["r2"] == 0.0
 
 
 def test_a_lower_error_is_the_better_mean():

@@ -6,7 +6,9 @@ import tensorflow as tf
 
 from mtl_tf.core.errors import ConfigError
 from mtl_tf.training.loss_weighting import make_loss_weighting
+from tests.training import toy
 from tests.training.balancing_references import grad_norm_step
+from tests.training.killing import run_killed
 
 TASK = tf.constant([2, 0])
 LOSS = tf.constant([3.0, 5.0])
@@ -47,6 +49,52 @@ def test_wrong_names_and_weights():
         make_loss_weighting("uncertanty", [1.0])
     with pytest.raises(ConfigError, match="loss_weight must be zero or pos"):
         make_loss_weighting("static", [-1.0])
+
+
+def after(layer, losses):
+    """Ends a period with these losses; tasks with None were not trained."""
+    seen = np.array([loss is not None for loss in losses])
+    layer.after_evaluation(
+        np.array([loss or 0.0 for loss in losses], np.float32), seen
+    )
+    return np.array(layer.values())
+
+
+def test_dynamic_weights_follow_the_papers_equation():
+    layer = make_loss_weighting("dwa", [1.0, 1.0, 3.0], temperature=0.5)
+    np.testing.assert_allclose(after(layer, [2.0, 1.0, 4.0]), [1, 1, 3])
+    powers = np.exp(np.array([1.0 / 2.0, 0.9 / 1.0, 4.4 / 4.0]) / 0.5)
+    expected = 3 * powers / powers.sum() * [1, 1, 3]
+    values = after(layer, [1.0, 0.9, 4.4])
+    np.testing.assert_allclose(values, expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        layer(TASK, LOSS), LOSS * expected[[2, 0]], rtol=1e-5
+    )
+    assert layer.trainable_variables == []
+
+
+def test_dynamic_weights_of_tasks_that_were_not_trained_stay():
+    layer = make_loss_weighting("dwa", [1.0, 1.0, 1.0])
+    after(layer, [2.0, 1.0, None])
+    # Of the first two; the third has no period before, nor this one.
+    powers = np.exp([0.5 / 2.0, 2.0 / 2.0])
+    values = after(layer, [1.0, 2.0, None])
+    np.testing.assert_allclose(values, [*(2 * powers / powers.sum()), 1.0])
+    same = after(layer, [None, None, None])
+    np.testing.assert_array_equal(same, values)
+    alone = after(layer, [None, None, 7.0])
+    np.testing.assert_allclose(alone, [*values[:2], 1.0])
+
+
+def test_a_huge_rise_of_a_loss_is_no_infinite_weight():
+    layer = make_loss_weighting("dwa", [1.0, 1.0])
+    after(layer, [1e-6, 1.0])
+    np.testing.assert_allclose(after(layer, [1e4, 1.0]), [2.0, 0.0])
+
+
+def test_wrong_temperatures():
+    with pytest.raises(ConfigError, match="dwa.temperature must be positive"):
+        make_loss_weighting("dwa", [1.0], temperature=0.0)
 
 
 def test_gradnorm_follows_the_papers_algorithm():
@@ -114,3 +162,21 @@ def test_wrong_options_of_gradnorm():
         make_loss_weighting("gradnorm", [1.0], alpha=-1.0)
     with pytest.raises(ConfigError, match="learning_rate must be positive"):
         make_loss_weighting("gradnorm", [1.0], learning_rate=0.0)
+
+
+STAGE = """
+from tests.training import toy
+toy.Stage(arguments[0], weighting="dwa", evaluate_every=3).run()
+"""
+
+
+@pytest.mark.extended
+def test_dynamic_weights_resume_bit_equal(tmp_path):
+    settings = {"weighting": "dwa", "evaluate_every": 3}
+    whole = toy.Stage(tmp_path / "whole", **settings).run().values()
+    for saves in (1, 2, 3):
+        directory = tmp_path / str(saves)
+        run_killed(STAGE, saves, directory)
+        resumed = toy.Stage(directory, **settings).run().values()
+        for ours, theirs in zip(resumed, whole, strict=True):
+            np.testing.assert_array_equal(ours, theirs)

@@ -82,7 +82,7 @@ class ClassScoring(Scoring):
         "balanced_accuracy": "balanced accuracy",
         "mcc": "Matthews correlation",
         "quadratic_kappa": "quadratic kappa",
-        "f1": "F1",
+        "f1": "binary F1",
         "roc_auc": "ROC AUC",
         "average_precision": "average precision",
     }

@@ -43,10 +43,28 @@ def mae(labels: np.ndarray, predictions: np.ndarray) -> float:
     return float(np.mean(np.abs(labels - predictions)))
 
 
+def rmse(labels: np.ndarray, predictions: np.ndarray) -> float:
+    """The root of the mean squared error, in units of the values."""
+    return float(np.sqrt(mse(labels, predictions)))
+
+
+def r2(labels: np.ndarray, predictions: np.ndarray) -> float:
+    """100 times the share of the values' variance that is predicted.
+
+    At most 100; 0 is what their mean predicts, also where they do not vary.
+    """
+    variance = float(np.var(labels))
+    if variance == 0.0:
+        return 0.0
+    return 100.0 * (1.0 - mse(labels, predictions) / variance)
+
+
 METRICS: dict[str, Callable[..., float]] = {
     "pearson": pearson,
     "spearman": spearman,
+    "r2": r2,
     "mse": mse,
+    "rmse": rmse,
     "mae": mae,
 }
 
@@ -78,10 +96,12 @@ class NumberScoring(Scoring):
     titles = {
         "pearson": "Pearson",
         "spearman": "Spearman",
+        "r2": "R2",
         "mse": "MSE",
+        "rmse": "RMSE",
         "mae": "MAE",
     }
-    digits = {"mse": 4, "mae": 4}
+    digits = dict.fromkeys(("mse", "rmse", "mae"), 4)
     measure = "error"
 
     def mistakes(self, task: TaskPredictions) -> list[Mistake]:

@@ -121,7 +121,9 @@ class Regression(TextTaskType):
     metrics = {
         "pearson": Metric(),
         "spearman": Metric(),
+        "r2": Metric(),
         "mse": Metric(higher_is_better=False),
+        "rmse": Metric(higher_is_better=False),
         "mae": Metric(higher_is_better=False),
     }
     element = NUMBERS

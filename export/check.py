@@ -144,30 +144,29 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "model",
         None,
-        "a version directory of an export, or the folder above, whose newest "
-        "version it is then",
+        "version directory of an export, or its parent folder, for the newest "
+        "version",
         flag_values=values,
     )
-    flags.DEFINE_string(
-        "task", None, "task of the texts to ask about", flag_values=values
-    )
+    flags.DEFINE_string("task", None, "task of --text", flag_values=values)
     flags.DEFINE_multi_string(
         "text",
         [],
-        "a text to ask the export about; may be repeated",
+        "text to predict; may be repeated",
         flag_values=values,
     )
     flags.DEFINE_integer(
         "latency",
         0,
-        "if not 0, ask so often about one text and print how long it takes",
+        "if not 0, predict one text this many times and print how long it "
+        "takes",
         lower_bound=0,
         flag_values=values,
     )
     flags.DEFINE_integer(
         "words",
         100,
-        "of the text of --latency",
+        "number of words in the text of --latency",
         lower_bound=1,
         flag_values=values,
     )
@@ -210,18 +209,20 @@ PROGRAM = runner.Program(
     package="export",
     script="mtl-check",
     summary="""
-    Runs every signature of an export in TensorFlow's C loader, which model
-    servers use, in a process without Keras and without this package, and
-    compares the answers with those recorded at export (difference at most
-    1e-5). Exit status 2 if one differs. With --text it asks the export, with
-    --latency it measures how long one text takes.
+    Checks an export in TensorFlow's C loader, which model servers use, in a
+    process without Keras and without this package. It runs each signature and
+    compares the answers with those recorded at export. If they differ by more
+    than 1e-5, the exit status is 2.
+
+    With --text, it predicts texts instead. With --latency, it measures the time
+    for one text.
     """,
     main=main,
     define_flags=define_flags,
     examples=(
         ("Check every signature", "--model=runs/quickstart/export/1"),
         (
-            "Ask",
+            "Predict a text",
             "--model=runs/quickstart/export/1 --task=films "
             '--text="an unpredictable story , and well told"',
         ),

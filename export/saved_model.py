@@ -255,30 +255,34 @@ def define_flags(values: flags.FlagValues) -> None:
     flags.DEFINE_string(
         "export_dir",
         None,
-        "folder that gets a numbered version, as a model server wants it",
+        "folder to write the numbered version to, in the layout of model "
+        "servers",
         flag_values=values,
     )
     flags.DEFINE_integer(
-        "version", 0, "number of the version; 0: the next", flag_values=values
+        "version",
+        0,
+        "number of the version; 0 for the next one",
+        flag_values=values,
     )
     flags.DEFINE_enum(
         "weights",
         "float32",
         WEIGHTS,
-        "what weights are stored as; bfloat16 and int8 (with a scale for each "
-        "channel) are turned into float32 when a text is read. The change of "
+        "type of the stored weights. bfloat16 and int8 (with a scale for each "
+        "channel) are converted to float32 when a text is read. The change of "
         "the scores is printed",
         flag_values=values,
     )
     flags.DEFINE_string(
         "score_split",
         "validation",
-        'split on which the change of the scores is measured; "" does not',
+        'split on which to measure the change of the scores; "" for none',
         flag_values=values,
     )
     common_flags.define_data(values)
     common_flags.define_decoding(values)
-    common_flags.define_alignments(values, "signatures give")
+    common_flags.define_alignments(values, "as an output of signatures")
 
 
 def main(values: flags.FlagValues) -> None:
@@ -365,9 +369,9 @@ PROGRAM = runner.Program(
     script="mtl-export",
     summary="""
     Exports the best weights of a trained run as a SavedModel that takes raw
-    strings: a signature for each task, and, where all tasks are of one type,
-    serving_default for texts of any task. It is complete or absent: an
-    existing version is never touched.
+    strings. It has a signature for each task. If all tasks are of one type,
+    serving_default takes texts of any task. An export is complete or absent.
+    Existing versions are never changed.
     """,
     main=main,
     define_flags=define_flags,
@@ -377,7 +381,7 @@ PROGRAM = runner.Program(
             "--model_dir=runs/quickstart --export_dir=runs/quickstart/export",
         ),
         (
-            "A quarter of the bytes",
+            "A quarter of the size",
             "--model_dir=runs/quickstart --export_dir=runs/small "
             "--weights=int8",
         ),

@@ -19,12 +19,12 @@ from mtl_tf.core.names import hint
 from mtl_tf.programs import adapting, config_files
 
 HELP = (
-    "what to do: NAME[:ARGUMENT] of a shipped config (listed below) or "
-    "PATH.py[:ARGUMENT] of your own file with a function get_config, or the "
-    "config.json of a run"
+    "the config: NAME of a shipped config (listed below), PATH.py of your own "
+    "file with a function get_config, or the config.json of a run. "
+    "NAME:ARGUMENT and PATH.py:ARGUMENT give get_config an argument"
 )
 OVERRIDE_HELP = (
-    "overrides one field: --config.training.epochs=3, "
+    "change one field of the config: --config.training.epochs=3, "
     "--config.tasks=fdu_mtl/books,fdu_mtl/dvd, "
     "--config.pipeline.mixing=\"{'name': 'round_robin'}\""
 )

@@ -36,9 +36,9 @@ _FEW = 50
 _NEAR = 0.99
 # Why, by whether the model has all validation examples right.
 _COLD = {
-    True: "the model has no validation example wrong, so that nothing limits "
-    "how sure it may be.",
-    False: "the model is far less sure than it could be, since its "
+    True: "the model predicts all validation examples correctly, so that "
+    "nothing limits its confidence.",
+    False: "the model is far less confident than it could be: its "
     "probabilities hardly differ between examples.",
 }
 
@@ -176,9 +176,9 @@ def _temperature(
     temperature = fit_temperature(kind, targets, scores)
     if temperature != 1 and not holds_elsewhere(kind, targets, scores):
         logging.warning(
-            "task %s: the temperature stays 1: fitted on four fifths of the %d "
-            "validation examples it does not lower the log loss of the rest "
-            "(all together ask for %.2f).",
+            "task %s: the temperature stays 1: a temperature fitted on four "
+            "fifths of the %d validation examples does not lower the log loss "
+            "of the rest (fitted on all of them, it is %.2f).",
             *(name, len(scores), temperature),
         )
         return 1.0
@@ -193,19 +193,19 @@ def _comment(
     """Warns of a temperature that says more of the examples than of a model."""
     if examples < _FEW:
         logging.warning(
-            "task %s: a temperature fitted on %d validation examples is not to "
-            "be relied on.",
+            "task %s: a temperature fitted on %d validation examples is not "
+            "reliable.",
             *(name, examples),
         )
     if temperature > _NEAR * HOTTEST:
         logging.warning(
-            "task %s: the temperature %.1f is the highest that is looked at: "
-            "the model's probabilities tell nothing of the labels of the "
+            "task %s: the temperature %.1f is the highest that is tried: "
+            "the model's probabilities say nothing about the labels of the "
             "validation examples.",
             *(name, temperature),
         )
     elif temperature < COLDEST / _NEAR:
         logging.warning(
-            "task %s: the temperature %.3f is the lowest that is looked at: %s",
+            "task %s: the temperature %.3f is the lowest that is tried: %s",
             *(name, temperature, _COLD[is_right]),
         )

@@ -144,9 +144,8 @@ def _tell_lost_words(
         if 2 * lost > len(theirs):
             logging.warning(
                 "training.initialize_from: the vocabulary of this run lacks "
-                "%d of the %d words or characters that %s has for %s: it "
-                "keeps them with the tasks of that run in "
-                "text.vocabulary_tasks.",
+                "%d of the %d words or characters that %s has for %s. To keep "
+                "them, add the tasks of that run to text.vocabulary_tasks.",
                 *(lost, len(theirs), source.directory, path),
             )
 

@@ -70,7 +70,7 @@ def load(
     run.weights_for(tasks[0]["name"])
     if weights != run_weights.BEST and directory.has(FITTED):
         logging.warning(
-            "Thresholds and temperatures of %s were settled with the best "
+            "Thresholds and temperatures of %s were fitted with the best "
             "weights, not with these.",
             directory.file(FITTED),
         )

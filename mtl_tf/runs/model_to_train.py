@@ -79,7 +79,7 @@ def _initialize(
     for weight in freezing.frozen(model, config["training"]["freeze"]):
         if freezing.path_of(weight) not in taken:
             logging.warning(
-                "%s is frozen as it was drawn: %s has none that fits.",
+                "%s is frozen with random values: %s has no weights that fit.",
                 freezing.path_of(weight),
                 directory,
             )

@@ -133,8 +133,8 @@ class RunDirectory:
         if refused and self.has_trained():
             raise RunError(
                 f"{self.path} holds a run with another config:\n"
-                f"{_listed(refused)}\nname another --model_dir, or repeat its "
-                "config (only a longer training may be asked for)"
+                f"{_listed(refused)}\nname another --model_dir, or use the "
+                "config of the run (you can only make its training longer)"
             )
         if refused:
             self._forget()
@@ -173,17 +173,17 @@ class RunDirectory:
             raise RunError(
                 f"{self.path} holds a run whose learning rate decays towards "
                 f"its end (training.optimizer.schedule {name!r}): with more "
-                f"{min(longer)} it would not become what a training of that "
-                "length is. Name another --model_dir; runs with the schedule "
-                "constant or inverse_sqrt can be prolonged"
+                f"{min(longer)} it would differ from a new run of that length. "
+                "Name another --model_dir. Only runs with the schedule "
+                "constant or inverse_sqrt can be continued for longer"
             )
         if chosen["warmup_ratio"] and not chosen["warmup_steps"]:
             raise RunError(
                 f"{self.path} holds a run whose warm-up is a share of its "
                 "steps (training.optimizer.warmup_ratio): with more "
-                f"{min(longer)} it would not become what a training of that "
-                "length is. Name another --model_dir; runs with "
-                "training.optimizer.warmup_steps can be prolonged"
+                f"{min(longer)} it would differ from a new run of that length. "
+                "Name another --model_dir. Runs with "
+                "training.optimizer.warmup_steps can be continued for longer"
             )
 
     def _changes(self, config: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -142,13 +142,13 @@ def _unlabelled(
         if not left:
             raise ConfigError(
                 f"training.distillation.unlabelled: all {texts.left_out} texts "
-                f"of the split {split!r} of {task.name} stand in validation or "
-                "test splits, and may not be trained on: name other texts, or "
-                "leave the split out"
+                f"of the split {split!r} of {task.name} also occur in "
+                "validation or test splits, so training must not use them: "
+                "name other texts, or leave the split out"
             )
         logging.info(
-            "%s: %s texts without labels%s; %s that stand in validation or "
-            "test splits left out",
+            "%s: %s texts without labels%s; left out: %s that also occur in "
+            "validation or test splits",
             task.name,
             f"{left:,}",
             " (spaced as in the treebank)" * bool(texts.spaced),

@@ -189,8 +189,8 @@ class FoldSource(Source):
             tell(
                 f"task {self._task.name} has too few different "
                 f"{self._together}s to keep each in one of {self._folds} "
-                f"folds: some tested examples share their {self._together} "
-                "with ones that are trained on"
+                f"folds: some test examples share their {self._together} "
+                "with training examples"
             )
         return fold_numbers(texts, labels, self._folds)
 

@@ -107,9 +107,9 @@ class HoldOutSource(Source):
         if mask is None:
             tell(
                 f"task {self._task} has too few different {self._together}s to "
-                "hold any out whole: some examples that are held out for "
-                f"validation share their {self._together} with ones that are "
-                "trained on; give a validation split"
+                f"hold out whole {self._together}s for validation: some "
+                f"validation examples share their {self._together} with "
+                "training examples. Give a validation split"
             )
             mask = _drawn(np.arange(size), self._order(size), count)
         tell(

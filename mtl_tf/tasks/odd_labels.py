@@ -28,15 +28,15 @@ def doubts(labels: Sequence[str]) -> list[str]:
         )
         more = f"; and {len(several) - _SHOWN} more"
         sentences.append(
-            "labels that may be the same one, and are classes of their own: "
-            f"{listed}{more if len(several) > _SHOWN else ''}. If they are not "
-            "meant to be, write them in one way"
+            "labels that may be the same label, but are different classes: "
+            f"{listed}{more if len(several) > _SHOWN else ''}. If they are the "
+            "same, write them in one way"
         )
     missing = [label for label in labels if label in _MISSING]
     if missing:
         sentences.append(
-            f"{' and '.join(map(repr, missing))}: learnt as a label like "
-            "others, and looks like none: leave such cells empty"
+            f"{' and '.join(map(repr, missing))}: learnt as a label, but may "
+            "mean that there is no label. If so, leave such cells empty"
         )
     return sentences
 
@@ -76,8 +76,8 @@ def rare(
     more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
     return [
         f"at most {_FEW} of {rows} rows have the label "
-        f"{', '.join(listed)}{more}: each becomes a class of its own, unless "
-        "`labels` in the task's entry lists those that are right"
+        f"{', '.join(listed)}{more}: each becomes a class. If some are wrong, "
+        "list the right labels as `labels` in the task's entry"
     ]
 
 

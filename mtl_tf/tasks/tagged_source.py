@@ -231,7 +231,7 @@ class TaggedSource(Source):
         ]
         if broken:
             warning = (
-                f"{len(broken)} tags not as {before} writes spans, read as "
+                f"{len(broken)} tags that {before} does not allow, read as "
                 "conlleval reads them (first: "
                 f"{self._reader.place(split, *broken[0])})"
             )

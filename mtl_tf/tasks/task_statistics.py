@@ -60,13 +60,13 @@ class TaskSplit:
         if self.repeated:
             yield (
                 f"{self.repeated:,} of the {self.examples:,} texts of the "
-                f"split {self.split!r} stand in an earlier split, too: scores "
+                f"split {self.split!r} also occur in an earlier split: scores "
                 "on them say little"
             )
         if self.unlabelled:
             yield (
                 f"{self.unlabelled:,} labels of the split {self.split!r} are "
-                "-1, which stands for none"
+                "-1, which means that there is no label"
             )
 
 

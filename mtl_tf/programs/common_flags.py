@@ -115,11 +115,11 @@ def define_decoding(values: flags.FlagValues) -> None:
     """Defines the flags of the search for texts; `decoding` reads them."""
 
     def about(name: str, meaning: str, answers: bool = True) -> str:
-        runs, default = "translation", f"evaluation.decoding.{name}"
+        runs, default = "For translation", f"evaluation.decoding.{name}"
         if answers:
             runs += " and question answering"
             default += f" or evaluation.answering.{name}"
-        return f"{meaning}. For {runs}. If not given: the run's {default}"
+        return f"{meaning}. {runs}. If not given: the run's {default}"
 
     for name, least, meaning in (
         ("beam", 1, "hypotheses of the beam search; 1 is greedy search"),

@@ -179,7 +179,7 @@ def _repair_list(directory: str) -> None:
         model_checkpoint_path=states[-1],
         all_model_checkpoint_paths=states,
         all_model_checkpoint_timestamps=times,
-                last_preserved_timestamp=min(times) - 1,  # none is kept forever
+        last_preserved_timestamp=min(times) - 1,  # none is kept forever
     )
     files.write_text(path, str(state))
 

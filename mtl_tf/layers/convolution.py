@@ -116,7 +116,7 @@ def check_widths(widths: Sequence[int]) -> list[int]:
 
 
 def _windows(x: tf.Tensor, width: int) -> tf.Tensor:
-    """The concatenated vectors around each token, `[G, B, T, width * D]`."""
+    """The `width` vectors around each token, `[G, B, T, width * D]`."""
     before = (width - 1) // 2
     padding = [[0, 0], [0, 0], [before, width - 1 - before], [0, 0]]
     padded, length = tf.pad(x, padding), tf.shape(x)[2]

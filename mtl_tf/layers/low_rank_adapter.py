@@ -65,7 +65,7 @@ class LowRankAdapter(StackedLayer):
         self.built = True
 
     def call(self, x, y, task):
-        """Adds the tasks' changes to `y`, which the layer made of `x`."""
+        """Adds the tasks' changes to `y`, the layer's output for `x`."""
         groups = tf.shape(task)[0]
         rows = tf.reshape(self.cast(x), [groups, -1, self.down.shape[-2]])
         down, up = (

@@ -187,8 +187,8 @@ class SoftmaxOutput(StackedLayer):
             self.samples,
             self.vocabulary_size,
             sampled_values=self._draw(target, seed),
-            # With replacement, the odds that a token was the target grow with how
-            # often it was drawn.
+            # With replacement, the odds that a token was the target grow with
+            # how often it was drawn.
             remove_accidental_hits=False,
         )
 

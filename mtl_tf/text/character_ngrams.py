@@ -59,6 +59,8 @@ class CharacterNgrams:
     Raises:
         ConfigError: a value is wrong.
 
+    Example:
+
     >>> ngrams = CharacterNgrams.of_known(["2gram-ab", "2gram-b#END#"], most=3)
     >>> ngrams(tf.constant(["ab", "abab", "c"])).numpy()
     array([[1, 2, 0],

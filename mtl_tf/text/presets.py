@@ -311,7 +311,7 @@ def _unreadable(preset: str, part: str, error: Exception) -> DataError:
 
 
 def _reason(preset: str, error: Exception) -> str:
-    """keras_hub's error in one line, completed where its message is not."""
+    """An error of keras_hub in one line, with what its message leaves out."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     if isinstance(error, json.JSONDecodeError):
         return f"a file of it is no JSON: {lines[0]}"

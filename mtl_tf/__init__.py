@@ -97,7 +97,7 @@ def train(
 
     Example:
         ```python
-        # Lists of dicts such as {"text": "it is late", "label": "delivery"}.
+        # Lists of dicts: {"text": "my parcel is late", "label": "delivery"}.
         data = {"train": mails, "test": other_mails}
         config = mtl_tf.config("starter", {"training.epochs": 5})
         config.tasks = ({"name": "mails", "data": data},)

@@ -185,7 +185,7 @@ class RecurrentLayer(StackedLayer):
         return self.units
 
     def compute_output_spec(self, x, *args, **kwargs):
-        """Traces `call`, which can tell groups from texts.
+        """Traces `call`, which distinguishes groups from texts.
 
         A layer that is not built has no weights to trace with, so its output
         shape is computed.

@@ -21,7 +21,7 @@ _SCORES_AT_ONCE = 1 << 26
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
 class SelfAttention(StackedLayer):
-    """Multi-head self-attention: every position of a text reads all others.
+    """Multi-head self-attention: each position of a text reads all positions.
 
     Sun (2019), equations 3-2 and 3-3, after Vaswani et al. (2017): softmax(Q
     K^T / sqrt(d_k)) V for each head, with Q = H W^Q, K = H W^K and V = H W^V of

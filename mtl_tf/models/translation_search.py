@@ -81,7 +81,7 @@ class TranslationSearch:
 class SearchGraphs:
     """Graphs for each combination of search and decoder, made on demand.
 
-    An object of its own, which Keras does not look into.
+    As a separate object it is not tracked by Keras.
     """
 
     def __init__(self):

@@ -40,8 +40,8 @@ class GraphTokenizer:
         return tf.cast(self._graph(texts), tf.int32)
 
     def _tokenized(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        # A named function, so that `programs.quiet` recognises the separate
-        # trace of each run in a process.
+        # A function of this package, so that `programs.quiet` hides warnings
+        # of retracing: each run in a process has a separate trace.
         return self._tokenizer.tokenize(texts)
 
     def of_words(self, words: tf.Tensor) -> tf.RaggedTensor:

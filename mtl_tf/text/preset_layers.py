@@ -84,7 +84,7 @@ def blocks_of(backbone: Any) -> list[Any]:
 
 
 def layers_of(preset: str) -> int | None:
-    """The number of layers with different weights, if the config tells."""
+    """The number of layers with different weights, if the config names it."""
     try:
         config = files.read_json(os.path.join(preset, presets.CONFIG_FILE))
     except MtlError:  # reported where the whole preset is read

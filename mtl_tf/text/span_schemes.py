@@ -140,7 +140,7 @@ def detect(sentences: Iterable[Sequence[str]]) -> str:
     Returns:
         "iobes" if an E or S occurs. Otherwise "iob1" or "iob2", by how most
         spans begin that do not directly follow a span of their type; "iob2" if
-        nothing tells.
+        undecided.
     """
     opened = {"B": 0, "I": 0}
     for tags in sentences:

@@ -33,7 +33,8 @@ class Report(NamedTuple):
     Attributes:
         loss_sum: float32 [tasks], for each task the sum of its batches' mean
             losses, added to the sums that were passed in.
-        loss_count: float32 [tasks], number of batches per task, likewise added.
+        loss_count: float32 [tasks], number of batches per task, also
+            added to what was passed in.
         bad_step: the first step whose loss was not finite, or -1.
         bad_task: a task of that step whose loss was not finite.
         asked: float32, how many replicas belong to workers that were asked to
@@ -150,7 +151,7 @@ class Trainer:
             loss_sum: initial sums of the report, float32 [tasks]. Adding in the
                 order of the steps makes the sums independent of how the steps
                 are divided into calls.
-            loss_count: initial counts, likewise.
+            loss_count: initial counts, for the same reason.
             key: the key of the batches of all these steps, for a model whose
                 graph depends on the task. Each key gets its own trace. If a
                 step has several batches, a tuple with one key per batch.

@@ -32,7 +32,7 @@ class KerasQuestionModel(keras.Model):
         ours: an "mqan", whose parameters are copied.
 
     Input shape: a batch of one group, see `QuestionAnsweringModel`. All words
-    of the answers must be generative or copyable.
+        of the answers must be generative or copyable.
     Output shape: the summed negative log-likelihoods `[B]`.
     """
 

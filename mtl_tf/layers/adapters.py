@@ -22,7 +22,7 @@ class BottleneckAdapter(StackedLayer):
         init: see `layers.base.check_init`.
 
     Input shape: `[N, T, D]`, where the N / G rows of each group are
-    consecutive, and the groups' tasks int32 `[G]`.
+        consecutive, and the groups' tasks int32 `[G]`.
     Output shape: `[N, T, D]`.
     Masking: none; each position is computed separately.
 

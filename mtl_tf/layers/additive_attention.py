@@ -61,7 +61,7 @@ class AdditiveAttention(StackedLayer):
 
     Input shape: annotations `[G, B, S, D]` and a mask bool `[G, B, S]`.
     Output shape: "annotations" `[G, B, S, D]`, "keys" `[G, B, S, A]`, "score"
-    `[G, B, A]` (v for every row) and "real" `[G, B, S]`.
+        `[G, B, A]` (v for every row) and "real" `[G, B, S]`.
     Masking: positions where the mask is false get no weight.
 
     Example:

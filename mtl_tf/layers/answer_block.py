@@ -30,7 +30,7 @@ class AnswerBlock(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `[N, U, D]`, its mask bool `[N, U]`, a context `[N, S, D]` and
-    its mask bool `[N, S]`.
+        its mask bool `[N, S]`.
     Output shape: `[N, U, D]`.
     Masking: padding is not read, and its own outputs have no meaning.
 

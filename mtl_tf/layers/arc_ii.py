@@ -38,11 +38,12 @@ class LocalGlobalLSTM(DeepFusionLayer):
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: the states "hidden" and
-    "memory" `[G, B, H]`, "local" and "global" `[G, B, K, M]`, "local_key" and
-    "global_key" `[G, B, M]` and "global_alpha" `[G, B, K]` after the last real
-    token; the requested sequences; and with `inspect` the emissions "gate"
-    `[G, B, T, H]`, the fusion gate, and "alpha" and "global_alpha"
-    `[G, B, T, K]`, the weights with which the memories were read.
+        "memory" `[G, B, H]`, "local" and "global" `[G, B, K, M]`, "local_key"
+        and "global_key" `[G, B, M]` and "global_alpha" `[G, B, K]` after the
+        last real token; the requested sequences; and with `inspect` the
+        emissions "gate" `[G, B, T, H]`, the fusion gate, and "alpha" and
+        "global_alpha" `[G, B, T, K]`, the weights with which the memories were
+        read.
     Masking: the state does not change where the mask is false, so padding
         changes nothing. A row without tokens has zeros and the initial
         memories.

@@ -62,10 +62,10 @@ class AttentionDecoder(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: targets int32 `[G, B, U]`, with the end token's id after the
-    last token, and an encoder's output: "annotations" `[G, B, S, D]`, "mask"
-    bool `[G, B, S]`, "first" `[G, B, D']`.
+        last token, and an encoder's output: "annotations" `[G, B, S, D]`,
+        "mask" bool `[G, B, S]`, "first" `[G, B, D']`.
     Output shape: "losses" float32 `[G, B, U]`, the negative log-likelihoods of
-    the tokens, and "attention" `[G, B, U, S]` if requested.
+        the tokens, and "attention" `[G, B, U, S]` if requested.
     Masking: padding of source and target changes nothing. Its losses are 0.
 
     Example:

@@ -40,11 +40,11 @@ class ClassificationHead(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and a
-    batch with "task" int32 `[G]`, optionally "label" int32 `[G, B]`, and the
-    entries that `distillation.with_teachers` reads.
+        batch with "task" int32 `[G]`, optionally "label" int32 `[G, B]`, and
+        the entries that `distillation.with_teachers` reads.
     Output shape: a dictionary of "logits" and "scores" float32 `[G, B, C]`,
-    "prediction" int32 `[G, B]` and, if there are labels, "loss" float32
-    `[G, B]`.
+        "prediction" int32 `[G, B]` and, if there are labels, "loss" float32
+        `[G, B]`.
     Masking: none; padding rows get a loss too, which their weight removes.
 
     Raises:

@@ -45,9 +45,9 @@ class DualCoattention(StackedLayer):
         init: see `base.check_init`; dummies are drawn within its `range`.
 
     Input shape: context `[..., L, D]`, its mask bool `[..., L]`, question
-    `[..., M, D]`, its mask bool `[..., M]`.
+        `[..., M, D]`, its mask bool `[..., M]`.
     Output shape: `Coattended` of the context, `[..., L, D]`, and of the
-    question, `[..., M, D]`.
+        question, `[..., M, D]`.
     Masking: nothing is aligned with padding, and its own outputs have no
         meaning. If a text has no tokens, the other one aligns with the dummy
         only.

@@ -32,9 +32,9 @@ class ConvolutionBank(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, and the groups' tasks,
-    int32 `[G]`.
+        int32 `[G]`.
     Output shape: `[G, B, T, len(widths) * F]`, all widths concatenated, in the
-    policy's compute dtype.
+        policy's compute dtype.
     Masking: a masked token counts as zeros, as if the text ended there. Outputs
         at masked tokens have no meaning.
     Example:

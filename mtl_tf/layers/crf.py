@@ -79,13 +79,13 @@ class CRF(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: logits `[B, T, C]`, tags int `[B, T]` and a mask bool `[B, T]`;
-    with tasks, "task" int32 `[B]`. Or, for G groups with one task each,
-    `[G, B, T, C]`, `[G, B, T]`, `[G, B, T]` and `[G]`.
+        with tasks, "task" int32 `[B]`. Or, for G groups with one task each,
+        `[G, B, T, C]`, `[G, B, T]`, `[G, B, T]` and `[G]`.
     Output shape: see the methods. A call returns a dictionary of "logits" as
-    given, "scores", the marginals `[..., T, C]`, "prediction" int32 `[..., T]`,
-    "confidence" `[..., T]`, the prediction's marginals, and "loss" `[...]` if
-    there are tags. Without tasks and groups also "potentials"
-    `[B, C + 4 + T, C]`, which `CRFLoss` reads.
+        given, "scores", the marginals `[..., T, C]`, "prediction" int32
+        `[..., T]`, "confidence" `[..., T]`, the prediction's marginals, and
+        "loss" `[...]` if there are tags. Without tasks and groups also
+        "potentials" `[B, C + 4 + T, C]`, which `CRFLoss` reads.
     Masking: padding changes nothing. Its predictions and scores are 0. Masked
         tokens within a sentence are skipped: the tokens around them are
         neighbours. A sentence without tokens has the loss 0. Without a mask, a

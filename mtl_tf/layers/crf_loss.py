@@ -107,7 +107,7 @@ class CRFLoss(keras.losses.Loss):
         name, reduction: as in all losses of Keras; reduces `[B]`.
 
     Input shape: tags `[B, T]` as `y_true`, the potentials as `y_pred`, and
-    optionally a weight `[B]` or `[B, 1]` for each sentence.
+        optionally a weight `[B]` or `[B, 1]` for each sentence.
 
     A model that ends in a CRF, `Sequential` or functional, has several outputs.
     Compile it with `loss={"potentials": CRFLoss()}`, not with `loss=CRFLoss()`,

@@ -39,7 +39,7 @@ class Embedding(StackedLayer):
             has a sparse gradient.)
 
     Input shape: int32 `[G, B, T]`, below V; with private tables also the
-    groups' tasks, int32 `[G]`.
+        groups' tasks, int32 `[G]`.
     Output shape: `[G, B, T, D]`, in the policy's compute dtype.
     Masking: `mask(tokens)` is true where the id is not 0 (padding).
 

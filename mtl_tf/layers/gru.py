@@ -76,7 +76,7 @@ class GRU(RecurrentLayer):
 
     Input shape: `[G, B, T, D]` and a mask bool `[G, B, T]`.
     Output shape: a `recurrence.Result`, float32: the state "hidden" after the
-    last real token `[G, B, H]`, and the requested sequences.
+        last real token `[G, B, H]`, and the requested sequences.
     Masking: the state does not change where the mask is false, so padding
         changes nothing. A row without tokens has zeros.
 

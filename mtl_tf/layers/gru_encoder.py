@@ -28,7 +28,7 @@ class GRUEncoder(StackedLayer):
 
     Input shape: int32 `[G, B, S]`, 0 is padding.
     Output shape: "annotations" `[G, B, S, 2 H]`, "mask" bool `[G, B, S]`, and
-    "first" `[G, B, H]`, the backward state at the first token.
+        "first" `[G, B, H]`, the backward state at the first token.
     Masking: padding changes nothing. A row without tokens has zeros.
 
     Example:

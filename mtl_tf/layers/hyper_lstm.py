@@ -83,7 +83,7 @@ class HyperLSTM(RecurrentLayer):
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: the state "hidden" after the
-    last real token `[G, B, h]`, and the requested sequences.
+        last real token `[G, B, h]`, and the requested sequences.
     Masking: the state does not change where the mask is false, so padding
         changes nothing. A row without tokens has zeros.
 

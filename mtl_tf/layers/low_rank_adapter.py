@@ -27,8 +27,8 @@ class LowRankAdapter(StackedLayer):
         init: see `layers.base.check_init`.
 
     Input shape: the layer's input `[N, T, ...]`, its output `[N, T, *outputs]`,
-    and the groups' tasks int32 `[G]`. The N / G rows of each group are
-    consecutive.
+        and the groups' tasks int32 `[G]`. The N / G rows of each group are
+        consecutive.
     Output shape: `[N, T, *outputs]`.
     Masking: none; each position is computed separately.
 

@@ -114,7 +114,7 @@ class LSTM(RecurrentLayer):
 
         Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
         Output shape: a `recurrence.Result`, float32: the state "hidden" after
-        the last real token `[G, B, H]`, and the requested sequences.
+            the last real token `[G, B, H]`, and the requested sequences.
         Masking: the state does not change where the mask is false, so padding
             changes nothing. A row without tokens has zeros.
 

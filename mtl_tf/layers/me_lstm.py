@@ -32,10 +32,10 @@ class MELSTM(DeepFusionLayer):
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: the states "hidden" and
-    "memory" `[G, B, H]`, "external" `[G, B, K, M]` and "external_key"
-    `[G, B, M]` after the last real token; the requested sequences; and with
-    `inspect` the emissions "gate" `[G, B, T, H]`, the fusion gate, and "alpha"
-    `[G, B, T, K]`, the weights with which the memory was read.
+        "memory" `[G, B, H]`, "external" `[G, B, K, M]` and "external_key"
+        `[G, B, M]` after the last real token; the requested sequences; and with
+        `inspect` the emissions "gate" `[G, B, T, H]`, the fusion gate, and
+        "alpha" `[G, B, T, K]`, the weights with which the memory was read.
     Masking: the state does not change where the mask is false, so padding
         changes nothing. A row without tokens has zeros and the initial memory.
 

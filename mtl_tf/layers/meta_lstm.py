@@ -95,8 +95,8 @@ class MetaLSTM(RecurrentLayer):
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: the state "hidden" after the
-    last real token `[G, B, h]`, the requested sequences, and with `inspect` the
-    emission "meta_vector" `[G, B, T, z]`.
+        last real token `[G, B, h]`, the requested sequences, and with `inspect`
+        the emission "meta_vector" `[G, B, T, z]`.
     Masking: the state does not change where the mask is false, so padding
         changes nothing. A row without tokens has zeros.
 

@@ -29,12 +29,12 @@ class MultiLabelHead(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and a
-    batch with "task" int32 `[G]`, optionally "labels" `[G, B, C]`, 1 for each
-    label that a text has and 0 for the others, and the entries that
-    `distillation.with_teachers` reads.
+        batch with "task" int32 `[G]`, optionally "labels" `[G, B, C]`, 1 for
+        each label that a text has and 0 for the others, and the entries that
+        `distillation.with_teachers` reads.
     Output shape: a dictionary of "logits" and "scores" float32 `[G, B, C]`,
-    "prediction" int32 `[G, B, C]`, 1 where the score is above a half, and, if
-    there are labels, "loss" float32 `[G, B]`.
+        "prediction" int32 `[G, B, C]`, 1 where the score is above a half, and,
+        if there are labels, "loss" float32 `[G, B]`.
     Masking: none; padding rows get a loss too, which their weight removes.
 
     Example:

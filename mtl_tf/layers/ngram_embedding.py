@@ -38,8 +38,8 @@ class NgramEmbedding(StackedLayer):
             and exported with the others.
 
     Input shape: `ids` int32 `[..., T]` of words. If there are ids from V on,
-    also `own_ngrams` int32 `[..., O, K]`: the id V + j is the example's own
-    word with the n-grams in row j.
+        also `own_ngrams` int32 `[..., O, K]`: the id V + j is the example's own
+        word with the n-grams in row j.
     Output shape: `[..., T, D]`, in the policy's compute dtype.
     Masking: the id 0, and ids without a row of n-grams, have zeros.
 

@@ -67,11 +67,12 @@ class PointerDecoder(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: answers `[G, B, U, D]`, for each position the representation of
-    the words before it; targets int32 `[G, B, U]`, 0 is padding; and texts:
-    "context" `[G, B, L, D]`, "context_mask" bool and "context_ids" int32
-    `[G, B, L]`, and "question", "question_mask", "question_ids" with M.
+        the words before it; targets int32 `[G, B, U]`, 0 is padding; and texts:
+        "context" `[G, B, L, D]`, "context_mask" bool and "context_ids" int32
+        `[G, B, L]`, and "question", "question_mask", "question_ids" with M.
     Output shape: "losses" float32 `[G, B, U]`, the negative log-likelihoods,
-    and if requested "sources" `[G, B, U, 3]`, see `pointer_mixture.sources`.
+        and if requested "sources" `[G, B, U, 3]`, see
+        `pointer_mixture.sources`.
     Masking: padding of all three texts changes nothing; its losses are 0.
 
     Example:

@@ -53,7 +53,7 @@ class PretrainedEncoder(StackedLayer):
         init: see `layers.base.check_init`.
 
     Input shape: pieces int32 `[G, B, T]`, ids of the backbone plus 1, 0 is
-    padding.
+        padding.
     Output shape: `[G, B, T, D]`.
     Masking: padding changes nothing.
 

@@ -41,8 +41,8 @@ class ProjectedAttention(StackedLayer):
         init: see `layers.base.check_init`.
 
     Input shape: a layer's inputs `[N, T, D]`, where the N / G rows of each
-    group are consecutive; their mask, int32 or bool `[N, T]`; the groups' tasks
-    int32 `[G]`; and the number of the layer.
+        group are consecutive; their mask, int32 or bool `[N, T]`; the groups'
+        tasks int32 `[G]`; and the number of the layer.
     Output shape: `[N, T, D]`.
     Masking: masked positions are not attended to.
 

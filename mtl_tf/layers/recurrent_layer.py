@@ -29,12 +29,12 @@ class RecurrentLayer(StackedLayer):
             of a subclass keeps the order of the tokens.
 
     Input shape: `[B, T, D]`, optionally a mask bool `[B, T]`, and for layers of
-    several tasks the tasks int32 `[B]`. Or `[G, B, T, D]`, optionally a mask
-    bool `[G, B, T]`, and the tasks int32 `[G]`. Without a mask, it takes
-    Keras's mask, such as that of `Embedding(mask_zero=True)`. Without either,
-    every position is a token.
+        several tasks the tasks int32 `[B]`. Or `[G, B, T, D]`, optionally a
+        mask bool `[G, B, T]`, and the tasks int32 `[G]`. Without a mask, it
+        takes Keras's mask, such as that of `Embedding(mask_zero=True)`. Without
+        either, every position is a token.
     Output shape: `[B, H]`, with `return_sequences` `[B, T, H]`; for groups a
-    `recurrence.Result`.
+        `recurrence.Result`.
     Masking: the state does not change where the mask is false. Texts may be
         padded on any side. With `return_sequences` padding repeats the state,
         as in Keras, and the mask is passed to the next layer.

@@ -25,9 +25,9 @@ class RegressionHead(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "summary" `[G, B, H]`, and a
-    batch with "task" int32 `[G]` and optionally "value" float32 `[G, B]`.
+        batch with "task" int32 `[G]` and optionally "value" float32 `[G, B]`.
     Output shape: a dictionary of "prediction" float32 `[G, B]` and, if there
-    are values, "loss" float32 `[G, B]`.
+        are values, "loss" float32 `[G, B]`.
     Masking: none; padding rows get a loss too, which their weight removes.
 
     Raises:

@@ -51,11 +51,11 @@ class SelfAttention(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `[N, S, D]`, a mask bool `[N, S]`, and optionally `queries`
-    `[N, Q, D]`: the positions that read, if not all do, or those of another
-    text. If `causal`, they are the last positions.
+        `[N, Q, D]`: the positions that read, if not all do, or those of another
+        text. If `causal`, they are the last positions.
     Output shape: `[N, Q, D]`, and the weights float32 `[N, h, Q, S]` before
-    dropout; Q is S without `queries`. With `return_weights=False` the weights
-    may be None.
+        dropout; Q is S without `queries`. With `return_weights=False` the
+        weights may be None.
     Masking: padding has the weight 0. Its own outputs have no meaning.
 
     Raises:

@@ -69,8 +69,8 @@ class ParallelSharedPrivate(_SharedPrivate):
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: the states "hidden"
-    `[G, B, 2H]` and its halves "shared" and "private" `[G, B, H]`, and the
-    sequence "hidden" `[G, B, T, 2H]` if requested.
+        `[G, B, 2H]` and its halves "shared" and "private" `[G, B, H]`, and the
+        sequence "hidden" `[G, B, T, 2H]` if requested.
     Masking: as `LSTM`.
 
     Example:
@@ -132,7 +132,7 @@ class SerialSharedPrivate(_SharedPrivate):
 
     Input shape: `[G, B, T, D]`, a mask bool `[G, B, T]`, tasks int32 `[G]`.
     Output shape: a `recurrence.Result`, float32: that of the private LSTM, with
-    the additional state "shared" `[G, B, H]`.
+        the additional state "shared" `[G, B, H]`.
     Masking: as `LSTM`.
 
     Example:

@@ -40,13 +40,13 @@ class TaggingHead(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `encoded`, a scheme's outputs with "sequence" `[G, B, T, H]`
-    and "mask" bool `[G, B, T]`; a batch with "task" int32 `[G]` and optionally
-    "tags" int32 `[G, B, T]`.
+        and "mask" bool `[G, B, T]`; a batch with "task" int32 `[G]` and
+        optionally "tags" int32 `[G, B, T]`.
     Output shape: a dictionary of float32 "logits" and "scores" `[G, B, T, C]`,
-    the labels' (marginal) probabilities; "prediction" int32 `[G, B, T]`;
-    "confidence" float32 `[G, B, T]`, the predictions' scores; and, if there are
-    tags, "loss" float32 `[G, B]`, the negative log-likelihood of a whole
-    sentence, or its share per token.
+        the labels' (marginal) probabilities; "prediction" int32 `[G, B, T]`;
+        "confidence" float32 `[G, B, T]`, the predictions' scores; and, if there
+        are tags, "loss" float32 `[G, B]`, the negative log-likelihood of a
+        whole sentence, or its share per token.
     Masking: padding changes nothing. Its scores, predictions and confidences
         are 0. A sentence without tokens has the loss 0.
 

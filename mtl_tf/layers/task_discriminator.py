@@ -23,9 +23,9 @@ class TaskDiscriminator(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `[G, B, S]`, the groups' tasks int32 `[G]`, and the adversarial
-    weight, a number or a scalar.
+        weight, a number or a scalar.
     Output shape: a dictionary of "logits" `[G, B, tasks]`, "loss"
-    (cross-entropy) and "correct" (1 or 0), each float32 `[G, B]`.
+        (cross-entropy) and "correct" (1 or 0), each float32 `[G, B]`.
     Masking: none; padding rows get a loss too, which their weight removes.
 
     Example:

@@ -40,11 +40,11 @@ class TransformerBlock(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `[N, S, D]`, a mask bool `[N, S]` (otherwise Keras's mask, or
-    every position is a token), and optionally `place`, int32 `[N]`: the only
-    position of each text whose output is needed.
+        every position is a token), and optionally `place`, int32 `[N]`: the
+        only position of each text whose output is needed.
     Output shape: `[N, S, D]` (or `[N, 1, D]`), and the attention weights
-    float32 `[N, heads, S, S]` (or `[N, heads, 1, S]`). With
-    `return_weights=False` they may be None.
+        float32 `[N, heads, S, S]` (or `[N, heads, 1, S]`). With
+        `return_weights=False` they may be None.
     Masking: padding is not attended to. Its own outputs have no meaning.
 
     Example:

@@ -20,12 +20,13 @@ class TransformerEncoder(StackedLayer):
         init: see `base.check_init`.
 
     Input shape: `[N, S, D]`, a mask bool `[N, S]` (otherwise Keras's mask, or
-    every position is a token), and optionally `place`, int32 `[N]`: the only
-    position of each text whose state is needed. The last block then computes no
-    other.
+        every position is a token), and optionally `place`, int32 `[N]`: the
+        only position of each text whose state is needed. The last block then
+        computes no other.
     Output shape: the states `[N, S, D]` (or `[N, D]`), and a list of the
-    blocks' attention weights, see `TransformerBlock`. With
-    `return_weights=False`, which saves memory on long texts, the list is empty.
+        blocks' attention weights, see `TransformerBlock`. With
+        `return_weights=False`, which saves memory on long texts, the list is
+        empty.
     Masking: padding changes nothing elsewhere, and its own states are 0.
 
     Example:

@@ -46,7 +46,7 @@ class WideFeatures(StackedLayer):
         choose_shares: whether there are `shares`; only with `alone`.
 
     Input shape: `tokens` int32 `[G, B, T]`, 0 is padding; `task` int32 `[G]`;
-    with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
+        with `character_ngrams` also `characters` int32 `[G, B, T, W]`.
     Output shape: `[G, B, D]`, in the policy's compute dtype.
     Masking: padding changes nothing. A text without n-grams has zeros.
 

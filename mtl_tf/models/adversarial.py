@@ -47,14 +47,15 @@ class AdversarialScheme(ParallelScheme):
 
     Input shape: see `SharingScheme`; also the batch's "step" and "weight".
     Output shape: see `SharingScheme`; H is 2 * units, or 4 * units if
-    bidirectional. "losses" are "adversarial" `[G, B]` and "orthogonality", a
-    scalar summed over the groups. "diagnostics" has "discriminator_accuracy":
-    100 where the discriminator guesses right and 0 elsewhere.
+        bidirectional. "losses" are "adversarial" `[G, B]` and "orthogonality",
+        a scalar summed over the groups. "diagnostics" has
+        "discriminator_accuracy": 100 where the discriminator guesses right and
+        0 elsewhere.
     Masking: padding changes nothing. A text without tokens has zero summaries:
         it trains only the discriminator's bias and adds nothing to S^T H.
         Padding rows count nowhere.
     "inspect": as `ParallelScheme`, and "shared" and "private", the halves of
-    the summary.
+        the summary.
 
     Example:
         ```python

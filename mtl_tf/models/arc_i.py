@@ -25,11 +25,11 @@ class ArcIScheme(RecurrentScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
-    bidirectional.
+        bidirectional.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" and "forward/gate" (the fusion gate)
-    `[G, B, T, units]`, and "forward/alpha" (the read weights)
-    `[G, B, T, memory_slots]`; the same under "backward/".
+        `[G, B, T, units]`, and "forward/alpha" (the read weights)
+        `[G, B, T, memory_slots]`; the same under "backward/".
 
     Example:
         ```python

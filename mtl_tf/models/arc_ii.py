@@ -24,12 +24,12 @@ class ArcIIScheme(RecurrentScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
-    bidirectional.
+        bidirectional.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" and "forward/gate" (the fusion gate)
-    `[G, B, T, units]`; "forward/alpha" and "forward/global_alpha"
-    `[G, B, T, memory_slots]`, the read weights of the local and the global
-    memory; the same under "backward/".
+        `[G, B, T, units]`; "forward/alpha" and "forward/global_alpha"
+        `[G, B, T, memory_slots]`, the read weights of the local and the global
+        memory; the same under "backward/".
 
     Example:
         ```python

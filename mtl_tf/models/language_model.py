@@ -35,8 +35,8 @@ class LanguageModel(keras.Model):
 
     Input shape: a batch: "tokens" int32 `[G, B, T]`, 0 is padding.
     Output shape: "loss" float32 `[G, B]`, the negative log-likelihood in nats,
-    summed over an example's words and both directions; "losses", which is
-    empty. Unknown words are read but not predicted.
+        summed over an example's words and both directions; "losses", which is
+        empty. Unknown words are read but not predicted.
     Masking: padding changes nothing.
     """
 

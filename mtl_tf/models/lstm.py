@@ -18,7 +18,7 @@ class LSTMScheme(RecurrentScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
-    bidirectional.
+        bidirectional.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, units]`.
 

@@ -32,12 +32,12 @@ class MaskedLanguageModel(keras.Model):
             head computes in float32.
 
     Input shape: a batch: "tokens" int32 `[G, B, T]`, ids of the backbone plus
-    1, 0 is padding; "places" int32 `[G, B, P]`, the positions to predict;
-    "pieces" int32 `[G, B, P]`, the original pieces, in the backbone's
-    numbering; "counted" float32 `[G, B, P]`, 0 where a text has fewer than P
-    masked pieces.
+        1, 0 is padding; "places" int32 `[G, B, P]`, the positions to predict;
+        "pieces" int32 `[G, B, P]`, the original pieces, in the backbone's
+        numbering; "counted" float32 `[G, B, P]`, 0 where a text has fewer than
+        P masked pieces.
     Output shape: "loss" float32 `[G, B]`, the negative log-likelihood in nats,
-    summed over an example's masked pieces; "losses", which is empty.
+        summed over an example's masked pieces; "losses", which is empty.
     Masking: padding changes nothing.
     """
 

@@ -22,11 +22,11 @@ class MetaLSTMScheme(RecurrentScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
-    bidirectional.
+        bidirectional.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" `[G, B, T, units]` and "forward/meta_vector"
-    `[G, B, T, meta_vector]`, from which equation 23 follows; the same under
-    "backward/".
+        `[G, B, T, meta_vector]`, from which equation 23 follows; the same under
+        "backward/".
 
     Example:
         ```python

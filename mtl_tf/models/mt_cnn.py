@@ -30,7 +30,7 @@ class MTCNNScheme(SharingScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is len(widths) * filters.
-    The sequence holds the features of the window around each token.
+        The sequence holds the features of the window around each token.
     Masking: padding changes nothing. The sequence is 0 there, and the summary
         of a text without tokens is 0.
     "inspect": "features" `[G, B, T, H]`, the sequence.

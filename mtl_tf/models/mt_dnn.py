@@ -25,7 +25,7 @@ class MTDNNScheme(SharingScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, and there is no
-    sequence.
+        sequence.
     Masking: padding changes nothing. A text without tokens has the summary 0,
         whatever the bias is.
 

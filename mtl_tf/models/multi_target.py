@@ -40,12 +40,12 @@ class MultiTargetModel(TaskModel):
         encoder, decoder_0, decoder_1, ...: the parts.
 
     Input shape: a batch of G groups: one group, or with the key `joint_key` one
-    group for every pair, in order. "tokens" int32 `[G, B, S]` and "target"
-    int32 `[G, B, U]`, which has the end token's id after the last token. 0 is
-    padding. Other entries are ignored.
+        group for every pair, in order. "tokens" int32 `[G, B, S]` and "target"
+        int32 `[G, B, U]`, which has the end token's id after the last token. 0
+        is padding. Other entries are ignored.
     Output shape: "loss" float32 `[G, B]`, the negative log-likelihood summed
-    over a text's tokens; "tokens" float32 `[G, B]`, the number of tokens;
-    "losses" and "inspect" as in other models.
+        over a text's tokens; "tokens" float32 `[G, B]`, the number of tokens;
+        "losses" and "inspect" as in other models.
     Masking: padding tokens, also whole rows of them, change nothing.
 
     Example:

@@ -47,13 +47,14 @@ class MultiTaskModel(HeadedModel):
         types, head_types: see `HeadedModel.set_heads`.
 
     Input shape: a batch: "task" int32 `[G]` and "tokens" int32 `[G, B, T]` (0
-    is padding). With character features also "characters" int32 `[G, B, T, W]`;
-    with casing "casing" int32 `[G, B, T]`. A type with several texts has the
-    same for each other text, under the names of `HeadType`. Also the targets
-    that the heads read. Other entries are ignored.
+        is padding). With character features also "characters" int32
+        `[G, B, T, W]`; with casing "casing" int32 `[G, B, T]`. A type with
+        several texts has the same for each other text, under the names of
+        `HeadType`. Also the targets that the heads read. Other entries are
+        ignored.
     Output shape: the head's outputs, and "losses", "inspect" and "diagnostics"
-    as in `SharingScheme`. With several texts, "losses" and "diagnostics" are
-    means over the texts, and "inspect" is that of the first.
+        as in `SharingScheme`. With several texts, "losses" and "diagnostics"
+        are means over the texts, and "inspect" is that of the first.
     Masking: padding tokens, also whole rows of them, change nothing.
 
     Example:

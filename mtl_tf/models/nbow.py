@@ -24,7 +24,7 @@ class NBOWScheme(SharingScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is D, and there is no
-    sequence.
+        sequence.
     Masking: padding changes nothing. A text without tokens has the summary 0.
 
     Example:

@@ -64,13 +64,14 @@ class QuestionAnsweringModel(QuestionReader):
         ngrams: see `build_question_model`.
 
     Input shape: a batch of G groups: "context" int32 `[G, B, L]`, "question"
-    `[G, B, M]` and "answer" `[G, B, U]`, which has the end token's id after the
-    last word; 0 is padding. With n-grams also "own_words" `[G, B, O, K]`, the
-    n-grams of the examples' unknown words.
+        `[G, B, M]` and "answer" `[G, B, U]`, which has the end token's id after
+        the last word; 0 is padding. With n-grams also "own_words"
+        `[G, B, O, K]`, the n-grams of the examples' unknown words.
     Output shape: "loss" float32 `[G, B]`, the negative log-likelihood of an
-    answer's words (their mean with `per_word`, otherwise their sum); "tokens"
-    float32 `[G, B]`, the number of words; "losses"; and "inspect" with
-    "sources" `[G, B, U, 3]`, the shares of vocabulary, context and question.
+        answer's words (their mean with `per_word`, otherwise their sum);
+        "tokens" float32 `[G, B]`, the number of words; "losses"; and "inspect"
+        with "sources" `[G, B, U, 3]`, the shares of vocabulary, context and
+        question.
     Masking: padding changes nothing.
 
     Example:

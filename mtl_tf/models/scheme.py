@@ -17,13 +17,13 @@ class SharingScheme(StackedLayer):
     """Encodes texts with parameters that the tasks partly share.
 
     Input shape: embedded texts `[G, B, T, D]`, a mask bool `[G, B, T]`, and the
-    groups' tasks, int32 `[G]`.
+        groups' tasks, int32 `[G]`.
     Output shape: a dictionary of "summary" `[G, B, H]`, "sequence"
-    `[G, B, T, H]` if it was requested and `has_sequence`, "losses" {name:
-    scalar, or `[G, B]` with one number per example, which is averaged like the
-    tasks' loss} and "inspect" {name: tensor}. It may also contain "diagnostics"
-    {name: float `[G, B]`}, whose means over each task's validation examples are
-    reported with its scores.
+        `[G, B, T, H]` if it was requested and `has_sequence`, "losses" {name:
+        scalar, or `[G, B]` with one number per example, which is averaged like
+        the tasks' loss} and "inspect" {name: tensor}. It may also contain
+        "diagnostics" {name: float `[G, B]`}, whose means over each task's
+        validation examples are reported with its scores.
 
     Attributes:
         has_sequence: whether it can return a sequence.

@@ -22,8 +22,8 @@ class ParallelScheme(RecurrentScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is 2 * units, or 4 * units
-    if bidirectional. In each direction the shared half comes first, then the
-    private one.
+        if bidirectional. In each direction the shared half comes first, then
+        the private one.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, 2 units]`.
 
@@ -67,7 +67,7 @@ class SerialScheme(RecurrentScheme):
         init: see `layers.base.check_init`.
 
     Input and output shapes: see `SharingScheme`; H is units, or 2 * units if
-    bidirectional.
+        bidirectional.
     Masking: padding changes nothing.
     "inspect": "forward/hidden" (and "backward/hidden"), `[G, B, T, units]`.
 

@@ -40,8 +40,8 @@ class TransformerScheme(SharingScheme):
     Masking: padding changes nothing and is 0 in the sequence. A text without
         words has finite outputs; its mean is 0.
     "inspect": "attention_0" .. of the blocks, float32 `[G, B, heads, S, S]`:
-    how much each position (second last axis) reads of each other (last axis). S
-    counts the rows and then the words. Padding has 0 on both axes.
+        how much each position (second last axis) reads of each other (last
+        axis). S counts the rows and then the words. Padding has 0 on both axes.
 
     Attributes:
         rows: number R of the rows.

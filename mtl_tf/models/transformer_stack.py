@@ -32,7 +32,7 @@ class StackCLSScheme(TransformerScheme):
     This is hard sharing: only the heads belong to tasks.
 
     Args and outputs: see `TransformerScheme`; the single row is the same for
-    all tasks.
+        all tasks.
 
     Example:
         ```python

@@ -65,9 +65,9 @@ def sums(
 
     Returns:
         "scores" `[G, B, K]` (and `[G, B, T, K]` as a sequence), the logarithm
-        of the sums minus "total" `[G, B, 1]`. They have a gradient only if the
-        result stays the same when a number is added to "scores" of a token and
-        subtracted from "total".
+        of the sums minus "total" `[G, B, 1]`. Gradients are right only for
+        results that stay the same when a number is added to "scores" of a token
+        and subtracted from "total".
     """
     run = _Call(logits, mask, chain, reverse, keep)
     fast, usable = run.by_products()
@@ -155,7 +155,7 @@ def trace(
     begin = start_state(scores)["scores"][:, :, None]
     before = tf.concat([begin, scores[:, :, :-1]], 2)
     last = tf.cast(last, tf.float32)[..., None]
-    # One row per state after the transition, in which the step looks up.
+    # Transposed, so that a step looks up the row of the state after it.
     turned = tf.linalg.matrix_transpose(chain.transitions)
     result = _recurrences(scores.shape[-1]).trace(
         before[:, :, : tf.shape(scores)[2]],

@@ -158,7 +158,7 @@ def insert(adapting: Adapting, host: Host) -> dict[str, keras.layers.Layer]:
         ConfigError: the backbone has no place for them.
     """
     sizes_and_inserters = [
-        # First, because the layers that they change are followed by others.
+        # First, because other adapters follow the layers that these change.
         (adapting.lora_rank, _insert_low_rank),
         (adapting.adapter_units, _insert_bottlenecks),
         (adapting.projected_attention_units, _insert_attention),

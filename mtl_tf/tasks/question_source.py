@@ -32,8 +32,8 @@ _QUESTION = "question"
 class _Example(NamedTuple):
     """One example of a file, with its place.
 
-    `asks_otherwise` is whether the line has a question that is not read, because
-    the entry has a question for all.
+    `asks_otherwise` is whether the line has a question that is not read,
+    because the entry has a question for all.
     """
 
     context: str

@@ -252,7 +252,7 @@ class StageRunner:
         return loss_weighting.make_loss_weighting(name, weights, **options)
 
     def _check_joint(self, name: str) -> None:
-        """Refuses a user's weighting without joint steps, as for built-in ones."""
+        """Refuses a user's weighting that needs joint steps without them."""
         mixing = self.config["pipeline"]["mixing"]["name"]
         if mixing != "joint":
             raise ConfigError(

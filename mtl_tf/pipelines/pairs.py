@@ -148,7 +148,6 @@ def build_text(
 
     Returns:
         The encoders, which do not cut texts.
-        The encoders, which cut no text.
 
     Raises:
         ConfigError: a wrong field, or more than one source language.

@@ -47,7 +47,6 @@ def build_encoder(
 
     Returns:
         The encoder, which does not cut texts.
-        The encoder, which cuts no text.
 
     Raises:
         ConfigError: a wrong field of `text_config`.

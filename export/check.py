@@ -50,8 +50,8 @@ def check(model: str) -> list[dict[str, Any]]:
         For each signature `signature`, `examples`, the largest `difference` of
         an output, and `ok`.
 
-        Raises:
-            RunError: the model cannot be run, or has no recorded answers.
+    Raises:
+        RunError: the model cannot be run, or has no recorded answers.
     """
     model = exported_files.checked_version(model)
     calls = exported_files.calls(model)

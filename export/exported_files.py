@@ -22,8 +22,7 @@ def version_of(model: str) -> str:
         model: a version directory, or the folder of several. Their names are
             numbers, and the largest is taken.
 
-        Raises:
-            RunError: it is neither.
+    Raises:
         RunError: it is neither.
     """
     if os.path.exists(os.path.join(model, "saved_model.pb")):

@@ -77,8 +77,8 @@ def load_class(place: str, base: type) -> Any:
         place: see `load`.
         base: the required base class.
 
-        Raises:
-            ConfigError: as for `load`, or it is no such class.
+    Raises:
+        ConfigError: as for `load`, or it is no such class.
     """
     loaded = load(place, "class")
     if not isinstance(loaded, type) or not issubclass(loaded, base):

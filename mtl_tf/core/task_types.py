@@ -42,7 +42,7 @@ def find(package: str, name: str, base: type | None = None) -> Any:
         package: the room's package of task types, such as
             `mtl_tf.tasks.task_types`.
         name: the type's name, or its place.
-        base: the required class of an own type's object, or in `export` its
+        base: the required class of a user's object, or in `export` its
             base class.
 
     Returns:

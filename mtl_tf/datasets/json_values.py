@@ -111,8 +111,8 @@ def read_json(path: str, content: bytes) -> JsonValue:
         path: the file, for messages; compressed by gzip if its name says so.
         content: its bytes.
 
-        Raises:
-            DataError: it is not UTF-8, or not JSON.
+    Raises:
+        DataError: it is not UTF-8, or not JSON.
     """
     return read_plain_json(path, unpack(path, content))
 

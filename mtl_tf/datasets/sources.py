@@ -38,8 +38,8 @@ def corpus_directory(manual_dir: str, corpus: str) -> str:
             folder.
         corpus: the name of the corpus, such as "fdu_mtl".
 
-        Raises:
-            DataError: `manual_dir` is not a readable folder.
+    Raises:
+        DataError: `manual_dir` is not a readable folder.
     """
     manual_dir = os.path.abspath(os.path.expanduser(manual_dir))
     inner = os.path.join(manual_dir, corpus)

@@ -40,8 +40,8 @@ def statistics(builder: tfds.core.DatasetBuilder) -> list[SplitStatistics]:
     Args:
         builder: the prepared builder.
 
-        Returns:
-            One entry per split, in the order of the dataset.
+    Returns:
+        One entry per split, in the order of the dataset.
     """
     return [_count(builder, split) for split in builder.info.splits]
 

@@ -66,8 +66,8 @@ class TagColumns:
             sentence: a sentence of the file.
             tags: by task; fewer than tokens if the model did not read all.
 
-            Raises:
-                ConfigError, DataError: the columns cannot be those of the tags.
+        Raises:
+            ConfigError, DataError: the columns cannot be those of the tags.
         """
         if not self._is_placed:
             self._place(sentence)

@@ -99,11 +99,11 @@ def dialogues(
     Args:
         scoring: for each turn; see `right_turns`.
 
-        Returns:
-            For each dialogue, turn number to index in the input.
+    Returns:
+        For each dialogue, turn number to index in the input.
 
-        Raises:
-            Unscored: as for `right_turns`.
+    Raises:
+        Unscored: as for `right_turns`.
     """
     rows: dict[Hashable, dict[int, int]] = defaultdict(dict)
     for row, fields in enumerate(scoring):

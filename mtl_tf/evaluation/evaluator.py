@@ -21,9 +21,9 @@ def evaluate(tasks: Iterable[TaskPredictions], split: str) -> dict[str, Any]:
         tasks: the predictions of each task.
         split: the name of their split.
 
-        Returns:
-            The structure of `results.json`. Scores are from 0 to 100
-            (correlations from -100, errors in units of their values):
+    Returns:
+        The structure of `results.json`. Scores are from 0 to 100 (correlations
+        from -100, errors in units of their values):
 
             {"split": split,
              "tasks": {name: {"type": type, "primary": metric,

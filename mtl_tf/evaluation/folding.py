@@ -26,10 +26,10 @@ def blocks(
         columns: the largest line length; None for no limit.
         texts: indices of other cells that are aligned to the left.
 
-        Returns:
-            The lines of each block, one per row. If the columns do not fit next
-            to each other, there are several blocks. Each begins with the row
-            names, shortened to a third of the width.
+    Returns:
+        The lines of each block, one per row. If the columns do not fit next
+        to each other, there are several blocks. Each begins with the row
+        names, shortened to a third of the width.
     """
     widths = [max(map(len, column)) for column in zip(*rows)]
     if columns and sum(widths) + len(_GAP) * (len(widths) - 1) > columns:

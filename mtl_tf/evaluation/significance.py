@@ -64,10 +64,10 @@ def compare(
         seed: the seed of the resampling.
         progress: called with the number of finished draws.
 
-        Returns:
-            The difference on each task, and that of the means over the tasks'
-            primary metrics. In the means, metrics for which lower is better are
-            negated.
+    Returns:
+        The difference on each task, and that of the means over the tasks'
+        primary metrics. In the means, metrics for which lower is better are
+        negated.
     """
     checks.positive_integer("draws", draws)
     names = list(first[0])

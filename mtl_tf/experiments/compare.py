@@ -125,8 +125,8 @@ def common_tasks(
         requested: the tasks to take; all by default.
         paths: the runs' paths, for messages.
 
-        Raises:
-            ConfigError: there is none, or a requested one is not among them.
+    Raises:
+        ConfigError: there is none, or a requested one is not among them.
     """
     names = [n for n in runs[0] if all(n in run for run in runs)]
     for name in requested:

@@ -112,8 +112,8 @@ def cells(
         folds: the folds of cross-validation; 0 for none.
         seeds: the number of seeds, from the config's `seed` on.
 
-        Raises:
-            ConfigError: the config lacks a field.
+    Raises:
+        ConfigError: the config lacks a field.
     """
     checks.not_negative_integer("folds", folds)
     checks.positive_integer("seeds", seeds)

@@ -69,8 +69,8 @@ def find_table(name: str) -> PublishedTable:
         name: a table of the package, or the place of your own, such as
             "my_table.py:TABLE"; see `own_functions.load`.
 
-        Raises:
-            ConfigError: there is none; the message lists the known ones.
+    Raises:
+        ConfigError: there is none; the message lists the known ones.
     """
     if own_functions.is_own(name):
         table = own_functions.attribute(name, "table")

@@ -56,16 +56,16 @@ def build(
         comparisons: by row, the result of `compare.compare` for the row above
             and the row.
 
-        Returns:
-            `table`, `paper`, `commands`, `split`, `decimals`, `tasks` (with the
-            metrics and the numbers of test texts, ours and the paper's), `rows`
-            (each with `paper` and `ours`: per task, mean and clean mean, each
-            as mean, std and n over seeds; parameters, wall time, updates,
-            precision, the seeds and failures; `others` for further metrics; and
-            `compared`, the mean's part of `comparisons`), `gain` of a row over
-            another with the same seeds, or None, `orientation`: the paper's
-            figures if they are for another corpus, or None, `differences` of
-            the setting, `hardware` and `versions`.
+    Returns:
+        `table`, `paper`, `commands`, `split`, `decimals`, `tasks` (with the
+        metrics and the numbers of test texts, ours and the paper's), `rows`
+        (each with `paper` and `ours`: per task, mean and clean mean, each
+        as mean, std and n over seeds; parameters, wall time, updates,
+        precision, the seeds and failures; `others` for further metrics; and
+        `compared`, the mean's part of `comparisons`), `gain` of a row over
+        another with the same seeds, or None, `orientation`: the paper's
+        figures if they are for another corpus, or None, `differences` of
+        the setting, `hardware` and `versions`.
     """
     finished = [o.results for o in outcomes if o.results]
     tasks = [_task(table, task, finished) for task in table.tasks]

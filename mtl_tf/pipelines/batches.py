@@ -10,15 +10,15 @@ A batch is a dict of tensors. Every batch has
 
     task        int32   [G]        the task of each group
     weight      float32 [G, B]     0 on padding rows, else 1
-        normalizer  float32 [G]        real examples of the group in the global
-                                       batch; at least 1, as it is a divisor
-        step        int64   scalar
+    normalizer  float32 [G]        real examples of the group in the global
+                                   batch; at least 1, as it is a divisor
+    step        int64   scalar
 
-    and the columns of the encoded splits, [G, B, ...], or with a time axis [G,
-    B, T, ...]; 0 is padding. If tasks have different features, all batches have
-    the features of all tasks (`encoded_split.alike`). The columns, such as
-    "tokens", "characters", "casing" and "label", follow from the features that
-    a task type declares. Each time axis has its own length T.
+and the columns of the encoded splits, [G, B, ...], or with a time axis
+[G, B, T, ...]; 0 is padding. If tasks have different features, all batches have
+the features of all tasks (`encoded_split.alike`). The columns, such as
+"tokens", "characters", "casing" and "label", follow from the features that a
+task type declares. Each time axis has its own length T.
 """
 
 import functools

@@ -40,7 +40,7 @@ class Column:
 
     @property
     def lengths(self) -> np.ndarray:
-        """The number of items of each example of a ragged column, int64."""
+        """The items of each example of a ragged column, int64 [examples]."""
         return np.diff(self.offsets)
 
     def select(self, examples: np.ndarray) -> "Column":
@@ -244,7 +244,6 @@ def alike(splits: Sequence[EncodedSplit]) -> list[EncodedSplit]:
 
     Raises:
         ValueError: a column has different time axes.
-        ValueError: a column is on different time axes.
     """
     models: dict[str, Column] = {}
     for split in splits:

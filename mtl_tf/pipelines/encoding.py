@@ -71,10 +71,10 @@ def encode(
         encoder: the encoder of the dataset's task.
         name: the task's name.
 
-        Returns:
-            The encoded split. Columns whose first dimension is not fixed are
-            ragged. Integers are int32, or a smaller type if the encoder says
-            so.
+    Returns:
+        The encoded split. Columns whose first dimension is not fixed are
+        ragged. Integers are int32, or a smaller type if the encoder says
+        so.
     """
 
     parts: dict[str, list[Column]] = {}

@@ -126,9 +126,9 @@ def batch_sizes(
         weights: the weight of each time axis's cells in the budget, or one
             number for all; see `axis_weights`.
 
-        Returns:
-            int32 [buckets], not increasing. With a budget, values from 8 on are
-            multiples of 8, so that replicas can share them.
+    Returns:
+        int32 [buckets], not increasing. With a budget, values from 8 on are
+        multiples of 8, so that replicas can share them.
 
     Raises:
         ConfigError: a wrong number, or a budget that one example exceeds.
@@ -228,10 +228,10 @@ class TaskOrder:
             epoch, examples of a rare class repeat, and some of a frequent class
             are left out. None draws each example once.
 
-        Attributes:
-            boundaries: int64 [buckets], or [buckets, axes].
-            sizes: int32 [buckets], B of each bucket.
-            batch_size: the largest B, the width of rows.
+    Attributes:
+        boundaries: int64 [buckets], or [buckets, axes].
+        sizes: int32 [buckets], B of each bucket.
+        batch_size: the largest B, the width of rows.
     """
 
     def __init__(

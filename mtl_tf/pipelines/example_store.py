@@ -67,9 +67,9 @@ class ExampleStore:
                 axis of the splits; None for each column's longest row, but at
                 least 1.
 
-            Returns:
-                For each column a tensor [G, B, ...], for ragged ones [G, B, T,
-                ...]; integers are int32.
+        Returns:
+            For each column a tensor [G, B, ...], for ragged ones [G, B, T,
+            ...]; integers are int32.
         """
         real = rows >= 0
         examples = tf.gather(self._first, task)[:, None] + tf.cast(

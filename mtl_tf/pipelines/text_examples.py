@@ -60,8 +60,8 @@ class Examples:
             batch: the string features, [n] or ragged [n, None], and any of the
                 other features.
 
-            Returns:
-                The columns by name: int32 [n, T], for characters [n, T, W].
+        Returns:
+            The columns by name: int32 [n, T], for characters [n, T, W].
         """
         columns = self._string_columns(batch)
         for feature in self._features:

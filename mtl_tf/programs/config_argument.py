@@ -67,12 +67,12 @@ def define(
             has messages for the user about its overrides, and
             `values["config"].overridden` has the fields that they set.
 
-        Returns:
-            `argv` with the overrides in config_flags' form.
+    Returns:
+        `argv` with the overrides in config_flags' form.
 
-        Raises:
-            ConfigError: the config's file has a mistake, or an override names
-                no field.
+    Raises:
+        ConfigError: the config's file has a mistake, or an override names
+            no field.
     """
     if specified is None:
         config = base.default_config()

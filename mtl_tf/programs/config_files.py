@@ -53,7 +53,6 @@ def load(specified: str) -> config_dict.ConfigDict:
 
     Raises:
         ConfigError: the file does not exist, or has a mistake.
-        ConfigError: there is no such file, or it has a mistake.
     """
     name, colon, argument = specified.partition(":")
     path = _find(name)

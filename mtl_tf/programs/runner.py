@@ -139,13 +139,13 @@ def parse(program: Program, argv: Sequence[str]) -> flags.FlagValues:
         program: the program.
         argv: the command line, starting with the program's name.
 
-        Returns:
-            The program's flags. With `takes_config`, `.config` is the config.
+    Returns:
+        The program's flags. With `takes_config`, `.config` is the config.
 
-        Raises:
-            ConfigError: the command line is wrong.
-            SystemExit: status 0, after printing what `--help`, `--version`,
-                `--bash_completion` or `--help_config` ask for.
+    Raises:
+        ConfigError: the command line is wrong.
+        SystemExit: status 0, after printing what `--help`, `--version`,
+            `--bash_completion` or `--help_config` ask for.
     """
     argv = _read_flag_files(argv)
     values = _define(program)

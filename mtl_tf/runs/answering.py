@@ -162,11 +162,11 @@ class Answerer:
             task: the task's name.
             examples: mappings with "context" and "question".
 
-            Returns:
-                For each example "answer", its "confidence", its "words", their
-                "sources" (the one of `SOURCES` with the largest share) and
-                "shares"; if there are several answers, also "answers" and
-                "confidences".
+        Returns:
+            For each example "answer", its "confidence", its "words", their
+            "sources" (the one of `SOURCES` with the largest share) and
+            "shares"; if there are several answers, also "answers" and
+            "confidences".
         """
         answers: list[dict[str, Any]] = [{}] * len(examples)
         for start in range(0, len(examples), _ENCODED_AT_ONCE):

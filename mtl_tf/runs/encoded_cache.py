@@ -17,7 +17,7 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.tasks.task import Task
 
 FOLDER = "encoded"
-# Tensors and copies of so many texts of 100 words take about 250 MB.
+# About 250 MB of texts of 100 words, with tensors and their copies.
 _MOST_IN_MEMORY = 200_000
 
 

@@ -154,7 +154,7 @@ class GivenTexts(abc.ABC):
             task: the task.
             examples: the return value of `fields_of` for each.
 
-            Returns:
-                For each example a dict of "task", the fields of `likelihood`,
-                and a score as in the type's predictions.
+        Returns:
+            For each example a dict of "task", the fields of `likelihood`,
+            and a score as in the type's predictions.
         """

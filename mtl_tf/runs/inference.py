@@ -89,12 +89,12 @@ class Predictor:
                 bucket; models without `static_shapes` always do.
             choices: also return the outputs for each of a model's choices.
 
-            Returns:
-                The outputs that the task's type names, arrays [n, ...], or, for
-                outputs with a value for each place of a text, lists of n arrays
-                [tokens]; `loss` float32 [n] if there are targets; the model's
-                diagnostics, float32 [n], as `diagnostics/name`; and the outputs
-                of decoding.
+        Returns:
+            The outputs that the task's type names, arrays [n, ...], or, for
+            outputs with a value for each place of a text, lists of n arrays
+            [tokens]; `loss` float32 [n] if there are targets; the model's
+            diagnostics, float32 [n], as `diagnostics/name`; and the outputs
+            of decoding.
         """
         predictions = task_types.of(self.types[task_index])
         names = (*predictions.outputs, *(CHOICES if choices else ()))

@@ -36,14 +36,14 @@ def evaluate(
         predictions_dir: where to write the prediction for each example, if
             given; see `Scoring.write`.
 
-        Returns:
-            The structure of `results.json` without clean parts. Its split is
-            `files`, or `data` if examples were given. For a file also its path,
-            `file`.
+    Returns:
+        The structure of `results.json` without clean parts. Its split is
+        `files`, or `data` if examples were given. For a file also its path,
+        `file`.
 
-        Raises:
-            ConfigError: an unknown task, or data that do not suit it.
-            DataError: a file cannot be read, or a line or a row is wrong.
+    Raises:
+        ConfigError: an unknown task, or data that do not suit it.
+        DataError: a file cannot be read, or a line or a row is wrong.
     """
     tasks = {task["name"]: task for task in run.tasks}
     if not isinstance(data, Mapping) or not data:

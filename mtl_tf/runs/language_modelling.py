@@ -121,7 +121,7 @@ def pretrain(
             `training.initialize_from`.
 
     Returns, raises: as for `text_training.train`; also `MtlError` for a wrong
-    option, too few texts, or unreadable vectors.
+        option, too few texts, or unreadable vectors.
     """
     options.check()
     return text_training.train(

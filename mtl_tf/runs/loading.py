@@ -29,10 +29,10 @@ def load(
         weights: "best" for the weights with the best validation score, "last"
             for those of the newest training state.
 
-        Raises:
-            RunError: it is no directory of a run with such weights.
-            ConfigError: a value of `decoding` is wrong, or the run writes no
-                texts; or `weights` is unknown.
+    Raises:
+        RunError: it is no directory of a run with such weights.
+        ConfigError: a value of `decoding` is wrong, or the run writes no
+            texts; or `weights` is unknown.
     """
     checks.one_of("weights", weights, run_weights.CHOICES)
     directory = RunDirectory(run_directory)

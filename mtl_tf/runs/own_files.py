@@ -46,7 +46,7 @@ def absolute(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_place(config: Any, field: Sequence[str]) -> Any:
-    """Makes the path of own code in one field absolute."""
+    """Makes the path of the user's code in one field absolute."""
     if not field:
         return _absolute_names(config)
     first, *rest = field
@@ -73,7 +73,7 @@ def _absolute_names(value: Any) -> Any:
 
 
 def code(config: Any) -> set[str]:
-    """The absolute paths of all own code that a config names.
+    """The absolute paths of all user code that a config names.
 
     Args:
         config: plain values, or a part of them.
@@ -126,7 +126,7 @@ def _moved_code(
     other: Mapping[str, Any],
     known_code: Mapping[str, str],
 ) -> dict[str, str]:
-    """New paths of moved own code, by the paths in the config."""
+    """New paths of the user's moved code, by the paths in the config."""
     known = {(os.path.basename(p), known_code[p]) for p in known_code}
     new_paths = {
         (os.path.basename(path), digests.of_file(path)): path
@@ -144,7 +144,7 @@ def _moved_code(
 
 
 def _with_paths(value: Any, paths: Mapping[str, str]) -> Any:
-    """The value with new paths in the names of own code."""
+    """The value with new paths in the names of the user's code."""
     if not paths:
         return value
     if own_functions.is_own(value):

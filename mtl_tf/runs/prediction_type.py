@@ -273,8 +273,8 @@ class PredictionType(abc.ABC):
             task: the task.
             entry: its config entry if the task has files of its own, else {}.
 
-            Returns:
-                The fields of each example, and the targets to score against.
+        Returns:
+            The fields of each example, and the targets to score against.
 
         Raises:
             MtlError: the file cannot be read or has a wrong line.

@@ -83,7 +83,7 @@ def pretrain(
         output: the folder of the preset to create.
 
     Returns, raises: as for `text_training.train`; also `MtlError` for a wrong
-    option, too few texts, or an unreadable preset.
+        option, too few texts, or an unreadable preset.
     """
     options.check()
     return text_training.train(

@@ -52,6 +52,8 @@ def dataset_of(task: Task, split: str) -> tf.data.Dataset:
         split: its split. A split other than train, validation and test is read
             once, as unlabelled texts are (`unlabelled_texts`), with all of its
             texts. A model itself knows which of them it may not see.
+
+    Raises:
         ConfigError: the examples are not texts.
     """
     if any(feature.element != TEXT for feature in inputs(task.features)):

@@ -51,8 +51,8 @@ def load(
         model: the model that gets them.
         is_averaged: whether the best weights are averages of several steps.
 
-        Raises:
-            RunError: they are missing or unreadable.
+    Raises:
+        RunError: they are missing or unreadable.
     """
     if choice == BEST:
         BestWeights(folder, model).load()

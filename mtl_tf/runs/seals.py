@@ -46,7 +46,7 @@ def check(run: RunDirectory) -> None:
 
 
 def _copy(run: RunDirectory, path: str, digest: str) -> str:
-    """The path of the run's copy of an own code file."""
+    """The path of the run's copy of a user's code file."""
     return run.file(CODE_FOLDER, digest, os.path.basename(path))
 
 

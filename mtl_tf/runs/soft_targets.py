@@ -106,8 +106,8 @@ def encode_unlabelled(
         encoder: the run's encoder.
         held_back: the texts to leave out.
 
-        Raises:
-            MtlError: as for `Task.dataset`.
+    Raises:
+        MtlError: as for `Task.dataset`.
     """
     system = systems.of_type(task.type)
     examples = system.example_encoder(encoder, task.name, inputs(task.features))

@@ -34,11 +34,11 @@ class StageBatches:
         stage: the stage.
         replicas: the number of replicas.
 
-        Attributes:
-            static_shapes: see `BatchPlan`.
+    Attributes:
+        static_shapes: see `BatchPlan`.
 
-        Raises:
-            ConfigError: a field does not suit the data.
+    Raises:
+        ConfigError: a field does not suit the data.
     """
 
     def __init__(

@@ -143,12 +143,12 @@ class Translator:
             words: string [B, T], their tokens as text, "" is padding; needed to
                 replace unknown words.
 
-            Returns:
-                "translations" string [B, n_best] and "scores" float32 [B,
-                n_best], as in `Translations`. With `Decoding.alignments` also
-                "words" string [B, U] of the best one, "" after the last word,
-                and "alignment" int32 [B, U], the index of the source token with
-                the most attention; -1 after the last word.
+        Returns:
+            "translations" string [B, n_best] and "scores" float32 [B,
+            n_best], as in `Translations`. With `Decoding.alignments` also
+            "words" string [B, U] of the best one, "" after the last word,
+            and "alignment" int32 [B, U], the index of the source token with
+            the most attention; -1 after the last word.
         """
         hypotheses = self._hypotheses(pair, tokens)
         texts, scores = self._texts(pair, hypotheses, words)
@@ -199,8 +199,8 @@ class Translator:
             sources: n arrays int [tokens], the ids of each.
             targets: n arrays int [tokens], the ids of each, with the end's id.
 
-            Returns:
-                n arrays float32 [tokens], the last value that of the end.
+        Returns:
+            n arrays float32 [tokens], the last value that of the end.
         """
         if pair not in self._traced_likelihoods:
             self._traced_likelihoods[pair] = tf.function(

@@ -25,12 +25,12 @@ def of_entry(
         source: the task's source.
         target: the feature that is the label.
 
-        Returns:
-            "balanced" gives n / (K n_c) to a label with n_c of the n training
-            examples, where K is the number of labels. So every label has the
-            same share of the loss, and the mean factor of an example is 1. A
-            label without examples has 1. None if the entry has no
-            `class_weights`.
+    Returns:
+        "balanced" gives n / (K n_c) to a label with n_c of the n training
+        examples, where K is the number of labels. So every label has the
+        same share of the loss, and the mean factor of an example is 1. A
+        label without examples has 1. None if the entry has no
+        `class_weights`.
 
     Raises:
         ConfigError: a wrong value, or "balanced" without a training split.

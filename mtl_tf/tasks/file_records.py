@@ -49,8 +49,8 @@ def lines_of(path: str, odd: Odd = ignore) -> Iterator[str]:
         path: the file, compressed by gzip if its name ends in `.gz`.
         odd: called with the number of each line that is not UTF-8.
 
-        Raises:
-            DataError: it is missing, unreadable or badly compressed.
+    Raises:
+        DataError: it is missing, unreadable or badly compressed.
     """
     with opened(path) as file:
         for number, line in enumerate(file, start=1):

@@ -132,9 +132,9 @@ def lines(name: str, rows: Any, entry: Mapping[str, Any]) -> Iterator[str]:
         entry: the task's entry, with "type" and "columns" unless they are the
             defaults.
 
-        Raises:
-            ConfigError: the rows have another form.
-            DataError: as for `to_files`.
+    Raises:
+        ConfigError: the rows have another form.
+        DataError: as for `to_files`.
     """
     try:
         columns = _columns_of(entry)

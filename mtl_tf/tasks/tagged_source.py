@@ -46,7 +46,6 @@ class TaggedSource(Source):
 
     Attributes:
         scheme: the scheme that tags are converted to; "" for tags of words.
-        scheme: what the tags are converted to; "" for tags of words.
     """
 
     def __init__(

@@ -11,7 +11,6 @@ def of(name: str) -> PredictionType:
 
     Raises:
         ConfigError: there is none; the message offers the nearest names.
-        ConfigError: there is none; the nearest names are offered.
     """
     return task_types.find(__name__, name, PredictionType)
 

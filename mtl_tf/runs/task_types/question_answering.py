@@ -45,7 +45,7 @@ def as_text(prediction: Mapping[str, Any]) -> str:
 
 
 class GivenAnswers(GivenTexts):
-    """Scores given answers: their `confidence`, and more."""
+    """Scores given answers, as tokenized: their `confidence`, and more."""
 
     features = MappingProxyType({n: n for n in (*_INPUTS, "answer")})
 

@@ -27,7 +27,7 @@ _METRICS = (
     *("quadratic_kappa", *positive_label.METRICS),
 )
 _BALANCED = "balanced"
-_MANY = 20  # so many labels are plausible, however few the rows
+_MANY = 20  # labels that are plausible, however few the rows
 
 
 class ClassTarget(TextTarget):

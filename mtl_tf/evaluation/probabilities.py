@@ -18,7 +18,7 @@ _PARTS = 5
 BINS = 15
 # A probability of 0 would give an infinite loss.
 _SMALLEST = 1e-30
-# Temperatures are searched for in this range by golden section, in so many
+# Temperatures are searched for in this range by golden section, in `_STEPS`
 # steps. Each step keeps 0.618 of the range's logarithm.
 #: The lowest and the highest temperature that is tried.
 COLDEST, HOTTEST = 0.02, 50.0

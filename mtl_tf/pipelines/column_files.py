@@ -1,9 +1,9 @@
 """Files of columns that grow part by part, and survive a kill.
 
 A column is a file of values, in NumPy's memory format; a ragged column has also
-a file of offsets. After every so many examples the files are flushed to disk,
-and a note says how long they are. On resuming, anything that a killed process
-wrote after its last note is cut off.
+a file of offsets. After each `_EXAMPLES_A_NOTE` examples, the files are flushed
+to disk, and a note says how long they are. On resuming, anything that a killed
+process wrote after its last note is cut off.
 """
 
 import contextlib

@@ -180,8 +180,8 @@ class Run:
 
         Returns:
             For each example a dict of `task`; `words`, the scored text as the
-            model splits it; `log_likelihoods` of these words and of the text's
-            end; `log_likelihood`, their sum; `perplexity`; and, as in
+            model splits it, then its end "</s>"; `log_likelihoods`, one for
+            each of these; `log_likelihood`, their sum; `perplexity`; and, as in
             `predict`, `score` for a translation or `confidence` for an answer.
 
         Raises:

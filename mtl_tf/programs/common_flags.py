@@ -1,4 +1,4 @@
-"""Flags that several programs have, defined in one place."""
+"""Flags that several programs share, defined in one place."""
 
 import os
 from typing import Any
@@ -17,7 +17,7 @@ def define_model_dir(values: flags.FlagValues, help_text: str) -> None:
 
 
 def define_data(values: flags.FlagValues) -> None:
-    """Defines `--data_dir` and `--manual_dir` with their environment."""
+    """Defines `--data_dir` and `--manual_dir`, with environment variables."""
     flags.DEFINE_string(
         "data_dir",
         os.environ.get("MTL_TF_DATA_DIR") or None,
@@ -72,7 +72,7 @@ def define_strategy(values: flags.FlagValues) -> None:
 
 
 def divide_cpu(values: flags.FlagValues) -> None:
-    """Makes the devices of `--virtual_cpus`, before TensorFlow runs anything.
+    """Creates the devices of `--virtual_cpus`, before TensorFlow starts.
 
     Raises:
         ConfigError: another strategy would train, or there are GPUs.
@@ -158,11 +158,11 @@ def define_decoding(values: flags.FlagValues) -> None:
 
 
 def define_alignments(values: flags.FlagValues, outputs: str) -> None:
-    """Defines `--alignments`; `decoding` reads it, too.
+    """Defines `--alignments`, which `decoding` also reads.
 
     Args:
-        values: get the flag.
-        outputs: the outputs that have alignments.
+        values: the flag values.
+        outputs: the names of the outputs with alignments.
     """
     flags.DEFINE_bool(
         "alignments",
@@ -175,7 +175,7 @@ def define_alignments(values: flags.FlagValues, outputs: str) -> None:
 
 
 def decoding(values: flags.FlagValues) -> dict[str, Any]:
-    """Those flags of `define_decoding` that were given."""
+    """The given ones among the flags of `define_decoding`."""
     names = (
         *("beam", "n_best", "max_length"),
         *("length_penalty", "replace_unknown", "alignments"),

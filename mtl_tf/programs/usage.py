@@ -1,4 +1,4 @@
-"""The text of `--help`: what a newcomer needs, and only that."""
+"""The text of `--help`: only what a newcomer needs."""
 
 import ast
 import os
@@ -10,13 +10,13 @@ from absl import flags
 
 from mtl_tf.programs import config_argument, config_files
 
-#: The flag that lists the config fields, of programs that take a config.
+#: The flag that lists the config fields, for programs with a config.
 CONFIG_HELP = "help_config"
 _WIDTH = 79
 _INDENT = " " * 6
-# Where an item of a list begins.
+# The beginning of a list item.
 _ITEM = re.compile(r"\n(?=\* )")
-# What absl adds to flags that may be repeated, whose own text says so.
+# absl's addition to repeatable flags, whose own help says so already.
 _REPETITION = re.compile(r";\s+repeat this option to specify a list of values$")
 _VERBOSITY = (
     "how much is logged: -1 warnings, 0 also progress (default), 1 "
@@ -100,7 +100,7 @@ def _describe(flag: flags.Flag) -> str:
     options = getattr(flag.parser, "enum_values", None)
     if options:
         intro = re.sub(r"^<[^>]*>:\s*", "", intro)
-        if not items:  # Else the items are the options.
+        if not items:  # Otherwise the items are the options.
             intro += f". One of {', '.join(options)}"
     if flag.default not in (None, "", [], False):
         default = flag.default_as_str.strip("'")
@@ -112,7 +112,7 @@ def _describe(flag: flags.Flag) -> str:
 
 
 def _wrapped(description: str, indent: str = _INDENT) -> list[str]:
-    """Wraps a paragraph and the list items, "* ...", in it."""
+    """Wraps a paragraph with its list items, "* ..."."""
     lines = []
     for part in _ITEM.split(description):
         hanging = "  " if part.startswith("* ") else ""
@@ -134,7 +134,7 @@ def _configs() -> str:
 
 
 def _first_line(path: str) -> str:
-    # Read, not imported: help must not depend on what configs import.
+    # Read, not imported, as help must not depend on what configs import.
     try:
         with open(path, encoding="utf-8") as file:
             docstring = ast.get_docstring(ast.parse(file.read())) or ""

@@ -1,21 +1,21 @@
-"""Labels that may be wrong: rare ones, ones in two spellings, missing ones."""
+"""Warns about suspicious labels: rare, misspelt or missing ones."""
 
 import difflib
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-# In a small file any label may be rare.
+# In a small file any label may be rare, so that says nothing.
 _ROWS, _FEW = 100, 2
 _SHOWN = 3
-# As other programs write that there is none; "none" and "NA" are labels, too.
+# What other programs write for no label; "none" and "NA" may be real labels.
 _MISSING = frozenset(("nan", "NaN", "null", "NULL", "None", "<NA>", "NaT"))
 
 
 def doubts(labels: Sequence[str]) -> list[str]:
-    """Sentences about labels that are one in two spellings, or none.
+    """Warnings about labels in two spellings, and labels that mean "none".
 
     Args:
-        labels: of a task that lists none itself.
+        labels: the labels found in the data of a task that lists none.
     """
     sentences = []
     spellings: dict[str, list[str]] = {}
@@ -42,9 +42,9 @@ def doubts(labels: Sequence[str]) -> list[str]:
 
 
 def _plain(label: str) -> str:
-    """What is left of a label without capitals, spaces and the like."""
+    """A label without capitals, spaces and the like."""
     try:
-        # 1 and 1.0, which pandas makes of it.
+        # pandas turns 1 into 1.0; both are the same label.
         return repr(float(label))
     except ValueError:
         folded = unicodedata.normalize("NFKC", label).casefold()
@@ -54,18 +54,18 @@ def _plain(label: str) -> str:
 def rare(
     counts: Mapping[str, int], places: Mapping[str, str], rows: int
 ) -> list[str]:
-    """A sentence about the labels that few rows have, if there are any.
+    """A warning about labels that few rows have, if there are any.
 
     Args:
-        counts: how many rows have each label, in the order of the rows.
-        places: where each stands first, in words.
-        rows: how many there are.
+        counts: the number of rows of each label, in order of occurrence.
+        places: where each label occurs first, in words.
+        rows: the number of rows.
     """
     few = [label for label, count in counts.items() if count <= _FEW]
     frequent = [label for label in counts if counts[label] > _FEW]
     if rows < _ROWS or not few or not frequent:
         return []
-    # What looks like a misspelling stands first.
+    # Likely misspellings come first.
     near = {label: _nearest(label, frequent) for label in few}
     few.sort(key=lambda label: not near[label])
     listed = [
@@ -82,7 +82,7 @@ def rare(
 
 
 def _nearest(label: str, others: list[str]) -> str:
-    """The one of `others` that `label` may be meant to be, or ""."""
+    """The label of `others` that `label` may be a misspelling of, or ""."""
     if not any(letter.isalpha() for letter in label):
         return ""  # 11 is not a misspelt 1
     by_spelling = {other.lower(): other for other in others}

@@ -23,6 +23,9 @@ _FILES: set[str] = set()
 _COPIES: dict[str, str] = {}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _OF_KERAS = "Exception encountered when calling"
+# How TensorFlow begins its message on a mistake in what it traces.
+_TRACED = "in user code:"
+_TRACED_FRAME = re.compile(r'File "(.+)", line (\d+), in (\w+)')
 
 
 def is_own(name: Any) -> bool:
@@ -133,28 +136,40 @@ def complaint(error: BaseException) -> str:
         File, line and function of the user's code, and the exception; "" if
         none of the user's code was running.
     """
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename in _FILES
-    ]
     if isinstance(error, SyntaxError) and error.filename in _FILES:
         return f"{error.filename}:{error.lineno}: {_error_line(error)}"
+    frames = [
+        (frame.filename, frame.lineno, frame.name)
+        for frame in traceback.extract_tb(error.__traceback__)
+    ]
+    # TensorFlow may have only written them down.
+    frames += _TRACED_FRAME.findall(_traced(error)[0])
+    frames = [frame for frame in frames if frame[0] in _FILES]
     if not frames:
         return ""
-    last = frames[-1]
-    inside = "" if last.name == "<module>" else f"in {last.name}: "
-    return f"{last.filename}:{last.lineno}: {inside}{_error_line(error)}"
+    file, line, function = frames[-1]
+    inside = "" if function == "<module>" else f"in {function}: "
+    return f"{file}:{line}: {inside}{_error_line(error)}"
 
 
 def _error_line(error: BaseException) -> str:
     """The class of an exception, and the first line of its description."""
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    name = type(error).__name__
+    text = error.msg if isinstance(error, SyntaxError) else _traced(error)[1]
     lines = [_COLOURS.sub("", line).strip() for line in text.splitlines()]
-    lines = [line for line in lines if line]
+    lines = [line.removeprefix(f"{name}: ") for line in lines if line]
     if lines and lines[0].startswith(_OF_KERAS):
         lines = lines[1:]  # Keras puts the layer's name before the message.
-    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
+    return f"{name}: {lines[0] if lines else 'no message'}"
+
+
+def _traced(error: BaseException) -> tuple[str, str]:
+    """The frames that TensorFlow put before a message, and the message."""
+    text = str(error)
+    if not text.startswith(_TRACED):
+        return "", text
+    frames, _, message = text.removeprefix(_TRACED).strip().partition("\n\n")
+    return frames, message
 
 
 def attribute(place: str, noun: str) -> Any:

@@ -22,6 +22,7 @@ _NARROW = {  # the console's headings, to fit a terminal
     "token accuracy": "token acc.",
     "clean token accuracy": "clean token acc.",
 }
+_OVERALL = ("overall", "clean")
 _MEANING = (
     "Scores run from 0 to 100, errors in units of their values. Clean: the "
     "examples whose text occurs in no training or validation text of the "
@@ -51,7 +52,7 @@ def console(results: dict[str, Any], columns: int | None = None) -> str:
     if columns and len(folding.blocks(sum(tables[0], []), columns)) > 1:
         parts = _by_type(results)
         tables = [_narrow_table(part, title) for title, part in parts.items()]
-    below = list(_mean_of_types(results)) if len(parts) > 1 else []
+    below = list(_means_below(results, parts))
     for header, rows, means in tables:
         for block in folding.blocks([*header, *rows, *means], columns):
             rule = "-" * max(map(len, block))
@@ -92,10 +93,12 @@ def markdown(results: dict[str, Any], title: str = "Results") -> str:
         (_, *header), rows, means = _table(part)
         bold = [[f"**{cell}**" if cell else "" for cell in r] for r in means]
         paragraphs.append(grid([name, *header], rows + bold))
-    below = list(_mean_of_types(results)) if len(parts) > 1 else []
     paragraphs += [
         f"{about}: {value}"
-        for about, value in [*below, *remarks.beside(results)]
+        for about, value in [
+            *_means_below(results, parts),
+            *remarks.beside(results),
+        ]
     ]
     paragraphs += [
         f"{about}: `{value}`" for about, value in remarks.signatures(results)
@@ -132,6 +135,8 @@ def _table(results: dict) -> tuple[list[str], list[list[str]], list]:
         + [_yardstick(task, title) for title in yardsticks]
         for name, task in tasks.items()
     ]
+    if _is_mixed(results):
+        return header, rows, []
     return header, rows, list(_mean_rows(results["mean"], names, header))
 
 
@@ -168,12 +173,38 @@ def _by_type(results: dict) -> dict[str, dict]:
     return parts
 
 
-def _mean_of_types(results: dict) -> Iterator[tuple[str, str]]:
-    """The overall mean, if each type has its own table."""
-    mean = results["mean"]
-    yield "mean", shown_number(mean["overall"])
-    if "clean" in mean:
-        yield "mean, clean", shown_number(mean["clean"].get("overall"))
+def _means_below(
+    results: dict, parts: dict[str, dict]
+) -> Iterator[tuple[str, str]]:
+    """The means that are in no column of a table."""
+    for title, part in parts.items():
+        if _is_mixed(part):
+            yield from _means_of(part["mean"], "" if len(parts) == 1 else title)
+    if len(parts) > 1:
+        mean = results["mean"]
+        yield from _means_of({k: mean[k] for k in _OVERALL if k in mean})
+
+
+def _means_of(mean: dict, title: str = "") -> Iterator[tuple[str, str]]:
+    clean = mean.get("clean", {})
+    for key in _mean_keys(mean):
+        name = title if key == "overall" else key
+        about = f"mean, {name}" if name else "mean"
+        yield about, shown_number(mean[key])
+        if clean:
+            yield f"{about}, clean", shown_number(clean.get(key))
+
+
+def _mean_keys(mean: dict) -> list[str]:
+    """The overall mean; those of types before it, where there are several."""
+    types = [key for key in mean if key not in (*_OVERALL, "diagnostics")]
+    keys = types if len(types) > 1 else []
+    return [key for key in (*keys, "overall") if key in mean]
+
+
+def _is_mixed(results: dict) -> bool:
+    """Whether the means are of different metrics, and so in no column."""
+    return len({task["primary"] for task in results["tasks"].values()}) > 1
 
 
 def _yardsticks(tasks: dict[str, dict]) -> list[str]:
@@ -224,10 +255,7 @@ def _mean_rows(
 ) -> Iterator[list[str]]:
     """A row for the overall mean, and one per type if there are several."""
     clean = mean.get("clean", {})
-    not_types = ("overall", "clean", "diagnostics")
-    types = [key for key in mean if key not in not_types]
-    listed = types if len(types) > 1 else []
-    for key in filter(mean.__contains__, [*listed, "overall"]):
+    for key in _mean_keys(mean):
         title = "mean" if key == "overall" else f"mean, {key}"
         row = [title, "", shown_number(mean[key])]
         row += [""] * (len(header) - len(row))

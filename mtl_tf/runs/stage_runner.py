@@ -25,6 +25,7 @@ from mtl_tf.runs.run_directory import RunDirectory
 from mtl_tf.runs.scored_split import score
 from mtl_tf.runs.stage_batches import StageBatches
 from mtl_tf.runs.stage_plan import Stage
+from mtl_tf.tasks.task import Task
 from mtl_tf.training import freezing, loss_weighting, precision
 from mtl_tf.training.callbacks import Callback
 from mtl_tf.training.checkpoints import Checkpoints
@@ -35,6 +36,37 @@ from mtl_tf.training.saved_weights import BestWeights
 from mtl_tf.training.stage_optimizer import stage_optimizer
 from mtl_tf.training.trainer import Trainer, choose_shards
 from mtl_tf.training.workers import Workers
+
+
+def weighting_of(
+    config: Mapping[str, Any], tasks: Sequence[Task], shares: bool = True
+) -> keras.layers.Layer:
+    """The weighting of the tasks' losses.
+
+    Args:
+        config: the resolved config.
+        tasks: the run's.
+        shares: whether they share weights, whose gradients can be balanced.
+
+    Raises:
+        ConfigError: see `make_loss_weighting`; or the weighting reads the
+            tasks' gradients, and steps are not joint.
+    """
+    training, mixing = config["training"], config["pipeline"]["mixing"]["name"]
+    name = training["loss_weighting"]
+    options = loss_weighting.options_of(training)
+    if loss_weighting.adapts(name):
+        if mixing != "joint":
+            # Of what comes with the package it was checked with the config.
+            raise ConfigError(
+                f"training.loss_weighting {name!r} reads the tasks' gradients "
+                "at every step: it needs pipeline.mixing {'name': 'joint'}, "
+                f"got {mixing!r}"
+            )
+        if not shares:
+            name, options = "static", {}
+    weights = [task.loss_weight for task in tasks]
+    return loss_weighting.make_loss_weighting(name, weights, **options)
 
 
 class StageRunner:
@@ -240,26 +272,9 @@ class StageRunner:
     def _loss_weighting(
         self, stage: Stage, variables: Sequence[keras.Variable]
     ) -> keras.layers.Layer:
-        training = self.config["training"]
-        name = training["loss_weighting"]
-        options = loss_weighting.options_of(training)
-        if loss_weighting.adapts(name):
-            self._check_joint(name)
-            # Without shared variables there is nothing to balance.
-            if not self._shared(stage, variables):
-                name, options = "static", {}
-        weights = [task.loss_weight for task in self.data.tasks]
-        return loss_weighting.make_loss_weighting(name, weights, **options)
-
-    def _check_joint(self, name: str) -> None:
-        """Refuses a user's weighting that needs joint steps without them."""
-        mixing = self.config["pipeline"]["mixing"]["name"]
-        if mixing != "joint":
-            raise ConfigError(
-                f"training.loss_weighting {name!r} reads the tasks' gradients "
-                "at every step: it needs pipeline.mixing {'name': 'joint'}, "
-                f"got {mixing!r}"
-            )
+        # Without shared variables there is nothing to balance.
+        shares = bool(self._shared(stage, variables))
+        return weighting_of(self.config, self.data.tasks, shares)
 
     def _grouped(
         self,

@@ -145,6 +145,7 @@ def check_options(config: Mapping[str, Any], tasks: Sequence[Task]) -> None:
     optimizer = config["training"]["optimizer"]
     rate = WarmupThen(optimizer["learning_rate"], optimizer["schedule"])
     make_optimizer(optimizer, rate)
+    stage_runner.weighting_of(config, tasks)
 
 
 def _train(

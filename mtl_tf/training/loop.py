@@ -310,9 +310,12 @@ class Loop:
                 for name, mean, is_seen in zip(self.task_names, means, seen)
                 if is_seen
             },
-            "loss_weights": dict(
-                zip(self.task_names, self.trainer.loss_weighting.values())
-            ),
+            "loss_weights": {
+                name: float(factor)
+                for name, factor in zip(
+                    self.task_names, self.trainer.loss_weighting.values()
+                )
+            },
             "validation": scores,
         }
 

@@ -8,8 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 from mtl_tf.core import checks, own_functions
-from mtl_tf.core.errors import ConfigError
 from mtl_tf.core.names import look_up
+from mtl_tf.training import own_loss_weighting
 
 
 @keras.saving.register_keras_serializable(package="mtl_tf")
@@ -299,20 +299,10 @@ def make_loss_weighting(
         **options: options of the weighting.
 
     Raises:
-        ConfigError: the name, class or option does not exist, or the class
-            cannot be instantiated.
+        ConfigError: the name, class or option does not exist, or a user's
+            class fails.
     """
     cls = _class_of(name)
-    if not own_functions.is_own(name):
-        return cls(weights, **options)
-    known = own_functions.keywords(cls, ("weights",))
-    own_functions.check_options(f"loss weighting {name}", options, known)
-    try:
-        return cls(weights, **options)
-    except ConfigError:
-        raise
-    except Exception as error:
-        raise ConfigError(
-            f"the loss weighting {name} cannot be made: "
-            f"{own_functions.complaint(error) or error}"
-        )
+    if own_functions.is_own(name):
+        return own_loss_weighting.make(cls, name, weights, options)
+    return cls(weights, **options)

@@ -48,6 +48,25 @@ def test_what_keras_puts_around_a_message_is_left_out(place):
     assert told == f"{place}:3: in fail: ValueError: bad shape"
 
 
+@pytest.mark.parametrize("has_frame", [True, False])
+def test_what_tensorflow_puts_around_a_message_is_left_out(place, has_frame):
+    late = own_functions.load(f"{place}:late")
+    text = (
+        'in user code:\n\n    File "/other/loop.py", line 9, in run  *\n'
+        f'        late(1)\n    File "{place}", line 3, in fail\n'
+        "        return 1 / 0\n\n    ValueError: Exception encountered when "
+        "calling X.call().\n    \n    \x1b[1mbad shape\x1b[0m\n    \n"
+        "    Arguments received by X.call():\n"
+    )
+    error = ValueError(text)
+    if has_frame:
+        with pytest.raises(ZeroDivisionError) as raised:
+            late(1)
+        error = error.with_traceback(raised.value.__traceback__)
+    told = own_functions.complaint(error)
+    assert told == f"{place}:3: in fail: ValueError: bad shape"
+
+
 @pytest.mark.parametrize(
     ("code", "told"),
     [

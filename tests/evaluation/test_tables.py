@@ -171,6 +171,55 @@ def test_types_with_the_same_metrics_share_a_table_that_fits():
     assert lines[1].startswith("classificat… ")
 
 
+def with_metrics(name, *metrics, **fields):
+    fields = {"clean": [True, False], **fields}
+    return TaskPredictions(
+        name, [1, 0], [1, 1], NAMES, metrics=metrics, **fields
+    )
+
+
+def test_a_mean_of_different_metrics_is_in_no_column():
+    tasks = [with_metrics("books", "accuracy"), with_metrics("mail", "f1")]
+    found = evaluate(tasks, "test")
+    lines = tables.console(found).splitlines()
+    assert [line for line in lines if line.startswith("mean")] == [
+        "mean: 58.3",
+        "mean, clean: 100.0",
+    ]
+    # No rule for a row of means that is not there.
+    assert lines[4].startswith("mail") and lines[5].startswith("mean")
+    assert "mean: 58.3" in tables.markdown(found).split("\n\n")
+    # Beside another table the type of the tasks is told.
+    other = TaskPredictions(
+        "tags", [[0]], [[0]], ["O"], "tagging", ["token_accuracy"]
+    )
+    lines = tables.console(evaluate([*tasks, other], "test")).splitlines()
+    assert [line for line in lines if line.startswith("mean")] == [
+        "mean, classification: 58.3",
+        "mean, classification, clean: 100.0",
+        "mean: 72.2",
+        "mean, clean: 100.0",
+    ]
+
+
+def test_means_of_types_with_different_metrics_in_one_table():
+    pair = {"type": "pair_classification"}
+    tasks = [
+        with_metrics("books", "accuracy", "f1"),
+        with_metrics("mail", "f1", "accuracy"),
+        with_metrics("pairs", "accuracy", "f1", **pair),
+    ]
+    lines = tables.console(evaluate(tasks, "test")).splitlines()
+    assert [line for line in lines if line.startswith("mean")] == [
+        "mean, classification: 58.3",
+        "mean, classification, clean: 100.0",
+        "mean, pair_classification: 50.0",
+        "mean, pair_classification, clean: 100.0",
+        "mean: 55.6",
+        "mean, clean: 100.0",
+    ]
+
+
 def test_one_type_stays_one_table():
     lines = tables.console(results(), 60).splitlines()
     assert lines[1].startswith("task ")

@@ -39,6 +39,36 @@ def test_wrong_mixing_scheme_and_strategy(tmp_path, small_files):
         train(corpus.quick(small_files), tmp_path / "c", strategy="mirored")
 
 
+OWN_WEIGHTINGS = """
+from mtl_tf.training.loss_weighting import AdaptedWeights
+
+class Norms(AdaptedWeights):
+    adapts = True
+
+class Sum(AdaptedWeights):
+    def call(self, task, loss):
+        return loss[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Norms", "Norms' reads the tasks' gradients .* got 'uniform'"),
+        ("Sum", r"Sum cannot be used: of losses of shape \[1\]"),
+    ],
+)
+def test_a_loss_weighting_that_cannot_work(
+    tmp_path, small_files, name, message
+):
+    (tmp_path / "mine.py").write_text(OWN_WEIGHTINGS)
+    config = corpus.quick(small_files)
+    config["training"]["loss_weighting"] = f"{tmp_path}/mine.py:{name}"
+    with pytest.raises(ConfigError, match=message):
+        train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("separately", [False, True])
 def test_a_task_that_cannot_be_scored_is_not_trained(
     tmp_path, toy_files, separately

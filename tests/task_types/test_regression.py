@@ -11,6 +11,7 @@ from sklearn import metrics
 from mtl_tf.core.errors import ConfigError, DataError
 from mtl_tf.evaluation import evaluator
 from mtl_tf.evaluation.scoring import TaskPredictions
+from mtl_tf.evaluation.task_types import regression
 from mtl_tf.layers.regression_head import RegressionHead
 from mtl_tf.tasks.registry import resolve
 from mtl_tf.tasks.task_statistics import statistics
@@ -153,6 +154,18 @@ def test_scores_are_those_of_scipy_and_scikit_learn():
     assert evaluator.evaluate([flat], "x")["tasks"]["stars"]["pearson"] == 0.0
     same = evaluator.evaluate([predictions([1.0, 1.0], [1.0, 2.0], names)], "x")
     assert same["tasks"]["stars"]["r2"] == 0.0
+
+
+def test_values_that_do_not_vary_have_no_correlation():
+    """Also where the rounding of their mean leaves them a tiny variance."""
+    names = ("pearson", "spearman", "r2")
+    same, others = np.full(7, 0.1), np.arange(7.0)
+    assert np.var(same) > 0
+    for labels, predicted in ((same, others), (others, same)):
+        task = predictions(labels, predicted, names)
+        scores = evaluator.evaluate([task], "x")["tasks"]["stars"]
+        assert scores["pearson"] == scores["spearman"] == 0.0
+    assert regression.r2(same, others) == regression.r2(same, same) == 0.0
 
 
 def test_a_lower_error_is_the_better_mean():

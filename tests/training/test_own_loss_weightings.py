@@ -10,6 +10,7 @@ from tests.training import toy
 
 CODE = """
 import numpy as np
+import tensorflow as tf
 from mtl_tf.training.loss_weighting import AdaptedWeights, StaticWeights
 
 class Highest(AdaptedWeights):
@@ -21,12 +22,61 @@ class Highest(AdaptedWeights):
         factors = np.where(seen, losses, 1.0) ** self.power
         self.factors.assign(factors / factors.mean())
 
+    def values(self):
+        return self.factors.numpy() * self.weights_of_tasks
+
 class Norms(AdaptedWeights):
     adapts = True
+
+    def update(self, task, loss, norms):
+        self.factors.assign(self.factors.value)
 
 class Fails(StaticWeights):
     def __init__(self, weights, **kwargs):
         raise KeyError("no reason")
+
+class NoUpdate(StaticWeights):
+    adapts = True
+
+class WrongUpdate(NoUpdate):
+    def update(self, task, loss):
+        pass
+
+class Mean(StaticWeights):
+    def call(self, task, loss):
+        return tf.reduce_mean(loss)
+
+class TooMany(StaticWeights):
+    def call(self, task, loss):
+        return loss * tf.ones([5])
+
+class Wide(StaticWeights):
+    def call(self, task, loss):
+        return tf.cast(loss, tf.float64)
+
+class Typo(StaticWeights):
+    def call(self, task, loss):
+        return loss * self.nothing
+
+class Branch(StaticWeights):
+    def call(self, task, loss):
+        if loss[0] > 1:
+            return loss
+        return 2 * loss
+
+class OneValue(StaticWeights):
+    def values(self):
+        return [1.0]
+
+class Twice(AdaptedWeights):
+    def __init__(self, weights, **kwargs):
+        super().__init__(weights, **kwargs)
+        self.again = self.add_state("factors", "ones")
+
+class Counts(AdaptedWeights):
+    def call(self, task, loss):
+        self.factors.assign(self.factors.value + 1.0)
+        return loss
 
 class Nothing:
     pass
@@ -75,13 +125,27 @@ def test_what_reads_gradients_is_known():
     [
         ("mine.py:Highest", {"powr": 1}, "no option 'powr'; did you mean"),
         ("mine.py:Nothing", {}, "must be a class of .*StaticWeights"),
-        ("mine.py:Fails", {}, "cannot be made: .*mine.py:.*KeyError"),
+        ("mine.py:Fails", {}, "cannot be used: .*mine.py:.*KeyError"),
+        ("mine.py:NoUpdate", {}, "with adapts it needs update"),
+        ("mine.py:WrongUpdate", {}, "takes 3 positional arguments"),
+        ("mine.py:Mean", {}, r"losses of shape \[1\] .* got \[\]$"),
+        ("mine.py:TooMany", {}, r"losses of shape \[1\] .* got \[5\]$"),
+        ("mine.py:Wide", {}, "in float32, got float64"),
+        ("mine.py:Typo", {}, "mine.py:.* in call: Attrib.* 'nothing'$"),
+        ("mine.py:Branch", {}, "mine.py:.* in call: Oper.* Python `bool`"),
+        ("mine.py:OneValue", {}, r"each of the 2 tasks, got \[1.0\]$"),
+        ("mine.py:Twice", {}, "two of its weights are called twice.*/factors"),
         ("mine.py:Missing", {}, "has no class 'Missing'"),
     ],
 )
 def test_what_cannot_be_made(name, options, message):
     with pytest.raises(ConfigError, match=message):
-        loss_weighting.make_loss_weighting(name, [1.0], **options)
+        loss_weighting.make_loss_weighting(name, [1.0, 2.0], **options)
+
+
+def test_to_try_it_changes_nothing():
+    layer = loss_weighting.make_loss_weighting("mine.py:Counts", [1.0, 2.0])
+    assert layer.values() == [1.0, 2.0]
 
 
 def test_the_loop_tells_it_of_evaluations(tmp_path):
@@ -96,4 +160,6 @@ def test_the_loop_tells_it_of_evaluations(tmp_path):
         losses = np.array([*before["train_loss"].values()])
         expected = losses / losses.mean() * [1.0, 2.0]
         found = [*entry["loss_weights"].values()]
+        # Whatever numbers `values` gives, JSON can hold those of an entry.
+        assert {type(number) for number in found} == {float}
         np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -16,6 +16,8 @@ from mtl_tf.evaluation.scoring import (
 
 def pearson(labels: np.ndarray, predictions: np.ndarray) -> float:
     """100 times Pearson's correlation; 0 if one side is constant."""
+    if not (_vary(labels) and _vary(predictions)):
+        return 0.0
     a, b = labels - labels.mean(), predictions - predictions.mean()
     size = np.sqrt(np.sum(a * a) * np.sum(b * b))
     return 100.0 * float(np.sum(a * b) / size) if size > 0 else 0.0
@@ -53,10 +55,16 @@ def r2(labels: np.ndarray, predictions: np.ndarray) -> float:
 
     At most 100. Predicting the mean gives 0, and so do constant values.
     """
-    variance = float(np.var(labels))
+    variance = float(np.var(labels)) if _vary(labels) else 0.0
     if variance == 0.0:
         return 0.0
     return 100.0 * (1.0 - mse(labels, predictions) / variance)
+
+
+def _vary(values: np.ndarray) -> bool:
+    # The mean of equal values may be another number: their variance may be
+    # tiny, but not 0.
+    return bool(np.any(values != values[0]))
 
 
 METRICS: dict[str, Callable[..., float]] = {

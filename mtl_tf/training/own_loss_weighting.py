@@ -1,0 +1,80 @@
+"""Loss weightings that are classes of the user's own, tried when made."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from mtl_tf.core import own_functions
+from mtl_tf.core.errors import ConfigError
+
+
+def make(
+    cls: type[keras.layers.Layer],
+    place: str,
+    weights: Sequence[float],
+    options: Mapping[str, Any],
+) -> keras.layers.Layer:
+    """Makes a weighting, after it was tried on losses that are all 1.
+
+    What is wrong with it is told before anything is trained. Another shape of
+    its losses would even train: something else than was meant.
+
+    Args:
+        cls: the class.
+        place: of the class, for messages.
+        weights: one factor for each task.
+        options: those of the constructor.
+
+    Raises:
+        ConfigError: there is no such option, or the weighting fails.
+    """
+    known = own_functions.keywords(cls, ("weights",))
+    own_functions.check_options(f"loss weighting {place}", options, known)
+    try:
+        # A call may change the state of what is tried.
+        _try(cls(weights, **options), len(weights))
+        return cls(weights, **options)
+    except Exception as error:
+        reason = own_functions.complaint(error) or str(error) or repr(error)
+        if isinstance(error, ConfigError):
+            reason = str(error)
+        raise ConfigError(
+            f"the loss weighting {place} cannot be used: {reason}"
+        )
+
+
+def _try(layer: keras.layers.Layer, tasks: int) -> None:
+    """Raises what a training would raise, or `ConfigError`."""
+    paths = [variable.path for variable in layer.variables]
+    for path in sorted(set(paths)):
+        if paths.count(path) > 1:
+            raise ConfigError(f"two of its weights are called {path}")
+    if layer.adapts and not hasattr(layer, "update"):
+        raise ConfigError("with adapts it needs update(task, loss, norms)")
+
+    @tf.function(autograph=False)
+    def weighted(task: tf.Tensor, loss: tf.Tensor) -> tf.Tensor:
+        result = layer(task, loss)
+        if layer.adapts:
+            layer.update(task, loss, tf.ones_like(loss))
+        return result
+
+    for groups in {1, tasks}:
+        result = weighted(tf.range(groups), tf.ones([groups]))
+        if not tf.is_tensor(result) or result.dtype != tf.float32:
+            kind = result.dtype.name if tf.is_tensor(result) else result
+            raise ConfigError(f"it must return losses in float32, got {kind}")
+        if result.shape != [groups]:
+            raise ConfigError(
+                f"of losses of shape {[groups]} it must return weighted ones "
+                f"of that shape, got {result.shape.as_list()}"
+            )
+    factors = layer.values()
+    if np.shape(factors) != (tasks,):
+        raise ConfigError(
+            f"values() must return a number for each of the {tasks} tasks, "
+            f"got {factors!r:.60}"
+        )
